@@ -1,19 +1,22 @@
 """The bench of metrics: the stored rows that come with demele, of one metric or all, and the time of the review's run.
 
 ``python -m benchmarks.characterise --only NAME`` computes the rows of one metric (or of ``dci_forest`` and the like)
-and writes ``src/demele/bench/reference/NAME.jsonl``: some minutes for a fast one. Without ``--only``, those of all
-metrics and ``results/characterise.csv``: about an hour and a half on two cores. Killed, it goes on where it was, from a
-store beside it that is removed when the rows are written; the time is only written if it ran in one go.
+and writes ``src/demele/bench/reference/NAME.jsonl``: some minutes for a fast one. ``--scenario NAME`` computes one
+scenario, and leaves the rows of the others in the files as they are. Without either, those of all metrics and
+``results/characterise.csv``: about two hours on two cores. Killed, it goes on where it was, from a store beside it that
+is removed when the rows are written; the time is only written if it ran in one go.
 """
 
 import argparse
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.cases import write_rows
 from demele import bench
 from demele.bench import reference_rows
 from demele.bench.reference_rows import SEEDS, SLOW_SEEDS
+from demele.bench.scenarios import SCENARIOS
 
 
 def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) -> dict[str, object]:
@@ -33,21 +36,30 @@ def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) ->
     }
 
 
+def _of_run(seeds: Mapping[str, int], scenarios: Sequence[str] | None) -> dict[str, int]:
+    """Return the numbers of seeds of kinds of scenarios, and of the scenarios of a run that have their own."""
+    return {key: number for key, number in seeds.items() if key not in SCENARIOS or key in (scenarios or SCENARIOS)}
+
+
 def main() -> None:
     """Measure, and keep every row."""
     parser = argparse.ArgumentParser(description="Compute the stored rows of demele's own metrics.")
     parser.add_argument("--only", action="append", metavar="NAME", help="of this metric; may be given several times")
+    parser.add_argument("--scenario", action="append", metavar="NAME", help="on this scenario; may be given repeatedly")
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="processes (default: 2)")
     parser.add_argument("--store", type=Path, metavar="FILE", help="rows that are finished (default: named after it)")
     asked = parser.parse_args()
-    store = asked.store or Path("-".join(["characterise", *(asked.only or ())]) + ".store")
+    store = asked.store or Path("-".join(["characterise", *(asked.only or ()), *(asked.scenario or ())]) + ".store")
     how = {"n_jobs": asked.jobs, "store": store, "progress": True}
-    if asked.only is None and not store.exists():
+    if asked.only is None and asked.scenario is None and not store.exists():
         started = time.perf_counter()
         found = bench.characterise(None, "source", seeds=SEEDS["source"], slow_seeds=SLOW_SEEDS["source"], **how)
         write_rows("characterise", [experiment(found, time.perf_counter() - started, asked.jobs)])
-    found = bench.characterise(asked.only, seeds=SEEDS, slow_seeds=SLOW_SEEDS, **how)
-    for path in reference_rows.write_rows(found, reference_rows.FOLDER):
+    seeds, slow_seeds = (_of_run(own, asked.scenario) for own in (SEEDS, SLOW_SEEDS))
+    metrics = asked.only or (None if asked.scenario is None else [item.name for item in bench.reference().candidates])
+    found = bench.characterise(metrics, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, **how)
+    write = reference_rows.write_rows if asked.scenario is None else reference_rows.add_rows
+    for path in write(found, reference_rows.FOLDER):
         print(path)
     store.unlink()  # rows of code that is changed afterwards must not be taken for those of the change
 

@@ -4,7 +4,8 @@ A half-sample has the folds, tuning rows and bins of the whole in proportion, an
 trees. Its spread is set beside that of evaluations of as many new rows each as the whole has, which it is to tell, and
 beside that of half-samples that are scored as if they were all rows there are.
 
-python -m benchmarks.half_samples     writes results/half_samples.csv
+python -m benchmarks.half_samples           writes results/half_samples.csv
+python -m benchmarks.half_samples --cost    writes results/half_sample_costs.csv: what 50 of them cost, by predictor
 """
 
 import argparse
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import write_rows
+from benchmarks.cases import mixing, write_rows
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.options import Run
@@ -25,6 +26,10 @@ from demele.metrics.tasks import Task, run_task
 from demele.scoring.evaluate import checked_call
 
 FITS = ("dci_forest", "dci_boosting", "dci_lasso")
+#: One metric of each predictor.
+PREDICTORS = ("dci_forest_modularity", "dci_boosting_modularity", "dci_lasso_modularity", "sap", "explicitness")
+#: Half-samples of a bootstrap.
+RESAMPLES = 50
 NAMES = tuple(f"{fit}_{what}" for fit in FITS for what in ("modularity", "compactness", "explicitness"))
 
 
@@ -49,6 +54,45 @@ def values(task: Task, data: Data) -> dict[str, float]:
     return {name: float(native.value) for name, native in result.natives.items()}
 
 
+def half_of(whole: Task, draw: int) -> Task:
+    """Return the same work on one half-sample."""
+    return replace(whole, variant="half", index=draw)
+
+
+def costs(n: int, n_factors: int, draws: int, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield CPU seconds of each predictor on all rows and on a half-sample, the smallest of some rounds each."""
+    call = checked_call(PREDICTORS, Run.checked(bootstrap=2))
+    codes, factors = mixing(n, 8, 0.2)
+    source = call.read(codes, factors[:, :n_factors])
+    assert isinstance(source, InMemory)
+    data = source.data
+
+    def seconds(task: Task) -> float:
+        found = []
+        for _ in range(rounds):
+            started = time.process_time()
+            values(task, data)
+            found.append(time.process_time() - started)
+        return min(found)
+
+    whole, half = {}, {}
+    for tasks in planned_fits(call.asked, source, call.run):
+        first = tasks[0]
+        values(half_of(first, 0), data)  # imports what it needs
+        whole[first.stream] = seconds(first)
+        half[first.stream] = float(np.mean([seconds(half_of(first, draw)) for draw in range(draws)]))
+    whole["together"], half["together"] = sum(whole.values()), sum(half.values())
+    for name, own in whole.items():
+        yield {
+            "rows": n,
+            "factors": n_factors,
+            "predictor": name,
+            "seconds": round(own, 4),
+            "seconds_of_a_half": round(half[name], 4),
+            f"{RESAMPLES}_halves_over_one_evaluation": round(RESAMPLES * half[name] / own, 1),
+        }
+
+
 def spreads(n: int, wholes: int, halved: int, draws: int) -> Iterator[dict[str, Any]]:
     """Yield the standard deviations of each metric: over new rows, and over half-samples in both ways."""
     found: dict[str, list[list[dict[str, float]]]] = {"new rows": [[]], "half": [], "half as a whole": []}
@@ -63,9 +107,7 @@ def spreads(n: int, wholes: int, halved: int, draws: int) -> Iterator[dict[str, 
             scored["new rows"].setdefault(0, {}).update(values(whole, data))
             seconds["new rows"] += time.process_time() - started
             for draw in range(draws if identity < halved else 0):
-                half = Task(
-                    **{**{key: getattr(whole, key) for key in Task.__slots__}, "variant": "half", "index": draw}
-                )
+                half = half_of(whole, draw)
                 started = time.process_time()
                 scored["half"].setdefault(draw, {}).update(values(half, data))
                 between = time.process_time()
@@ -98,9 +140,14 @@ def main() -> None:
     parser.add_argument("--wholes", type=int, default=60)
     parser.add_argument("--halved", type=int, default=6)
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--rows", type=int, nargs="+", default=[4_400])
+    parser.add_argument("--rows", type=int, nargs="+", default=[])
+    parser.add_argument("--cost", action="store_true")
     asked = parser.parse_args()
-    rows = [row for n in asked.rows for row in spreads(n, asked.wholes, asked.halved, asked.draws)]
+    if asked.cost:
+        rows = [row for n in asked.rows or [6_000] for row in costs(n, 6, 3, 3)]
+        write_rows("half_sample_costs", rows)
+        return
+    rows = [row for n in asked.rows or [4_400] for row in spreads(n, asked.wholes, asked.halved, asked.draws)]
     write_rows("half_samples", rows)
 
 

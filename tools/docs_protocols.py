@@ -60,7 +60,7 @@ def by_attribute(rows: Sequence[Row]) -> str:
 
 
 def newer(rows: Sequence[Row]) -> str:
-    """Return the scores of MCC and InfoMEC beside those of their authors' code."""
+    """Return the scores of MCC, InfoMEC and SNC beside those of their authors' code."""
     cells = [
         (
             row["source"],
@@ -85,5 +85,5 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     "<!-- arrays -->": lambda folder: arrays(),
     "<!-- disentanglement_lib -->": lambda folder: by_score(read(folder / FILE)),
     "<!-- latte -->": lambda folder: by_attribute(read(folder / FILE)),
-    "<!-- mcc-and-infomec -->": lambda folder: newer(read(folder / FILE)),
+    "<!-- mcc-infomec-snc -->": lambda folder: newer(read(folder / FILE)),
 }

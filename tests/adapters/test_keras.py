@@ -363,7 +363,7 @@ HOLE = np.where(np.arange(60).reshape(20, 3) == 4, np.nan, CODES)
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"z": CODES[:, :2]}, "codes: .*3 .*2"),
     ({"a": FACTORS[:, :1]}, "factors: .*2 .*1"),
-    ({"z": HOLE}, "codes: 1 non-finite values .*'z2', first at row 1"),
+    ({"z": HOLE}, "codes: 1 non-finite value .*'z2', first at row 1"),
     ({"z": CODES[:-1]}, "codes and factors: .*19.*20"),
     ({"z": CODES[0]}, "codes: expected 2 dimensions"),
     ({"sample_weight": np.arange(20)}, "sample_weight: weights are not supported, .*got 19 others, first 0 at row 0"),

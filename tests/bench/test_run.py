@@ -20,6 +20,7 @@ from demele.bench.scenarios import SCENARIOS, scenario
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.core.store import Key, Store
+from demele.noise.transition import TransitionMatrix
 from demele.runtime.sweep import Sweep
 from tests.tolerances import assert_exact
 
@@ -385,3 +386,54 @@ def test_keys_of_scenarios_that_come_with_it_are_their_names() -> None:
     own = replace(noise, draw=draw)
     assert record_key(own, 0.5, 3, metric) == (f"noise@{own.draw_fingerprint}", "0.5", 3, "information")
     assert record_key(replace(noise, paired=True), 0.5, 3, metric)[0] != "noise"
+
+
+# other numbers of a score than its value
+
+
+def mistaken(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    true = rng.integers(0, 3, (n, 2))
+    given = np.where(rng.random((n, 2)) < severity, (true + 1) % 3, true)
+    known = TransitionMatrix((1 - severity) * np.eye(3) + severity * np.roll(np.eye(3), 1, axis=1))
+    return Representation(
+        codes=true + rng.normal(0, 0.3, (n, 2)), factors=given, kinds="categorical", factor_noise={"v1": known}
+    )
+
+
+def test_a_corrected_score_is_that_of_evaluate() -> None:
+    own = scenario_of(mistaken, severities=(0.2,), score="corrected")
+    record = records_of(plan_of(["mig", "mcc"], [own], seeds=1, n_samples=500))
+    given = drawn(own, 0.2, 0, 500)
+    how: dict[str, Any] = {"kinds": "categorical", "factor_noise_method": "transition"}
+    found = demele.evaluate(given.codes, given.factors, ["mig"], factor_noise=given.factor_noise, **how)["mig"]
+    assert found.corrected is not None
+    by_group = {key[-1]: one for key, one in record.items()}
+    assert by_group["information"]["values"]["mig"] == found.corrected.value != found.value
+    assert by_group["mcc"]["values"] == {}
+    assert by_group["mcc"]["reasons"]["mcc"].startswith("not corrected for noisy factors: ")
+
+
+def test_an_aligned_score_is_that_of_evaluate() -> None:
+    own = scenario_of(SCENARIOS["rotation"].draw, severities=(0.5,), score="aligned")
+    record = records_of(plan_of(["sap", "modularity", correlation], [own], seeds=1, n_samples=1000))
+    given = drawn(own, 0.5, 0, 1000)
+    found = demele.evaluate(given.codes, given.factors, ["sap"], aligned=True)["sap"]
+    assert found.alignment is not None
+    by_group = {str(key[-1]).partition("@")[0]: one for key, one in record.items()}
+    assert by_group["sap"]["values"]["sap"] == found.alignment.aligned != found.value
+    assert by_group["information"]["reasons"]["modularity"].startswith("not aligned: ")
+    assert by_group["correlation"]["values"]["correlation"] > 0.5  # a function of one's own is turned too
+
+
+def test_a_scenario_of_corrected_scores_must_say_what_is_known() -> None:
+    own = scenario_of(severities=(0.5,), score="corrected")
+    with pytest.raises(InputError, match="scores are corrected for noise of which something is known"):
+        records_of(plan_of(["mig"], [own], seeds=1))
+
+
+def test_rows_of_another_number_of_a_score_are_kept_apart() -> None:
+    mig = chosen_candidates(["mig"])[0]
+    keys = {record_key(scenario_of(score=which), 0.5, 0, mig) for which in ("value", "corrected", "aligned")}
+    assert len(keys) == 3
+    with pytest.raises(InputError, match="score: expected value, corrected, aligned, got 'raw'"):
+        scenario_of(score="raw")

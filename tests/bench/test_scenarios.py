@@ -30,7 +30,9 @@ ADDED = [
     *("rotation", "oblique", "twist"),
     *("correlated", "annotation_noise", "outliers", "tied", "heavy_tails"),
     *("inactive", "duplicated", "constant_factor", "categorical"),
-    *("sample_size", "chance", "bins", "settings", "invariances"),
+    *("sample_size", "chance", "bins"),
+    *("mislabelled", "mislabelled_corrected", "rotation_aligned"),
+    *("settings", "invariances"),
 ]
 #: Their first severity is the factors themselves.
 PERFECT = [
@@ -96,7 +98,8 @@ def test_what_is_drawn_can_be_read(name: str, severity: float) -> None:
     source = bare_source(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
     subject = source.subject("rows")
     kinds = {factor.kind for factor in subject.factors.columns}
-    assert kinds == {"categorical" if name == "categorical" else "continuous"}
+    classes = name == "categorical" or name.startswith("mislabelled")
+    assert kinds == {"categorical" if classes else "continuous"}
     if found.reg_dim is not None:
         assert len(found.reg_dim) == subject.factors.m
         assert set(found.reg_dim) <= set(range(subject.codes.d))
@@ -132,7 +135,7 @@ def test_expectations_name_severities_of_the_sweep(name: str) -> None:
     labels = [scenario.label(place) for place in range(len(scenario.severities))]
     assert len(set(labels)) == len(labels)
     assert set(scenario.wanted) <= {"modularity", "compactness", "explicitness", "any"}
-    assert bool(scenario.wanted) == (name != "invariances")
+    assert bool(scenario.wanted) == (name not in ("invariances", "mislabelled"))
     for expectations in scenario.wanted.values():
         for expectation in expectations:
             contrasts = expectation.contrasts(scenario.severities, labels)
@@ -150,7 +153,9 @@ def test_scenarios_travel_to_other_processes(name: str) -> None:
 
 def test_severities_have_draws_of_their_own_unless_paired() -> None:
     assert not np.array_equal(pair("noise", 0.0)[1], pair("noise", 0.1)[1])
-    assert [name for name, item in SCENARIOS.items() if item.paired] == ["bins", "settings", "invariances"]
+    assert [name for name, item in SCENARIOS.items() if item.paired] == [
+        *("bins", "mislabelled", "mislabelled_corrected", "settings", "invariances")
+    ]
     for name in ("bins", "settings"):
         first, *others = SCENARIOS[name].severities
         for severity in others:
@@ -373,6 +378,33 @@ def test_classes_fill_intervals_of_their_code_in_any_order() -> None:
         assert in_order < M
         inside = found.codes * n_classes - place
         assert_mean(inside.mean(axis=1), 0.5)
+
+
+# what an option of a score mends
+
+
+def test_classes_are_mistaken_for_the_next_one_as_the_transition_says() -> None:
+    right, given = (sample("mislabelled_corrected", severity, n=20_000) for severity in (0.0, 0.3))
+    assert_exact(given.codes, right.codes)  # annotations change, and nothing else
+    steps = (given.factors - right.factors) % 5
+    assert set(np.unique(steps)) == {0, 1}
+    assert_mean((steps == 1).mean(axis=1), 0.3)
+    known = given.factor_noise
+    assert known is not None
+    assert list(known) == [f"v{number}" for number in range(1, M + 1)]
+    for one in known.values():
+        expected = [[0.7 if to == of else 0.3 if to == (of + 1) % 5 else 0.0 for to in range(5)] for of in range(5)]
+        assert_close(one.probabilities, np.array(expected), ROUNDING)
+
+
+def test_only_metrics_with_a_correction_by_transition_take_part() -> None:
+    taking = {
+        name for name in CATALOGUE if declined(chosen_candidates([name])[0], SCENARIOS["mislabelled_corrected"]) is None
+    }
+    assert taking == {"mig", "mig_sup", "dcimig", "jemmig", "sap", "explicitness"}
+    own = candidate(lambda codes, factors: 0.5, name="half")
+    assert declined(own, SCENARIOS["mislabelled_corrected"]) == "no transition corrects it"
+    assert declined(own, SCENARIOS["rotation_aligned"]) is None
 
 
 # sizes and settings

@@ -282,6 +282,7 @@ def test_a_tenth_without_value_is_told_and_more_is_undecided() -> None:
     assert many.summary == "3 of 11 seeds gave no value at 0: too few rows"
     failing = verdict_of(curve([[0.1] * 8], reasons=[["too few rows"] * 3]), AtLeast(0.9))
     assert failing.status == "fails"
+    assert failing.summary == "0.100 at 0, less than 0.9; 3 of 11 seeds gave no value at 0: too few rows"
 
 
 def test_failures_where_nothing_is_asked_do_not_matter() -> None:

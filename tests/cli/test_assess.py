@@ -274,7 +274,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         ((*PLAIN, "--transition", "three.npy", "--quiet"), "--transition: expected 4 classes, as the labels have"),
         ((*PLAIN, "--transition", "words.csv"), "words.csv: its classes cat, dog, owl, yak lack 4 that LABELS has"),
         ((*PLAIN, "--transition", "words.csv", "--noise-rate", "0"), "--transition: --noise-rate is given too"),
-        ((*PLAIN, "--audit", "beyond.csv"), "--audit: names 1 rows that do not exist, first 5000"),
+        ((*PLAIN, "--audit", "beyond.csv"), "--audit: names 1 row that does not exist, first 5000"),
         ((*PLAIN, "--audit", "twice.csv"), "twice.csv: column row: expected each row once"),
         ((*PLAIN, "--audit", "unseen.csv"), "--audit, column true_label: 1 of 2 values are none of the 4 classes"),
         ((*PLAIN, "--audit", "word.csv"), "word.csv: column true_label: 1 answers are no numbers"),

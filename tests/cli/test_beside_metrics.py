@@ -82,7 +82,7 @@ def test_results_are_written_to_a_file(demele: Program, folder: Path) -> None:
         (("udr", "codes.npy"), "at least 2 models, got 1"),
         (("udr", "codes.npy", "codes.npy"), "codes.npy is given twice"),
         (("udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"), "a file for each of the 2 models, got 1"),
-        ((*QUICK, "--sizes", "ten"), "expected whole numbers, such as 10,100,1000"),
+        ((*QUICK, "--sizes", "ten"), "expected whole numbers, such as 1,10,100"),
         ((*QUICK, "--sizes", "1"), "--sizes: expected at least 2, got 1"),
         ((*QUICK, "--without-best", "3"), "--without-best: expected fewer than there are codes (3), got 3"),
         ((*QUICK, "--chance", "3"), "--chance: is for --fairness"),

@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -88,6 +89,21 @@ def test_columns_that_are_one_code_together(demele: Program, folder: Path) -> No
     assert json.loads(again.out)["value"] == found["scores"][0]["value"]
     reduced = demele("score", "codes.npy", "factors.csv", *("--code-groups", "both=0,1", "--reduce-groups", "pca1"))
     assert "reduce_groups='pca1'" in json.loads(reduced.out)["scores"][0]["signature"]
+
+
+def test_blocks_of_rows_are_shuffled_whole(demele: Program, folder: Path) -> None:
+    rows = len(np.load("codes.npy"))
+    np.save("videos.npy", np.arange(rows) // 10)
+    given = ("score", "codes.npy", "factors.csv", "--metrics", "mig", "--chance", 5)
+    found = json.loads(demele(*given, "--blocks", "videos.npy").out)["scores"][0]
+    assert f"blocks={rows // 10}" in found["signature"].replace(":", "=").replace(" ", "")
+    assert found["chance"] != json.loads(demele(*given).out)["scores"][0]["chance"]
+    replay = ("score", "codes.npy", "factors.csv", "--replay", found["signature"])
+    assert json.loads(demele(*replay, "--blocks", "videos.npy").out)["chance"] == found["chance"]
+    assert "give --blocks FILE" in demele(*replay).err
+    assert "give --chance 100" in demele(*given[:5], "--blocks", "videos.npy").err
+    alone = demele(*given, "--blocks", "videos.npy", "--bootstrap", 10)
+    assert alone.err.startswith("demele: error: --bootstrap: takes rows for independent")
 
 
 def test_csv_is_the_frame_of_the_library(demele: Program, folder: Path) -> None:

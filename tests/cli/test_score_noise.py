@@ -84,6 +84,7 @@ def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> No
     ("words", "message"),
     [
         (("--factor-noise", "shap=0.1"), "no factor is called 'shap'"),
+        (("--factor-noise", "shape=8%"), "--factor-noise: shape=8%: expected a share, not percent; write 0.08"),
         (("--factor-noise", "noise.csv"), "a .json file"),
         (("--factor-noise", "shape=0.1", "--factor-audit", "audited.csv"), "tells of it twice"),
         (("--factor-audit", "bare.csv"), "--audit-design uniform"),

@@ -52,6 +52,26 @@ def test_a_table_says_what_is_shown(demele: Program, several: Path) -> None:
     assert 'id="differences"' in page
 
 
+def test_codes_of_several_columns_are_those_of_all_representations(demele: Program, several: Path) -> None:
+    run = demele(
+        "score",
+        "wide.npy",
+        "new.npy",
+        "--factors",
+        "factors.csv",
+        "--metrics",
+        "mcc",
+        "--code-groups",
+        "both=0,1",
+        "--name",
+        "a,b",
+        "--format",
+        "json",
+    )
+    assert run.status == 0, run.err
+    assert [own["codes"] for own in json.loads(run.out)["evaluations"]] == [["both", "z3"], ["both"]]
+
+
 def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path) -> None:
     run = demele("score", *PAIR, "--format", "json")
     content = json.loads(run.out)
@@ -141,7 +161,7 @@ def test_numbers_of_codes_and_constant_codes_may_differ(demele: Program, several
         ((*PAIR, "--factors", "factors.csv"), "--factors: given 2 times"),
         (("old.npy", "old.npy", "--factors", "factors.csv"), "old.npy: given twice"),
         (("old.npy", "short.npy", "--factors", "factors.csv"), "short: codes and factors: expected the same number of"),
-        (("old.npy", "gap.npy", "--factors", "factors.csv"), "gap: codes: 1 non-finite values"),
+        (("old.npy", "gap.npy", "--factors", "factors.csv"), "gap: codes: 1 non-finite value"),
         (("--group", "b1", "--factors", "factors.csv"), "--group: b1: expected the name of a model, then the files"),
         (("--group", "b1", "b1/run0.npy", "b1/run1.npy"), "--group: needs --factors FILE"),
         (("--group", "b1", "b1/run0.npy", "no.npy", "--factors", "factors.csv"), "no.npy: No such file"),

@@ -220,6 +220,7 @@ def test_good_data_is_accepted() -> None:
 BAD_KEYWORDS: dict[str, list[Any]] = {
     "ignore_index": [1, 0, "yes"],
     "code_groups": [3, 0.5, "ab", {}, ["a"], {"a": []}, {"a": [99]}, {"a": ["no such"]}, {"a": [0], "b": [0]}],
+    "blocks": [3, "ab", [], [0, 1], [[0]], {"a": 1}],
     "gate": [1, 0, "yes", None],
     "aligned": [1, 0, "yes"],
     "whiten": [True, 1, "yes"],

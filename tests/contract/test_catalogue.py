@@ -315,6 +315,7 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "learning_rate": [(0.5, {})],
     "informativeness": [("uniform-6", {})],
     "factor_weights": [("importance", {})],
+    "importance": [("permutation", {})],
     "average": [],  # matters where codes are fewer than factors: tests/metrics/test_mcc.py
     "cross_fit": [(3, {})],
     "gate": [(True, {})],
@@ -344,10 +345,11 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
 
 #: The scores of DCI that an option concerns. Importances of trees sum to 1 for every factor that they help to predict,
 #: so that weighing factors by them matters where no code helps, which is another test.
-CONCERNED = {
+CONCERNED: dict[str, str | tuple[str, ...]] = {
     "informativeness": "explicitness",
     "report": "explicitness",
     "factor_weights": "lasso_compactness",
+    "importance": ("modularity", "compactness"),
 }
 
 

@@ -179,13 +179,21 @@ MISSING_NUMBERS: dict[str, Any] = {
 }
 
 
+def test_rows_that_are_omitted_are_of_factors() -> None:
+    codes = np.array([[0.0], [np.nan], [1.0]])
+    with pytest.raises(demele.InputError, match=r"1 non-finite value .* row 1; drop or impute them$"):
+        demele.mig(codes, [0, 1, 1])
+    with pytest.raises(demele.InputError, match=r"drop those rows of both, .*missing='omit' is for factors"):
+        demele.mig(codes, [0, 1, 1], missing="omit")
+
+
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_words_are_left_out(name: str) -> None:
     factor = one(MISSING[name], missing="omit")
     assert levels_by_row(factor) == ["b", None, "a"]
     assert factor.n_annotated == 2
     assert_exact(factor.annotated(), [True, False, True])
-    with pytest.raises(demele.InputError, match=r"1 missing annotations .* first at row 1"):
+    with pytest.raises(demele.InputError, match=r"1 missing annotation .* first at row 1"):
         one(MISSING[name])
 
 
@@ -194,7 +202,7 @@ def test_missing_numbers_are_left_out(name: str) -> None:
     factor = one(MISSING_NUMBERS[name], missing="omit")
     assert factor.levels == ("0", "1")
     assert factor.values.tolist() == [1, -1, 0]
-    with pytest.raises(demele.InputError, match=r"1 missing annotations .* first at row 1"):
+    with pytest.raises(demele.InputError, match=r"1 missing annotation .* first at row 1"):
         one(MISSING_NUMBERS[name])
 
 
@@ -339,7 +347,7 @@ def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.Mo
         found = demele.evaluate(sparse.csr_array(CODES), factor, "mig")
     assert sum("made dense" in str(one.message) for one in caught) == 1
     assert caught[0].filename == __file__
-    with pytest.warns(demele.FragileScoreWarning, match="no code tells anything"):
+    with pytest.warns(demele.FragileScoreWarning, match="no code is seen to tell anything"):
         assert_exact(found["mig"].value, demele.evaluate(CODES, factor, "mig")["mig"].value)
     monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_ENTRIES", CODES.size)
     read_codes(sparse.csr_array(CODES))  # no warning: they are errors here

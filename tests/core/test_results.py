@@ -11,10 +11,23 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.core.results import Score
+from demele.core.alignment import Alignment
+from demele.core.corrected import CorrectedScore
+from demele.core.results import Interval, Score
 from demele.core.signature import Signature
 
 VALUES = np.array([[0.5, 0.25, np.nan], [0.125, 1.0, np.nan]])
+
+
+def test_a_score_shows_what_else_is_known_of_it(score: Score) -> None:
+    bounds = Interval(low=0.5, high=0.75, level=1.0, method="bounds", kind="bounds")
+    only = CorrectedScore(value=float("nan"), method="bounds", assumptions=(), interval=bounds)
+    bounded = replace(score, corrected=only)
+    assert repr(bounded) == "Score(mig = 0.6250, n=10, corrected [0.500, 0.750] (bounds))"
+    known = replace(score, corrected=replace(only, value=0.7))
+    assert repr(known) == "Score(mig = 0.6250, n=10, corrected 0.7000 (bounds))"
+    turned = replace(score, alignment=Alignment(raw=0.6, aligned=0.9, halves=()))
+    assert repr(turned) == "Score(mig = 0.6250, n=10, raw = 0.6000, aligned = 0.9000, gap = 0.3000)"
 
 
 @pytest.fixture

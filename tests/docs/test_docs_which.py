@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from tools.docs_bench import View
-from tools.docs_which import PROPERTIES, TRAPS, considered, not_considered, page, traps_table
+from tools.docs_which import MENDED, PROPERTIES, TRAPS, considered, mended_table, not_considered, page, traps_table
 
 CRITERIA = [*(f"coherent_{name}" for name in PROPERTIES), "calibrated", *TRAPS.values()]
+OF_MENDED = [mended for _, mended in MENDED.values()]
 
 
 def metric(name: str, claims: list[str], seconds: float) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def view_of(statuses: dict[str, dict[str, str]], seconds: dict[str, float]) -> V
             "scenarios": [],
             "criteria": [{"name": name, "title": name.replace("_", " ")} for name in CRITERIA],
             "curves": [
-                {"metric": name, "scenario": scenario, "mean": [1.0, 0.5, -0.001]}
+                {"metric": name, "scenario": scenario, "mean": [1.0, 0.5, -0.001], "n": [2, 2, 2], "failed": [0, 0, 0]}
                 for name in statuses
                 for scenario in TRAPS.values()
             ],
@@ -93,3 +94,26 @@ def test_the_page_answers_for_each_property_and_says_none_where_there_is_none() 
 def test_traps_show_both_ends_without_a_minus_before_zero() -> None:
     line = traps_table(view_of({"exact": {}}, {})).splitlines()[-1]
     assert line.count("1.00 → 0.00 ") == len(TRAPS)
+
+
+def test_an_end_that_most_draws_leave_without_a_value_is_no_number() -> None:
+    view = view_of({"gated": {"chance": "not applicable"}}, {})
+    view.curves["gated", "chance"] = {**view.curves["gated", "chance"], "n": [2, 2, 1], "failed": [1, 0, 2]}
+    line = traps_table(view).splitlines()[-1]
+    assert "1.00 → none " in line
+    assert line.count("1.00 → 0.00 ") == len(TRAPS) - 1
+
+
+def test_what_an_option_mends_stands_beside_what_is_given() -> None:
+    view = view_of({"mended": {}, "not_mended": {}}, {})
+    ends = {"mislabelled": [0.6, 0.4], "mislabelled_corrected": [0.6, 0.61], "rotation": [1.0, 0.2]}
+    for scenario, mean in ends.items():
+        view.curves["mended", scenario] = {"mean": mean, "n": [2, 2], "failed": [0, 0]}
+    view.curves["mended", "rotation_aligned"] = {"mean": [None, None], "n": [0, 0], "failed": [2, 2]}
+    for criterion in OF_MENDED:
+        view.verdicts["mended", criterion] = {"status": "holds"}
+    _, _, *lines = mended_table(view).splitlines()
+    assert len(lines) == 1  # what has no number anywhere is left out
+    name, given, corrected, turned, aligned = (text.strip() for text in lines[0].strip("|").split("|"))
+    assert (name, given, turned, aligned) == ("`mended`", "0.60 → 0.40", "1.00 → 0.20", "none")
+    assert corrected.startswith("0.60 → 0.61 [✓](bench.html#evidence-mended-mislabelled_corrected")

@@ -104,6 +104,27 @@ def test_gradients_of_the_definitions_vanish(kind: str, C: float) -> None:
     assert_close(softmax / size, 0, SOLVER)
 
 
+@pytest.mark.parametrize("rows_of_last", [1, 2000])
+def test_many_rows_have_the_minimum_of_all_of_them(rows_of_last: int) -> None:
+    # 8 rows of a kind in turn: every eighth row knows nothing of the others
+    rng = np.random.default_rng(5)
+    labels = np.concatenate([np.tile(np.arange(3), 1500), np.full(rows_of_last, 3)])
+    X = (
+        rng.normal(size=(len(labels), 4))
+        + np.outer(labels, [1.0, 0.0, -1.0, 0.5])
+        + 3 * (np.arange(len(labels)) % 8 == 0)[:, None]
+    )
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for balanced in (False, True):
+        W, b = multinomial_logistic(X, labels, 4, C=10.0, balanced=balanced)
+        weights = len(labels) / (4 * np.bincount(labels)) if balanced else np.ones(4)
+        raised = np.exp(X @ W.T + b)
+        pull = raised / raised.sum(axis=1, keepdims=True) - np.eye(4)[labels]
+        gradient = W / 10.0 + (weights[labels, None] * pull).T @ X
+        assert np.abs(gradient).max() < 1e-7 * len(labels)
+        assert_close(b.sum(), 0.0, ROUNDING)
+
+
 def test_two_softmax_classes_are_one_binary_regression_of_half_the_penalty() -> None:
     # softmax of (-m, m) is sigmoid(2 m): with u = 2 w the penalty is 2 * |w|^2 / 2 = |u|^2 / 4, half of |u|^2 / 2,
     # so that C = 1 here is C = 2 there.

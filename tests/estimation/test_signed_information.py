@@ -5,6 +5,7 @@ import pytest
 
 from demele.estimation.information import mutual_information
 from demele.estimation.signed_information import (
+    audited_transition,
     counted_transition,
     signed_entropy,
     signed_information,
@@ -52,3 +53,38 @@ def test_a_class_that_was_never_counted_is_right() -> None:
     found = counted_transition(np.array([[8.0, 2.0], [0.0, 0.0]]))
     assert_close(found[1], np.array([0.0, 1.0]), ROUNDING)
     assert_close(found[0], np.array([8.001, 2.0]) / 10.001, ROUNDING)
+
+
+def test_audited_rows_share_out_what_all_rows_are_given() -> None:
+    """Of 300 given 0, 8 in 10 are 0 and 2 in 10 are 1: 240 and 60; of 100 given 1, all are 1. Row 1 is 60 to 100."""
+    found = audited_transition(np.array([[8.0, 0.0], [2.0, 10.0]]), np.array([300.0, 100.0]))
+    assert np.abs(found - [[1.0, 0.0], [0.375, 0.625]]).max() < 2e-4  # of the thousandth that stands for the uncounted
+    assert_close(found.sum(axis=1), np.ones(2), ROUNDING)
+
+
+def test_an_audit_that_is_like_all_rows_gives_its_own_transition() -> None:
+    counts = np.random.default_rng(3).integers(20, 90, (3, 4, 4)).astype(float)
+    assert np.abs(audited_transition(counts, 30 * counts.sum(axis=-2)) - counted_transition(counts)).max() < 1e-4
+
+
+def test_values_without_an_audited_row_are_right() -> None:
+    """The value 2 is given, but was never audited; 1 is neither given nor true."""
+    counts = np.array([[6.0, 0.0, 0.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    found = audited_transition(counts, np.array([80.0, 0.0, 20.0]))
+    assert np.abs(found - [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]).max() < 1e-3
+
+
+def test_all_rows_make_the_transition_of_a_small_audit_more_exact() -> None:
+    rng = np.random.default_rng(4)
+    prior, transition = np.array([0.5, 0.3, 0.2]), np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.2, 0.0, 0.8]])
+    joint = prior[:, None] * transition
+    counts = rng.multinomial(100, joint.ravel(), 2000).reshape(-1, 3, 3).astype(float)
+    given = np.tile(1e4 * joint.sum(axis=0), (2000, 1))
+    plain, better = counted_transition(counts), audited_transition(counts, given)
+    errors = [((one - transition) ** 2).sum(axis=(1, 2)).mean() for one in (plain, better)]
+    assert errors[1] < 0.85 * errors[0]
+    margins = [
+        ((without_errors(given[:, None], one)[:, 0] / 1e4 - prior) ** 2).sum(axis=1).mean() for one in (plain, better)
+    ]
+    assert margins[1] < 0.6 * margins[0]
+    assert (without_errors(given[:, None], better) >= 0).all()

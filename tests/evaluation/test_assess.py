@@ -473,7 +473,7 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([0, 1], [0, 1], {"noise": 0.1, "true_labels": [0, 1]}, InputError, "true_labels and noise"),
         ([0, 1], [0, 1], {"audit": UNIFORM, "true_labels": [0, 1]}, InputError, "true_labels and audit"),
         ([0, 1], [0, 1], {"audit": [0, 1]}, InputTypeError, "audit: expected an Audit, got list"),
-        ([0, 1], [0, 1], {"audit": Audit([9], [1], design="uniform")}, InputError, "rows that do not exist"),
+        ([0, 1], [0, 1], {"audit": Audit([9], [1], design="uniform")}, InputError, "names 1 row that does not exist"),
         ([0, 1], [0, 1], {"audit": Audit([1], [4], design="uniform")}, InputError, "audit.labels: 1 of 1 values"),
         ([0, 1], [0, 1], {"audit": Audit([1], [1], design="selective")}, InputError, "chosen for a reason"),
         ([0, 1], pd.Series([0, 1]), {"true_labels": pd.Series([0, 1])[::-1]}, InputError, "another order"),

@@ -136,3 +136,24 @@ def test_published_settings_are_a_protocol() -> None:
     named = demele.evaluate(factors, factors, [name], protocol="dcies2023")[name]
     given = {name: {"probe": "forest", "baseline": "uniform"}}
     assert_exact(named.value, demele.evaluate(factors, factors, [name], options=given)[name].value)
+
+
+def test_another_draw_of_features_is_told_on_few_rows() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((400, 2))
+    curved = np.column_stack([factors[:, 0] + np.sin(12 * factors[:, 1]) / 2, factors[:, 1]])
+    found = demele.capacity_explicitness(curved, factors[:, 0])
+    (note,) = (note for note in found.notes if note.code == "one-draw")
+    second = float(found.details["second_draw"][0])
+    assert f"{second:.3f} in place of {found.value:.3f}" in note.message
+    assert (note.severity == "fragile") is (abs(second - found.value) > 0.1)
+    # the score stays that of the first draw
+    losses, x = np.asarray(found.details["losses"])[0], np.asarray(found.details["capacity"])
+    above = np.minimum.accumulate(np.minimum(losses, 1.0))
+    above = above - above[-1]
+    expected = 1 - 2 * float(((above[1:] + above[:-1]) / 2 * np.diff(x)).sum()) / (x[-1] - x[0])
+    assert_close(found.value, expected, ROUNDING)
+    linear = demele.capacity_explicitness(factors, factors[:, 0], largest=64)
+    assert "one-draw" not in {note.code for note in linear.notes}
+    many = demele.capacity_explicitness(np.tile(curved, (6, 1)), np.tile(factors[:, 0], 6), largest=64)
+    assert np.isnan(many.details["second_draw"]).all()

@@ -159,8 +159,10 @@ def test_metrics_without_a_form_are_left_out_by_name() -> None:
         scored(CODES, ["rmig"], code_groups=IN_GROUPS, codes_std=0 * CODES + 0.1)
     with pytest.raises(NotEnoughData, match="sees columns, not groups"):
         scored(CODES, [lambda codes, factors: float(codes.sum())], code_groups=IN_GROUPS)
-    with pytest.raises(NotEnoughData, match="estimator='histogram'"):
-        scored(CODES, ["mig"], code_groups=IN_GROUPS, options={"mig": {"estimator": "knn"}})
+    with pytest.raises(
+        NotEnoughData, match=r"looks at ties column by column.* estimator='histogram' or estimator='knn'"
+    ):
+        scored(CODES, ["mig"], code_groups=IN_GROUPS, options={"mig": {"estimator": "robust"}})
 
 
 def test_a_signature_makes_the_number_again() -> None:
@@ -232,3 +234,131 @@ def test_options_that_do_not_fit() -> None:
         scored(CODES, ["mig"], reduce_groups="pca1")
     with pytest.raises(InputError, match="expected None or 'pca1'"):
         scored(CODES, ["mig"], code_groups=IN_GROUPS, reduce_groups="mean")
+
+
+# T-MEX, and several representations -----------------------------------------------------------------------------------
+
+
+def test_a_group_depends_on_what_any_of_its_columns_does() -> None:
+    """Two factors that come along; the first turned on a circle: neither column alone is all of it, together it is."""
+    rng = np.random.default_rng(0)
+    first = rng.standard_normal(1000)
+    factors = np.column_stack([first, 0.8 * first + 0.6 * rng.standard_normal(1000)])
+    noise = 0.2 * rng.standard_normal((1000, 3))
+    codes = np.column_stack([np.cos(first), np.sin(first), factors[:, 1]]) + noise
+    groups = {"circle": [0, 1], "line": [2]}
+    found = demele.tmex(codes, factors, code_groups=groups)
+    assert found.matrix is not None
+    assert found.matrix.to_numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert found.value == 1.0
+    alone = np.array(demele.tmex(codes, factors).details["p_values"])
+    together = np.array(found.details["p_values"])
+    assert_close(together[0], np.minimum(2 * alone[:2].min(axis=0), 1.0), ROUNDING)
+    assert_close(together[1], alone[2], ROUNDING)
+    wrong = demele.tmex(codes, factors, code_groups=groups, intended=[[0, 1], [1, 0]])
+    assert wrong.value == 0.0
+    # a column that does not vary is no test of its own
+    dead = np.insert(codes, 1, 3.0, axis=1)
+    with_dead = demele.tmex(dead, factors, code_groups={"circle": [0, 1, 2], "line": [3]})
+    assert_close(np.array(with_dead.details["p_values"]), together, ROUNDING)
+
+
+def test_several_representations_with_groups_of_their_own() -> None:
+    turned = np.column_stack([CODES[:, 2], CODES[:, 0], CODES[:, 1]])
+    given: dict[str, Any] = {"metrics": ["mig"], "kinds": "categorical"}
+    both = {"one": CODES, "other": turned}
+    found = demele.compare_representations(
+        both, FACTORS, code_groups={"one": IN_GROUPS, "other": {"circle": [1, 2]}}, bootstrap=10, **given
+    )
+    assert_close([found["one"]["mig"].value, found["other"]["mig"].value], [1.0, 1.0], ROUNDING)
+    assert found.differences[0].value == 0.0
+    alike = demele.compare_representations(both, FACTORS, code_groups=IN_GROUPS, **given)
+    assert_close(alike["one"]["mig"].value, 1.0, ROUNDING)
+    assert alike["other"]["mig"].value < 0.9
+    one = demele.compare_representations(both, FACTORS, code_groups={"one": IN_GROUPS}, reduce_groups="pca1", **given)
+    assert one["other"].code_names == ("z1", "z2", "z3")
+    assert one["one"].code_names == ("circle", "v")
+    with pytest.raises(UnknownNameError, match="code_groups: no representation is called 'onr'; did you mean 'one'"):
+        demele.compare_representations(both, FACTORS, code_groups={"onr": IN_GROUPS}, **given)
+    with pytest.raises(UnknownNameError, match="other: code_groups"):
+        demele.compare_representations(both, FACTORS, code_groups={"other": {"a": ["nobody"]}}, **given)
+
+
+# Nearest neighbours ---------------------------------------------------------------------------------------------------
+
+
+def by_neighbours(codes: Any, names: Any, factors: Any = FACTORS, **keywords: Any) -> demele.Evaluation:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        options = {"mig": {"estimator": "knn"}, "modularity": {"estimator": "knn"}}
+        return demele.evaluate(codes, factors, names, **{"kinds": "categorical", "options": options, **keywords})
+
+
+def test_vectors_of_one_column_have_the_numbers_of_the_column() -> None:
+    from demele.estimation.knn import ksg_information, ross_information
+    from demele.estimation.knn_vectors import ksg_of_vectors, ross_of_vectors
+
+    rng = np.random.default_rng(0)
+    x, noise = rng.standard_normal((2, 700))
+    labels = rng.integers(0, 5, 700)
+    labels[:3] = [7, 8, 8]  # one that occurs once, one with a single neighbour
+    for k in (1, 3, 10):
+        alone = ross_information((x + labels)[:, None], labels, n_neighbors=k, distances="direct")[0]
+        assert_close(ross_of_vectors((x + labels)[:, None], labels, k), alone, ROUNDING)
+        both = ksg_information(x, x + noise, n_neighbors=k)
+        assert_close(ksg_of_vectors(x[:, None], x + noise, k), both, ROUNDING)
+
+
+def test_neighbours_of_vectors_in_loops() -> None:
+    """The definitions, with every pair of rows looked at."""
+    from scipy.special import digamma
+
+    from demele.estimation.knn_vectors import ksg_of_vectors, ross_of_vectors
+
+    rng = np.random.default_rng(1)
+    columns, target, labels, k, n = rng.random((60, 3)), rng.random(60), rng.integers(0, 3, 60), 3, 60
+    away = np.abs(columns[:, None] - columns[None]).max(axis=2)
+    own = np.abs(target[:, None] - target[None])
+    terms = []
+    for row in range(n):
+        reach = np.sort(np.maximum(away[row], own[row]))[k]
+        terms.append(digamma((away[row] < reach).sum()) + digamma((own[row] < reach).sum()))
+    assert_close(ksg_of_vectors(columns, target, k), digamma(n) + digamma(k) - np.mean(terms), ROUNDING)
+    terms = []
+    for row in range(n):
+        same = labels == labels[row]
+        reach = np.sort(away[row][same])[k]
+        terms.append(digamma(k) - digamma(same.sum()) - digamma((away[row] < reach).sum()))
+    assert_close(ross_of_vectors(columns, labels, k), digamma(n) + np.mean(terms), ROUNDING)
+
+
+def test_neighbours_see_a_circle_as_one_code() -> None:
+    apart = by_neighbours(CODES, ["mig", "modularity"])
+    together = by_neighbours(CODES, ["mig", "modularity"], code_groups=IN_GROUPS)
+    assert apart["mig"].value < 0.6
+    assert together["mig"].value > 0.98
+    assert together["modularity"].value > 0.98
+    matrix = together["mig"].matrix
+    assert matrix is not None
+    assert_close(matrix.loc["v"], by_neighbours(CODES, ["mig"])["mig"].matrix.loc["z3"], ROUNDING)  # type: ignore[union-attr]
+    assert not [note for note in together["mig"].notes if note.code == "lower-bound"]
+
+
+def test_neighbours_of_vectors_find_gaussian_information() -> None:
+    """Of a sum of two of three independent columns and noise, R2 = 2/3: the information is log(3) / 2."""
+    rng = rng_for(0, "gaussian vectors")
+    codes = rng.standard_normal((4000, 3))
+    factors = np.column_stack([codes[:, 0] + codes[:, 1] + rng.standard_normal(4000), codes[:, 2]])
+    given: dict[str, Any] = {"code_groups": {"both": [0, 1]}, "kinds": "continuous"}
+    matrix = by_neighbours(codes, ["mig"], factors, **given)["mig"].matrix
+    assert matrix is not None
+    assert abs(matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.05
+    assert matrix.loc["both"].iloc[1] < 0.05
+    holed = factors.copy()
+    holed[::3, 0] = np.nan
+    fewer = by_neighbours(codes, ["mig"], holed, missing="omit", bootstrap=4, chance=2, **given)["mig"]
+    assert fewer.matrix is not None
+    assert abs(fewer.matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.08
+    assert fewer.interval is not None
+    assert fewer.chance is not None
+    assert fewer.chance.mean < 0.1

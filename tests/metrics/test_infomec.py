@@ -139,6 +139,21 @@ def test_exactly_independent_codes_have_no_score_where_published_code_gives_one(
             assert any(note.code == "undefined-value" and note.severity == "warning" for note in score.notes)
 
 
+def test_where_shuffles_have_no_score_a_note_says_why() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (150, 2))
+    codes = factors + 0.05 * rng.normal(size=(150, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        score = demele.infom(codes, factors, chance=20)
+    assert score.chance is not None
+    assert math.isnan(score.chance.p_value)
+    (told,) = (note.message for note in score.notes if note.code == "undefined-chance")
+    assert told.startswith("chance is not known: ")
+    assert "of 20 shuffles have no score; with the rows shuffled codes tell nothing" in told
+    assert told.endswith("(they are not active)")
+
+
 def test_a_larger_unit_leaves_one_code_only_where_ranges_are_asked_for() -> None:
     stretched = GRID * [1.0, 25.0]
     for name in ("infom", "infoc"):

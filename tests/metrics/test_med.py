@@ -107,6 +107,14 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     assert value("med_modularity", codes, factors, options={"active": "all"}, kinds="categorical") < 0.95
 
 
+def test_a_code_that_does_not_vary_is_said_to_be_constant() -> None:
+    still = np.column_stack([GRID, np.zeros(len(GRID))])
+    score = demele.med_modularity(still, np.column_stack([FIRST, SECOND]), kinds="categorical")
+    (told,) = (note for note in score.notes if note.code == "undefined-value")
+    assert told.subject == ("z3",)
+    assert told.message == "not defined for 'z3': it is constant"
+
+
 def test_noise_has_no_shares_unless_all_codes_count() -> None:
     rng = np.random.default_rng(1)
     codes, factors = rng.random((300, 4)), rng.integers(0, 2, (300, 3)).astype(float)

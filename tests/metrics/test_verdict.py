@@ -40,6 +40,29 @@ def verdict_on(codes: object, factors: object, **options: Any) -> Representation
     return verdict_of(Data(subject.codes, subject.varying), subject.factors.names)
 
 
+@pytest.mark.parametrize("n", [150, 300, 1200])
+def test_copies_of_few_rows_are_no_parts(n: int) -> None:
+    # Two or three bins of few rows cut a class in halves by chance, and differently in each copy.
+    for seed in range(5):
+        rng = np.random.default_rng([seed, n])
+        shape = rng.integers(0, 3, n)
+        codes = shape[:, None] + 0.05 * rng.normal(size=(n, 2))
+        (found,) = verdict_on(codes, pd.DataFrame({"shape": shape.astype(str)})).factors
+        assert (found.status, found.sharing) == ("several codes", "copies")
+        assert np.isnan(found.together) or found.together > found.share
+        assert "copies of each other" in found.words
+
+
+@pytest.mark.parametrize("n", [300, 1200])
+def test_cosine_and_sine_of_few_rows_are_parts(n: int) -> None:
+    for seed in range(5):
+        angle = np.random.default_rng([seed, n]).random(n)
+        codes = np.column_stack([np.cos(2 * np.pi * angle), np.sin(2 * np.pi * angle)])
+        (found,) = verdict_on(codes, pd.DataFrame({"angle": angle})).factors
+        assert (found.status, found.sharing) == ("several codes", "parts")
+        assert found.together > found.share
+
+
 def test_units_tails_and_monotone_changes_of_codes_change_no_bit() -> None:
     world = WORLDS["mixed"](np.random.default_rng(5), 1000)
     before, after = (verdict_on(codes, world.factors) for codes in (world.codes, np.exp(3 * world.codes) - 7))
@@ -138,6 +161,20 @@ def test_a_regression_beside_known_columns() -> None:
         (
             {"status": "several codes", "sharing": "copies", "codes": ("z1", "z2")},
             "v is held by z1 and z2, copies of each other: z1 tells 80% of it, the next 40% (chance 1.0%)",
+        ),
+        (
+            {"status": "several codes", "sharing": "parts", "codes": ("z1", "z2"), "together": 0.9},
+            "v is shared by z1 and z2, in parts that add to each other: z1 tells 80% of it, the next 40% (chance "
+            "1.0%); the two best together 90%",
+        ),
+        (
+            {"status": "several codes", "sharing": "mixture", "codes": ("z1", "z2")},
+            "v is shared by z1 and z2, as a mixture with other factors: z1 tells 80% of it, the next 40% (chance 1.0%)",
+        ),
+        (
+            {"status": "several codes", "codes": ("z1", "z2")},
+            "v is shared by z1 and z2: z1 tells 80% of it, the next 40% (chance 1.0%); 70 rows do not say whether they "
+            "add to each other",
         ),
         ({"status": "no code"}, "v is lost: no code tells more of it than chance does (1.0%)"),
         ({"status": "undecided"}, "v is undecided: 70 rows are too few"),

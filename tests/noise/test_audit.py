@@ -63,7 +63,7 @@ def test_rows_that_do_not_exist() -> None:
         InputError, match=r"^audit: names 2 rows that do not exist, first 40 \(entry 1\).*rows 0 to 29$"
     ):
         audit.coded(Vocabulary((0, 1)), 30)
-    with pytest.raises(InputError, match=r"^other: names 1 rows that do not exist, first 40"):
+    with pytest.raises(InputError, match=r"^other: names 1 row that does not exist, first 40"):
         audit.coded(Vocabulary((0, 1)), 31, "other")
 
 

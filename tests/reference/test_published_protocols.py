@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import demele
 from benchmarks.protocol_arrays import ARRAYS, BINS, cut_classes, latte_rows
+from benchmarks.protocols import NEWER
 from demele.core.errors import FragileScoreWarning
 from demele.core.seeds import rng_for
 from demele.metrics.importances import mean_compactness
@@ -196,6 +197,23 @@ def test_recorded_values_of_disentanglement_lib(array: str) -> None:
     for metric in exact:
         given = factors if ARRAYS[array].continuous else classes
         assert_close(dlib(metric, codes, given).value, recorded()["disentanglement_lib", array, metric], SOLVER)
+
+
+@pytest.mark.oracle("mcc", "snc")
+@pytest.mark.parametrize("array", list(ARRAYS))
+def test_recorded_values_of_mcc_and_snc(array: str) -> None:
+    codes, factors = ARRAYS[array].drawn()
+    classes = (cut_classes(factors) if ARRAYS[array].continuous else factors).astype(int)
+    options: Any = NEWER["snc_nk"]
+    assert_close(
+        demele.evaluate(codes, classes, ["snc"], kinds="categorical", **options)["snc"].value,
+        recorded()["snc_nk", array, "snc"][0],
+        ROUNDING,
+    )
+    (theirs,) = recorded()["icebeem", array, "mcc"]
+    if not np.isnan(theirs):  # which theirs is where a code is constant
+        as_numbers = demele.evaluate(codes, factors, ["mcc"], kinds="continuous", protocol="mcc2020")
+        assert_close(as_numbers["mcc"].value, theirs, ROUNDING)
 
 
 @pytest.mark.parametrize("array", ["dead-code", "near-dead", "skewed", "numbers", "numbers-copies"])

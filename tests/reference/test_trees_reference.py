@@ -14,16 +14,18 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     RandomForestRegressor,
 )
-from sklearn.linear_model import Lasso
+from sklearn.linear_model import Lasso, LassoCV
+from sklearn.model_selection import PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from demele.estimation import boosting_importance as module
 from demele.estimation.binned_trees import Bins
 from demele.estimation.boosting_importance import boosting_importance
 from demele.estimation.forest_importance import forest_importance
-from demele.estimation.lasso_importance import lasso_importance
+from demele.estimation.grown_trees import descend, importances_by_depth
+from demele.estimation.lasso_importance import lasso_importance, unseen_errors
 from demele.estimation.presorted_codes import presort
-from demele.estimation.trees import descend, grow_trees, importances_by_depth
+from demele.estimation.trees import grow_trees
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]
@@ -151,7 +153,8 @@ def test_boosting_logits(n_levels: int) -> None:
     presorted = presort(codes)
     bins = Bins(presorted.subset(train))
     unseen = bins.apply(presorted.rank[:, test])
-    _, logits = module._boost(bins, unseen, module._loss(level[train], True), 20, 3, 0.1, rng)
+    _, boosted = module._boost(bins, module._loss(level[train], True), 20, 3, 0.1, rng)
+    logits = boosted.outputs(unseen)
     peer = GradientBoostingClassifier(n_estimators=20).fit(codes[train], level[train])
     expected = peer.decision_function(codes[test]).reshape(len(test), -1).T
     if n_levels > 2:  # a constant may be added to all logits of a row
@@ -173,6 +176,25 @@ def test_boosting_importances(n_levels: int | None) -> None:
     peer = (GradientBoostingRegressor if n_levels is None else GradientBoostingClassifier)(n_estimators=30)
     peer.fit(codes[rows], values[rows])
     assert np.abs(fitted.importance - peer.feature_importances_).max() < INDEX_DIFFERENCE
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", ["mixed", "noise", "copies", "more columns than rows"])
+def test_penalty_is_that_of_scikit_learn_on_the_same_folds(kind: str) -> None:
+    rng = np.random.default_rng(6)
+    codes = rng.normal(
+        size=(40 if kind == "more columns than rows" else 600, 50 if kind == "more columns than rows" else 5)
+    )
+    values = rng.normal(size=len(codes)) + (0.0 if kind == "noise" else 2.0) * codes[:, 0]
+    if kind == "copies":
+        codes = np.hstack([codes, codes[:, :2], -3 * codes[:, :1]])
+    x, y = (codes - codes.mean(axis=0)) / codes.std(axis=0), (values - values.mean()) / values.std()
+    fold = np.arange(len(x)) % 5
+    penalties = np.abs(x.T @ y).max() / len(x) * np.logspace(0, -3, 100)
+    peer = LassoCV(alphas=penalties, cv=PredefinedSplit(fold), tol=1e-6, max_iter=1000).fit(x, y)
+    errors = unseen_errors(x, y, fold, penalties)
+    assert np.abs(errors / peer.mse_path_.mean(axis=1) - 1).max() < 1e-6
+    assert penalties[errors.argmin()] == peer.alpha_
 
 
 def test_lasso_is_the_lasso_of_standardised_columns() -> None:

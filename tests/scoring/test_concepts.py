@@ -179,6 +179,7 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
     found = demele.absorption(noise, labels)
     assert math.isnan(found.value)
     assert any(note.code == "unrecognised-class" and note.subject == ("b",) for note in found.notes)
+    assert [row["codes"] for row in found.details["classes"] if np.isnan(row["splitting"])] == [()]
     rare = demele.sparse_probing(noise, np.array(["a"] * 200 + ["b"] * 197 + ["c"] * 3))
     assert any(note.code == "rare-class" and note.subject == ("c",) for note in rare.notes)
 

@@ -136,7 +136,7 @@ def test_what_a_transition_cannot_correct_says_what_would() -> None:
         ({"v1": [labels.symmetric_transition(4, 0.1)] * 2}, NotEnoughData, "third independent annotator"),
         ({"v1": labels.Audit([1, 2], [0, 1], design="selective")}, InputError, "chosen because something looked wrong"),
         ({"v1": labels.FactorAudit([1, 2], [7, 8])}, NotEnoughData, "none of the 2 audited rows"),
-        ({"v1": labels.FactorAudit([1, 2000], [0, 1])}, InputError, "do not exist"),
+        ({"v1": labels.FactorAudit([1, 2000], [0, 1])}, InputError, "names 1 row that does not exist"),
         ({}, InputError, "at least one factor"),
         (0.1, InputTypeError, "expected a mapping"),
     ],

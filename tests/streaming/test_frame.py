@@ -306,7 +306,7 @@ def test_what_no_frame_is_made_of() -> None:
         InputError, match="codes and factors: expected the same number of rows, got 160 rows of codes and 9"
     ):
         demele.Frame.of(CODES, FACTORS[:9])
-    with pytest.raises(InputError, match="missing annotations in column 'size'"):
+    with pytest.raises(InputError, match="1 missing annotation in column 'size'"):
         demele.Frame.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
     with pytest.raises(NotEnoughData, match="at least 2 rows, got none"):
         demele.Frame.of(CODES[:0], FACTORS[:0])

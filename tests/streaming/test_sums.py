@@ -227,8 +227,8 @@ def summed(metrics: Any, **keywords: Any) -> list[str]:
 def test_a_frame_with_continuous_factors_is_needed() -> None:
     frame = framed(CODES, FACTORS)
     mixed = Frame.fixed([(-1, 1)], {"shape": ["disc", "square"], "size": (0.0, 1.0)})
-    assert accumulated_metrics(frame) == (*METRICS, "mcc")
-    assert accumulated_metrics(mixed) == ("irs",)
+    assert accumulated_metrics(frame) == (*METRICS, "mcc", "mcc_weak", "r2_affine", "omes")
+    assert accumulated_metrics(mixed) == ("irs", "mcc", "mcc_weak", "r2_affine", "omes")
     assert summed(METRICS, frame=frame) == METRICS
     assert summed(METRICS, frame=mixed) == ["irs"]
     assert summed(METRICS) == []

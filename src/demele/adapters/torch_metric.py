@@ -46,7 +46,8 @@ class TorchMetric(Metric):
         Registered names. One name computes a scalar tensor, several a dict of name to tensor.
     frame : Frame, optional
         Columns, levels and ranges; see :class:`demele.Accumulator`. With a frame, metrics of histograms count every
-        row, and cost the same whatever their number; SAP of continuous factors and IRS are summed over every row.
+        row, and cost the same whatever their number; SAP and MCC of continuous factors, IRS and OMES are summed over
+        every row.
     bound : int, default 100 000
         Rows kept for all other metrics.
     stream : str or int, optional

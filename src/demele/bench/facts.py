@@ -26,6 +26,12 @@ def with_std(group: str) -> bool:
     return any(metric.needs_codes_std and metric.name == group for metric in CATALOGUE.values())
 
 
+def corrected_by(metric: str) -> tuple[str, ...]:
+    """Return the methods that correct a registered metric for noisy factors, beside an audit; of others, none."""
+    known = CATALOGUE.find(metric)
+    return () if known is None else tuple(known.corrected_by)
+
+
 def is_model(group: str) -> bool:
     """Whether its scores are read off one fit: they share a row."""
     return any(metric.readings[0].fit is not None for metric in CATALOGUE.values() if metric.group == group)

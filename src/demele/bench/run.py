@@ -98,9 +98,14 @@ def declined(candidate: Candidate, scenario: Scenario) -> str | None:
 def record_key(scenario: Scenario, severity: float, seed: int, candidate: Candidate) -> Key:
     """Return what a record is kept under; that of a user's scenario or metric changes with its code."""
     known = SCENARIOS.get(scenario.name)
-    own = known is None or (known.draw, known.paired) != (scenario.draw, scenario.paired)
+    own = known is None or _how(known) != _how(scenario)
     name = f"{scenario.name}@{scenario.draw_fingerprint}" if own else scenario.name
     return (name, repr(float(severity)), seed, candidate.key)
+
+
+def _how(scenario: Scenario) -> tuple[object, ...]:
+    """Return what decides the numbers of a scenario, beside the severity."""
+    return scenario.draw, scenario.paired, scenario.score
 
 
 def drawn(scenario: Scenario, severity: float, seed: int, n_samples: int) -> Representation:
@@ -163,6 +168,8 @@ def _scored(source: InMemory, given: Representation, point: Measurement) -> Reco
         seed=point.seed,
         options=given.options,
         reg_dim=given.reg_dim,
+        which=point.scenario.score,
+        factor_noise=given.factor_noise,
     )
     values, reasons = scored.values, scored.reasons
     if own is not None:  # one value, or one reason

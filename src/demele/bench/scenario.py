@@ -12,6 +12,7 @@ from demele.bench.facts import slowness
 from demele.core.errors import InputError, InputTypeError
 from demele.core.fingerprint import fingerprint
 from demele.metrics.metric import Metric
+from demele.scoring.bare import Which
 
 Property = Literal["modularity", "compactness", "explicitness"]
 
@@ -38,6 +39,9 @@ class Representation:
         Standard deviations of the codes for RMIG; where not given, 0.01 of each code's own.
     options : mapping of group of metrics to mapping
         Settings in place of the protocol's.
+    factor_noise : mapping of factor to knowledge, optional
+        What is known of wrong annotations, as in :func:`demele.evaluate`, for a scenario whose ``score`` is
+        ``"corrected"``.
     """
 
     codes: Any
@@ -46,6 +50,7 @@ class Representation:
     reg_dim: Sequence[int] | None = None
     codes_std: Any = None
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    factor_noise: Mapping[str, Any] | None = None
 
 
 Kind = Literal["source", "added", "settings"]
@@ -132,10 +137,14 @@ class Scenario:
         Where it comes from; empty for our own.
     counts_rows : bool
         A severity is a number of rows. Those beyond ``n_samples`` of a run are left out of it.
+    score : str
+        Which number of a score is judged: ``"value"``; ``"corrected"``, what it would be if all annotations were right,
+        by method "transition" and the ``factor_noise`` of the representation; or ``"aligned"``, of codes that are
+        turned towards the factors. A metric without this number takes no part.
     kind : str
         ``"source"`` for the five of the review, ``"added"``, ``"settings"`` for sweeps of a metric's own settings.
     draw_fingerprint : str
-        Changes with the code of ``draw``, and with ``paired``.
+        Changes with the code of ``draw``, with ``paired`` and with ``score``.
     """
 
     name: str
@@ -150,6 +159,7 @@ class Scenario:
     declines: Callable[[Candidate], str | None] | None = None
     source: str = ""
     counts_rows: bool = False
+    score: Which = "value"
     kind: Kind = "added"
     draw_fingerprint: str = field(init=False, repr=False, compare=False)
 
@@ -162,6 +172,8 @@ class Scenario:
             raise self._refused("declines is not a function of (candidate)", InputTypeError)
         if self.kind not in get_args(Kind):
             raise self._refused(f"kind: expected {', '.join(get_args(Kind))}, got {self.kind!r}")
+        if self.score not in get_args(Which):
+            raise self._refused(f"score: expected {', '.join(get_args(Which))}, got {self.score!r}")
         try:
             severities = () if isinstance(self.severities, str) else tuple(float(item) for item in self.severities)
         except (TypeError, ValueError):
@@ -178,8 +190,9 @@ class Scenario:
         if isinstance(self.labels, str) or not all(isinstance(item, str) for item in self.labels):
             raise self._refused(f"expected labels that are text, got {self.labels!r}", InputTypeError)
         self._check_wanted()
-        told = fingerprint(self.draw)
-        object.__setattr__(self, "draw_fingerprint", f"{told}-paired" if self.paired else told)
+        told = [fingerprint(self.draw)]
+        told += ["paired"] * self.paired + [self.score] * (self.score != "value")
+        object.__setattr__(self, "draw_fingerprint", "-".join(told))
 
     def _refused(self, problem: str, kind: type[InputError] = InputError) -> InputError:
         return kind(f"scenario {self.name!r}: {problem}")

@@ -292,7 +292,7 @@ def _summary(status: Status, parts: Sequence[PartVerdict], name_metric: bool, na
 
     if found:
         part, condition = min(found, key=lambda item: _margin(item[1]))
-        return told(part, condition.sentence)
+        return told(part, "; ".join(filter(None, (condition.sentence, part.reason))))
     by_reason: dict[str, PartVerdict] = {}
     for part in deciding:
         by_reason.setdefault(part.reason or "", part)

@@ -5,7 +5,7 @@ from typing import Any
 
 from demele.cli.codes_alone import add_output, write
 from demele.cli.factor_options import add_reading
-from demele.cli.options import command, given, items_in, option, refuse, told_by
+from demele.cli.options import command, given, option, refuse, told_by, whole_numbers_in
 from demele.cli.output import warned, warnings_in_one_line
 from demele.cli.score_files import warn_of_shared_columns
 from demele.cli.targets import check_targets
@@ -53,19 +53,13 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(task, "--fairness", action="store_true", help="compare predictions between groups of other factors")
     how = parser.add_argument_group("how")
     option(how, "--probe", choices=("boosting", "logistic"), help="who predicts (default: boosting)")
-    option(how, "--sizes", type=_sizes, metavar="N,N", help="training rows (default: 10,100,1000,10000)")
+    option(how, "--sizes", type=whole_numbers_in, metavar="N,N", help="training rows (default: 10,100,1000,10000)")
     option(how, "--test-rows", argument="n_test", type=int, metavar="N", help="rows to test on (default: 5000)")
     option(how, "--repeats", type=int, metavar="R", help="splits whose scores are averaged (default: 1)")
     option(how, "--chance", type=int, metavar="C", help="with --fairness: shuffles of the groups (default: 0)")
     option(how, "--seed")
     add_reading(parser)
     add_output(parser)
-
-
-def _sizes(text: str) -> list[int]:
-    if not all(item.strip().isdecimal() for item in items_in(text)):
-        raise argparse.ArgumentTypeError(f"expected whole numbers, such as 10,100,1000, got {text!r}")
-    return [int(item) for item in items_in(text)]
 
 
 def _run(arguments: argparse.Namespace) -> None:

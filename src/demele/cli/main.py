@@ -11,6 +11,7 @@ from demele.cli import (
     audit,
     audit_plan,
     bench,
+    breakdown,
     catalogue,
     cite,
     codes_alone,
@@ -20,6 +21,7 @@ from demele.cli import (
     downstream,
     fabric,
     noise,
+    probe,
     score,
     study,
     udr,
@@ -103,6 +105,8 @@ def _parser() -> Parser:
     codes_alone.add_command(commands)
     downstream.add_command(commands)
     udr.add_command(commands)
+    probe.add_command(commands)
+    breakdown.add_command(commands)
     catalogue.add_command(commands)
     cite.add_command(commands)
     assess.add_command(commands)

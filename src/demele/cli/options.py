@@ -41,6 +41,13 @@ def items_in(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def whole_numbers_in(text: str) -> list[int]:
+    """Read a list of whole numbers."""
+    if not all(item.strip().isdecimal() for item in items_in(text)):
+        raise argparse.ArgumentTypeError(f"expected whole numbers, such as 1,10,100, got {text!r}")
+    return [int(item) for item in items_in(text)]
+
+
 def names_in(text: str) -> list[str]:
     """Read a list of names; one with commas or with spaces at its ends stands between double quotes."""
     names = [name for name in map(unquoted, items_in(text)) if name]

@@ -26,9 +26,10 @@ from demele.cli.output import (
 from demele.cli.progress import reporting
 from demele.cli.score_files import reader, warn_of_shared_columns
 from demele.cli.score_noise import add_noise, check_noise, read_noise
-from demele.cli.score_several import add_several, place_files, run_several
+from demele.cli.score_several import add_several, in_groups, place_files, run_several
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
+from demele.files.label_files import column
 from demele.files.named import holds_sparse, split_name, unquoted
 from demele.runtime.progress import Report, part_of
 
@@ -56,6 +57,7 @@ examples:
   demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
   demele score old.npy new.npy --factors factors.csv --bootstrap 50 --report both.html
   demele score --group beta1 b1/*.npy --group beta4 b4/*.npy --factors factors.csv
+  demele score frames.csv::z1,z2 frames.csv::x,y --chance 100 --blocks frames.csv::video
   demele score codes.csv factors.csv --code-groups circle=z1,z2 tilt=z3,z4
   demele score codes.npy factors.csv --factor-audit audited.csv --level 0.9
   demele score codes.npy factors.csv --aligned --bootstrap 50 --report axes.html
@@ -160,6 +162,13 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(trust, "--bootstrap", type=int, metavar="B", help="resamples of the rows, for intervals (default: 0)")
     option(trust, "--level")
     option(trust, "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)")
+    option(
+        trust,
+        "--blocks",
+        metavar="FILE",
+        help="which rows depend on each other, such as the video of each frame: one column of numbers or names; "
+        "--chance shuffles whole blocks",
+    )
 
     add_noise(parser)
     reading = add_reading(parser)
@@ -254,7 +263,7 @@ def _is_metric(name: str) -> bool:
 
 
 def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
-    tables = [*arguments.several, *given(arguments, "codes", "factors", "codes_std", "code_names").values()]
+    tables = [*arguments.several, *given(arguments, "codes", "factors", "codes_std", "code_names", "blocks").values()]
     if arguments.demo:
         if tables or arguments.replay is not None:
             raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
@@ -282,7 +291,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
 
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
     options = given(arguments, *named, "ignore_index", "reduce_groups", "aligned", "whiten", sample="rows")
-    options |= _in_groups(arguments.code_groups)
+    options |= in_groups(arguments.code_groups) | _blocks(arguments)
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []
     with _reporting(arguments.quiet) as report:
@@ -310,7 +319,12 @@ def _replayed(arguments: argparse.Namespace) -> "Score":
 
     _, codes, factors, codes_std = _files(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
-        return demele.replay(arguments.replay, codes, factors, codes_std=codes_std)
+        return demele.replay(arguments.replay, codes, factors, codes_std=codes_std, **_blocks(arguments))
+
+
+def _blocks(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the blocks of rows, as the library takes them."""
+    return {} if arguments.blocks is None else {"blocks": column(arguments.blocks, warned(arguments.quiet))}
 
 
 def _demonstration() -> Iterator[tuple[str, object, object, None]]:
@@ -411,12 +425,3 @@ def _code_group(text: str) -> tuple[str, list[int | str]]:
     if not mark or not name.strip():
         raise argparse.ArgumentTypeError(f"expected NAME=COLUMNS, such as circle=z1,z2, got {text!r}")
     return unquoted(name), _codes_named(columns)
-
-
-def _in_groups(groups: Sequence[tuple[str, list[int | str]]] | None) -> dict[str, Any]:
-    """Return groups of columns as the library takes them."""
-    names = [name for name, _ in groups or ()]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"--code-groups: {name} is given {names.count(name)} times; list its columns once")
-    return {"code_groups": dict(groups)} if groups else {}

@@ -68,7 +68,12 @@ def check_noise(arguments: argparse.Namespace) -> None:
     if arguments.replay is not None:
         refuse(arguments, given, "a signature is of the annotations as given; leave it out with --replay")
     if arguments.several:
-        refuse(arguments, given, "scores of one representation are corrected; score each by itself")
+        refuse(
+            arguments,
+            given,
+            "scores of one representation are corrected; score each by itself. How many wrong annotations the order "
+            "of two bears, demele breakdown A B FACTORS says",
+        )
     if all(getattr(arguments, name) is None for name in _NEEDS):
         refuse(arguments, ("factor_noise_method",), "says how to correct for --factor-noise or --factor-audit")
         refuse(arguments, ("audit_design",), "says how the rows of --factor-audit were chosen, which is not given")
@@ -141,10 +146,19 @@ def _noise(item: str, columns: "Factors", warn: Warn) -> dict[str, Any]:
     if named is None:
         return _of_json(Path(item))
     name, said = named
+    if said.endswith("%"):
+        raise InputError(f"--factor-noise: {name}={said}: expected a share, not percent{_as_share(said)}")
     try:
         return {name: float(said)}
     except ValueError:
         return {name: read_transition(said, _given(name, columns), warn)}
+
+
+def _as_share(percent: str) -> str:
+    try:
+        return f"; write {float(percent[:-1]) / 100:g}"
+    except ValueError:
+        return ""
 
 
 def _audits(item: str, columns: "Factors", design: str | None, warn: Warn) -> dict[str, Any]:

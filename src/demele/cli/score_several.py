@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from demele.core.representation_comparison import RepresentationComparison
 
 #: What is of one representation, or of one number.
-_OF_ONE = ("codes_std", "code_names", "code_groups", "reduce_groups", "aligned", "whiten", "replay")
+_OF_ONE = ("codes_std", "code_names", "aligned", "whiten", "blocks", "replay")
 
 
 def add_several(parser: argparse.ArgumentParser) -> None:
@@ -140,7 +140,8 @@ def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
     factors = read(arguments.factors)
     codes = {name: read(file) for name, file in zip(names, arguments.several, strict=True)}
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
-    options = given(arguments, *named, "ignore_index", "paired_runs", "against", sample="rows")
+    options = given(arguments, *named, "ignore_index", "reduce_groups", "paired_runs", "against", sample="rows")
+    options |= in_groups(arguments.code_groups)
     with (
         reporting(arguments.quiet) as report,
         warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
@@ -154,6 +155,15 @@ def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
             progress=report or False,
             **options,
         )
+
+
+def in_groups(groups: Sequence[tuple[str, list[int | str]]] | None) -> dict[str, Any]:
+    """Return groups of columns as the library takes them."""
+    names = [name for name, _ in groups or ()]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"--code-groups: {name} is given {names.count(name)} times; list its columns once")
+    return {"code_groups": dict(groups)} if groups else {}
 
 
 def _runs(arguments: argparse.Namespace, names: Sequence[str]) -> dict[str, list[str]] | None:

@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 #: Options that only dense codes have.
 _DENSE = (
     *("code_groups", "reduce_groups", "aligned", "whiten"),
-    *("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "methods", "rows"),
+    *(
+        "codes_std",
+        "reg_dim",
+        "protocol",
+        "repeats",
+        "bootstrap",
+        "level",
+        "chance",
+        "blocks",
+        "report",
+        "methods",
+        "rows",
+    ),
 )
 _ASKED = ("bins", "seed", "missing", "kinds")
 #: Files of names that are read as tables; any other is one name per line.
@@ -37,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.details and kind != "table":
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
     warn, words = warned(arguments.quiet), told_by(arguments)
-    names = None if arguments.code_names is None else _names(arguments.code_names, warn=warn)
+    names = None if arguments.code_names is None else names_of_codes(arguments.code_names, warn=warn)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         evaluation = demele.evaluate_sparse(
             read_sparse(arguments.codes),
@@ -58,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     emit(text, arguments.output)
 
 
-def _names(text: str, *, warn: Warn) -> list[str]:
+def names_of_codes(text: str, *, warn: Warn) -> list[str]:
     """Read the names of codes: the lines of a text file, or a column of a table."""
     path, picked = split_name(text)
     if not picked and path.suffix.lower() not in _TABLES:

@@ -84,6 +84,11 @@ class Alignment(Worded):
         """What the gap says, in a sentence."""
         return said(self.reading, self.explicitness, whitened=self.whitened)
 
+    @property
+    def values_text(self) -> str:
+        """The three numbers."""
+        return f"raw = {self.raw:z.4f}, aligned = {self.aligned:z.4f}, gap = {self.gap:z.4f}"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         return {
@@ -103,7 +108,7 @@ class Alignment(Worded):
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
-        return f"Alignment(raw = {self.raw:z.4f}, aligned = {self.aligned:z.4f}, gap = {self.gap:z.4f}{interval})"
+        return f"Alignment({self.values_text}{interval})"
 
 
 def reading_of(

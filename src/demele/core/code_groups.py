@@ -93,6 +93,24 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
     return CodeGroups(tuple(name for _, name in ordered), tuple(columns for columns, _ in ordered))
 
 
+def groups_of_each(code_groups: object, names: Sequence[str]) -> dict[str, object]:
+    """Return the groups of each of several representations: the same for all, or those named in a mapping of mappings.
+
+    Raises
+    ------
+    UnknownNameError
+        If groups are of no representation.
+    """
+    own = code_groups if isinstance(code_groups, Mapping) else {}
+    if not own or not all(groups is None or isinstance(groups, Mapping) for groups in own.values()):
+        return dict.fromkeys(names, code_groups)
+    for name in own:
+        if name not in names:
+            problem = f"no representation is called {name!r}{suggestion(str(name), list(names))}"
+            raise UnknownNameError("code_groups", problem)
+    return {name: own.get(name) for name in names}
+
+
 def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for name, columns in groups.items():

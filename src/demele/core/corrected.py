@@ -1,5 +1,6 @@
 """A score corrected for noisy annotations of the factors: the value, how far it can be trusted, what it assumes."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,12 @@ class CorrectedScore(Worded):
 
     def __float__(self) -> float:
         return self.value
+
+    @property
+    def value_text(self) -> str:
+        """The value, or the interval where only that is known."""
+        only = math.isnan(self.value) and self.interval is not None
+        return str(self.interval) if only else f"{self.value:.4f}"
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"

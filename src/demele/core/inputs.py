@@ -18,7 +18,7 @@ from demele.core.columns import (
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.sentences import setting
+from demele.core.sentences import plural, setting
 from demele.core.table_columns import (
     as_float,
     check_same_rows,
@@ -73,7 +73,7 @@ def read_pair(
     """
     if ignore_index is not None and not isinstance(ignore_index, bool):
         raise InputTypeError("ignore_index", f"expected True or False, got {quoted(ignore_index)}")
-    checked_codes = read_codes(codes)
+    checked_codes = read_codes(codes, missing=missing)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
     if checked_codes.n != checked_factors.n:
         turned = checked_codes.d == checked_factors.n or checked_factors.m == checked_codes.n
@@ -102,7 +102,7 @@ def check_pair(codes: Codes, factors: Factors) -> None:
         )
 
 
-def read_codes(codes: object, argument: str = "codes") -> Codes:
+def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "raise") -> Codes:
     """Validate codes: a two-dimensional table of finite real numbers.
 
     Parameters
@@ -110,8 +110,8 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
     codes : array-like of shape (n_samples, n_codes)
         NumPy array (any real dtype, memory-mapped too), list of lists, pandas or polars frame, PyTorch tensor,
         SciPy sparse matrix.
-    argument : str
-        What messages call it.
+    argument, missing : str
+        What messages call it; and what is asked of missing annotations of factors, which cannot be asked of codes.
     """
     columns, names = split_columns(codes, argument, default="z")
     if not names:
@@ -126,7 +126,7 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
         )
     low, high = _extremes(values)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        _raise_non_finite(values, names, argument)
+        _raise_non_finite(values, names, argument, missing)
     wide = _too_wide(low, high)
     if wide.any():
         name = names[int(np.flatnonzero(wide)[0])]
@@ -205,16 +205,17 @@ def _extremes(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.flo
     return low, high
 
 
-def _raise_non_finite(values: NDArray[Any], names: tuple[str, ...], argument: str) -> None:
+def _raise_non_finite(values: NDArray[Any], names: tuple[str, ...], argument: str, missing: Missing) -> None:
     bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
     wrong = np.flatnonzero(bad.any(axis=0))
-    first = int(wrong[0])
-    rows = np.flatnonzero(bad[:, first])
+    rows = np.flatnonzero(bad[:, wrong[0]])
     others = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} other columns: {_listed(names, wrong[1:])})"
+    of_both = f"drop those rows of both, or impute: {setting(missing='omit')} is for factors"
+    remedy = of_both if missing == "omit" else "drop or impute them"
     raise InputError(
         argument,
-        f"{len(rows)} non-finite values (NaN or infinite) in column {quoted(names[first])}{others}, "
-        f"first at row {rows[0]}; drop or impute them",
+        f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+        f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}; {remedy}",
     )
 
 
@@ -260,7 +261,7 @@ def _raise_missing(columns: tuple[Factor, ...]) -> None:
     others = "" if len(incomplete) == 1 else f" (and in {len(incomplete) - 1} other columns)"
     raise InputError(
         "factors",
-        f"{len(first.values) - first.n_annotated} missing annotations in column "
+        f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
         f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass {setting(missing='omit')} to "
         "score each factor on the rows annotated for it",
     )

@@ -198,6 +198,17 @@ def _meaning(written: str) -> Any:
     return meaning if listed or isinstance(meaning, str) else None
 
 
+def plural(how_many: int, one: str, many: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "criterion", "criteria"), plural(1200, "row", "rows")
+    ('1 criterion', '1,200 rows')
+    """
+    return f"{how_many:,} {one if how_many == 1 else many}"
+
+
 # What messages repeat of data ----------------------------------------------------------------------------------------
 
 

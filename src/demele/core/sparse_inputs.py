@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.sentences import plural
 from demele.core.sparse_structure import checked_structure
 
 
@@ -187,8 +188,8 @@ def _check_finite(
     listed = f" (and in {others} other columns)" if others else ""
     raise InputError(
         "codes",
-        f"{len(own)} non-finite values (NaN or infinite) in column {names[first]!r}{listed}, "
-        f"first at row {own.min()}; drop or impute them",
+        f"{plural(len(own), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+        f"{names[first]!r}{listed}, first at row {own.min()}; drop or impute them",
     )
 
 

@@ -1,10 +1,12 @@
 """What an evaluation says in words: which code holds which factor, what is lost, which codes are dead or noise."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from demele.core.publish import card
+from demele.core.sentences import plural
 from demele.core.written import plain
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ class FactorVerdict:
         "mixed code": one code holds it, and another factor as well.
     sharing : {"", "copies", "mixture", "parts", "spread"}
         Of several codes: "copies" add nothing to each other; a "mixture" holds other factors too; "parts" add to each
-        other; "spread" is over four or more, or over codes none of which tells anything alone.
+        other; "spread" is over four or more, or over codes none of which tells anything alone. Empty where rows are
+        too few to say.
     codes : tuple of str
         The codes that hold it, the one that tells most first.
     others : tuple of str
@@ -43,8 +46,8 @@ class FactorVerdict:
     chance : float in [0, 1]
         The most that any code tells of the factor when its rows are permuted.
     together : float in [0, 1]
-        What the two best codes tell together, in coarser bins; for a factor spread over codes that tell nothing alone,
-        R squared of a linear regression. NaN elsewhere.
+        What the two best codes tell together, in coarser bins, where that is more than one of them tells; for a factor
+        spread over codes that tell nothing alone, R squared of a linear regression. NaN elsewhere.
     n : int
         Rows it was judged on.
     words : str
@@ -193,17 +196,13 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     return " and ".join(part for part in (", ".join(known[:-1]), known[-1]) if part) if known else ""
 
 
-def _number(how_many: int, noun: str) -> str:
-    return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
-
-
 def _whole(verdict: RepresentationVerdict) -> Iterator[str]:
     found: list[str] = [row.status for row in verdict.factors if row.status != "constant"]
     if found and all(status == "undecided" for status in found):
         yield f"Undecided: {verdict.n:,} rows are too few to say which code holds which factor."
         return
     own = found.count("one code")
-    parts = [f"{own} of {_number(len(found), 'factor')} {_has(own)}"]
+    parts = [f"{own} of {plural(len(found), 'factor', 'factors')} {_has(own)}"]
     for status, one, many in (
         ("mixed code", "is in a code with others", "are in a code with others"),
         ("several codes", "is in several codes", "are in several codes"),
@@ -217,7 +216,7 @@ def _whole(verdict: RepresentationVerdict) -> Iterator[str]:
     spare = [(idle.count("noise"), "of noise"), (idle.count("dead"), "dead")]
     if any(count for count, _ in spare):
         of_codes = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in spare if count]
-        yield f"Of {_number(len(idle), 'code')} {listed(of_codes)}."
+        yield f"Of {plural(len(idle), 'code', 'codes')} {listed(of_codes)}."
 
 
 def _has(how_many: int) -> str:
@@ -259,9 +258,12 @@ def factor_words(row: FactorVerdict) -> str:
     if row.sharing == "spread" and not row.codes:
         alone = f"no code tells more than {row.share:.0%} of it ({chance})"
         return f"{name} is spread: {alone}, a linear regression on all {row.together:.0%}"
-    both = f"; the two best together {row.together:.0%}"
+    both = "" if math.isnan(row.together) else f"; the two best together {row.together:.0%}"
     if row.sharing == "spread":
         return f"{name} is spread over {len(row.codes)} codes, {listed(row.codes, 4)}: {told}{both}"
+    if not row.sharing:
+        unknown = f"{row.n:,} rows do not say whether they add to each other"
+        return f"{name} is shared by {listed(row.codes)}: {told}; {unknown}"
     how = "as a mixture with other factors" if row.sharing == "mixture" else "in parts that add to each other"
     return f"{name} is shared by {listed(row.codes)}, {how}: {told}{both}"
 

@@ -45,7 +45,8 @@ class Bins:
         self.binned = self.apply(presorted.rank)
         n_codes, n_rows = self.binned.shape
         n_bins = max(len(cut) for cut in self.cuts) + 1
-        cells = (self.binned.T + np.arange(n_codes) * n_bins).reshape(-1)
+        self._cells = self.binned.T + np.arange(n_codes) * n_bins  # (n_rows, n_codes)
+        cells = self._cells.reshape(-1)
         begins = np.arange(n_rows + 1) * n_codes
         self._indicators = csc_array((np.ones(cells.size), cells, begins), shape=(n_codes * n_bins, n_rows))
         self.counts = np.bincount(cells, minlength=n_codes * n_bins).astype(np.float64).reshape(n_codes, n_bins)
@@ -55,10 +56,34 @@ class Bins:
         lines = [np.searchsorted(cut, line) for cut, line in zip(self.cuts, rank, strict=True)]
         return np.stack(lines).astype(np.min_scalar_type(max(len(cut) for cut in self.cuts)))
 
-    def sums(self, columns: Floats) -> Floats:
-        """Sum columns (n_rows, ...) over every bin: (n_codes, n_bins, ...)."""
-        flat: Floats = self._indicators @ columns.reshape(len(columns), -1)
-        return flat.reshape(*self.counts.shape, *columns.shape[1:])
+    def sums(self, residual: Floats) -> Floats:
+        """Sum residuals (n_outputs, n_rows) over every bin: (1, n_outputs, n_codes, n_bins)."""
+        flat: Floats = self._indicators @ np.ascontiguousarray(residual.T)
+        return np.ascontiguousarray(flat.T).reshape(1, len(residual), *self.counts.shape)
+
+    def left_sums(self, residual: Floats, place: NDArray[np.uint8], n_nodes: int) -> tuple[Floats, Floats]:
+        """Sum residuals (n_outputs, n_rows), and count rows, over every bin of the left children of some nodes.
+
+        ``place`` holds the child of each row and output: of node i, 2 i to the left and 2 i + 1 to the right. Returns
+        two arrays (n_nodes, n_outputs, n_codes, n_bins).
+        """
+        n_outputs, n_rows = residual.shape
+        shape = (n_nodes, n_outputs, *self.counts.shape)
+        if n_outputs == 1:  # each row is in one node: half of the rows are looked at, once for all nodes
+            rows = np.flatnonzero((place[0] & 1) == 0)
+            cells = self._cells[rows]
+            cells += place[0, rows, None].astype(np.intp) // 2 * self.counts.size
+            flat, size = cells.reshape(-1), n_nodes * self.counts.size
+            sums = np.bincount(flat, weights=np.repeat(residual[0, rows], len(self.counts)), minlength=size)
+            counts = np.bincount(flat, minlength=size)
+            return sums.astype(np.float64).reshape(shape), counts.astype(np.float64).reshape(shape)
+        in_left = np.ascontiguousarray(place.T)[:, None, :] == 2 * np.arange(n_nodes, dtype=np.uint8)[:, None]
+        both = np.empty((n_rows, 2, n_nodes, n_outputs))
+        np.multiply(np.ascontiguousarray(residual.T)[:, None, :], in_left, out=both[:, 0])
+        both[:, 1] = in_left
+        lines: Floats = np.ascontiguousarray((self._indicators @ both.reshape(n_rows, -1)).T)
+        left, counted = lines.reshape(2, *shape)
+        return left, counted
 
 
 def _cuts(ordered: Ints, max_bins: int | None) -> Ints:
@@ -105,7 +130,9 @@ class StageTrees:
             for here in range(2**depth):
                 node = 2**depth - 1 + here
                 right = binned[self.feature[output, node]] > int(self.last_bin[output, node])
-                below[output] += right & (line == here)
+                if depth:
+                    right &= line == here
+                below[output] |= right.view(np.uint8)
         return below
 
 
@@ -133,13 +160,12 @@ def boosted_stage(
     ranks the splits of a node alike). Bins are summed for left children only; the right ones are the difference.
     Cost: O(n_rows * n_codes * n_outputs * 2**max_depth).
     """
-    n_outputs, n_rows = residual.shape
+    n_outputs = len(residual)
     shape = (n_outputs, 2**max_depth - 1)
     trees = StageTrees(np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp), np.zeros(shape))
-    columns = np.ascontiguousarray(residual.T)[:, None, :]
     place = np.zeros(residual.shape, dtype=np.uint8)
-    sums = bins.sums(columns)
-    counts = np.broadcast_to(bins.counts[:, :, None, None], sums.shape)
+    sums = bins.sums(residual)
+    counts = np.broadcast_to(bins.counts, sums.shape)
     for depth in range(max_depth):
         level = slice(2**depth - 1, 2 ** (depth + 1) - 1)
         for table, found in zip(
@@ -148,36 +174,37 @@ def boosted_stage(
             table[:, level] = found.T
         place = trees.children(bins.binned, place, depth)
         if depth + 1 < max_depth:
-            in_left = np.ascontiguousarray(place.T)[:, None, :] == 2 * np.arange(2**depth, dtype=np.uint8)[:, None]
-            both = np.empty((n_rows, 2, *in_left.shape[1:]))
-            np.multiply(columns, in_left, out=both[:, 0])
-            both[:, 1] = in_left
-            left = bins.sums(both)
-            sums, counts = _with_right(sums, left[:, :, 0]), _with_right(counts, left[:, :, 1])
+            left, counts_left = bins.left_sums(residual, place, 2**depth)
+            sums, counts = _with_right(sums, left), _with_right(counts, counts_left)
     return trees, place
 
 
 def _with_right(parent: Floats, left: Floats) -> Floats:
     """Left and right children in turn, along the axis of nodes."""
-    n_codes, n_bins, n_nodes, n_outputs = left.shape
-    return np.stack([left, parent - left], axis=3).reshape(n_codes, n_bins, 2 * n_nodes, n_outputs)
+    both = np.empty((2 * len(left), *left.shape[1:]))
+    both[0::2] = left
+    np.subtract(parent, left, out=both[1::2])
+    return both
 
 
 def _best_bins(sums: Floats, counts: Floats, rng: np.random.Generator) -> tuple[Ints, Ints, Floats]:
     """Code, last bin on the left and decrease of the best split of every node and output."""
-    in_left = np.cumsum(counts, axis=1)
-    total = in_left[:1, -1:]
-    deviation = np.cumsum(sums, axis=1)
-    mean = np.divide(deviation[:1, -1:], total, out=np.zeros_like(total), where=total > 0)
-    deviation -= in_left * mean
-    deviation *= deviation
-    deviation *= total
-    both = in_left * (total - in_left)
-    quality = np.divide(deviation, both, out=np.full_like(both, -1.0), where=both > 0)
-    best = quality.max(axis=1)
-    feature = np.where(best >= best.max(axis=0) * (1 - TIE), rng.random(best.shape), -1.0).argmax(axis=0)
-    lane = np.take_along_axis(quality, feature[None, None], axis=0)[0]
-    last_bin = lane.argmax(axis=0)
-    decrease = np.take_along_axis(lane, last_bin[None], axis=0)[0]
+    n_nodes, n_outputs, n_codes, n_bins = sums.shape
+    in_left = counts.cumsum(axis=3)
+    total = in_left[:, :, :1, -1:]
+    quality = sums.cumsum(axis=3)
+    quality -= in_left * (quality[:, :, :1, -1:] / np.maximum(total, 1.0))
+    quality *= quality
+    quality *= total
+    in_right = total - in_left
+    in_right *= in_left
+    quality /= np.maximum(in_right, 1.0)
+    np.copyto(quality, -1.0, where=in_right == 0)  # rows on one side only: no split
+    best = quality.max(axis=3)
+    turn = rng.random((n_codes, n_nodes, n_outputs)).transpose(1, 2, 0)
+    feature = np.where(best >= best.max(axis=2, keepdims=True) * (1 - TIE), turn, -1.0).argmax(axis=2)
+    lane = feature + np.arange(n_nodes * n_outputs).reshape(n_nodes, n_outputs) * n_codes
+    last_bin = quality.reshape(-1, n_bins)[lane].argmax(axis=2)
+    decrease = best.reshape(-1)[lane]
     useful = decrease > 0
-    return feature, np.where(useful, last_bin, sums.shape[1]), np.where(useful, decrease, 0.0)
+    return feature, np.where(useful, last_bin, n_bins), np.where(useful, decrease, 0.0)

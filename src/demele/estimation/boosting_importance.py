@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation.binned_trees import MAX_BINS, Bins, boosted_stage
+from demele.estimation.binned_trees import MAX_BINS, Bins, StageTrees, boosted_stage
 from demele.estimation.importance import (
     SCORED_FOLDS,
     Fit,
     FittedImportance,
+    Shuffles,
     Split,
     cross_fit,
     in_part,
@@ -46,6 +47,7 @@ def boosting_importance(
     n_test: int | None = None,
     presorted: Presorted | None = None,
     drawn_from: int = 0,
+    shuffles: Shuffles | None = None,
 ) -> FittedImportance:
     r"""Impurity importances of gradient-boosted trees, as in the large study of Locatello et al. (2019).
 
@@ -68,6 +70,8 @@ def boosting_importance(
     drawn_from : int
         Of how many rows these are a random part: rows to fit and to score, folds and bins are then those of the whole,
         in proportion.
+    shuffles : Shuffles, optional
+        Score with codes shuffled as well.
 
     Returns
     -------
@@ -131,7 +135,7 @@ def boosting_importance(
         )
 
     parted = _boosting_splits(values, categorical, n_train, n_test, rng, drawn_from)
-    return cross_fit(values, categorical, parted, fit, as_shares=True)
+    return cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
 
 
 def boosted_log_loss(
@@ -164,8 +168,9 @@ def boosted_log_loss(
         seen = np.unique(levels[train])
         share = np.full((n_levels, len(test)), 1.0 / (n_levels * (len(train) + 1)))
         if len(seen) > 1:
-            unseen = bins.apply(sorted_codes.rank[:, test])
-            _, raw = _boost(bins, unseen, _loss(levels[train], True), n_trees, max_depth, learning_rate, rng)
+            loss = _loss(levels[train], True)
+            _, boosted = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
+            raw = boosted.outputs(bins.apply(sorted_codes.rank[:, test]))
             raw = np.vstack([np.zeros_like(raw), raw]) if len(raw) == 1 else raw
             likely = np.exp(raw - raw.max(axis=0))
             share[seen] += likely / likely.sum(axis=0) * len(train) / (len(train) + 1)
@@ -192,8 +197,7 @@ def boosted_fit(
     """Fit boosted trees to some rows, and predict others; arguments as of :func:`boosting_importance`."""
     bins = Bins(presorted.subset(train), max_bins)
     loss = _loss(values[train], categorical)
-    unseen = bins.apply(presorted.rank[:, test])
-    importance, outputs = _boost(bins, unseen, loss, n_trees, max_depth, learning_rate, rng)
+    importance, boosted = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
     settings = {
         "n_train": len(train),
         "n_trees": n_trees,
@@ -201,7 +205,8 @@ def boosted_fit(
         "learning_rate": learning_rate,
         "max_bins": max_bins,
     }
-    return Fit(shares(importance), loss.decide(outputs), settings)
+    unseen = bins.apply(presorted.rank[:, test])
+    return Fit(shares(importance), settings, unseen, lambda lines: loss.decide(boosted.outputs(lines)), importance > 0)
 
 
 def _boosting_splits(
@@ -278,21 +283,30 @@ def _loss(values: Floats | Ints, categorical: bool) -> _Loss:
     return _Loss(np.log(share), multinomial, 1 - 1 / len(levels), lambda raw: levels[raw.argmax(axis=0)])
 
 
+@dataclass(frozen=True, slots=True)
+class _Boosted:
+    """All stages: where their raw predictions start, their trees, and the value of each leaf (n_outputs, n_leaves)."""
+
+    start: Floats
+    stages: list[tuple[StageTrees, Floats]]
+
+    def outputs(self, binned: Places) -> Floats:
+        """Raw predictions (n_outputs, n_rows) of rows in bins (n_codes, n_rows)."""
+        raw = np.tile(self.start[:, None], binned.shape[1])
+        for trees, value in self.stages:
+            raw += np.take_along_axis(value, trees.leaves(binned).astype(np.intp), axis=1)
+        return raw
+
+
 def _boost(
-    bins: Bins,
-    unseen: Places,
-    loss: _Loss,
-    n_trees: int,
-    max_depth: int,
-    learning_rate: float,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """Run all stages: importances, and raw predictions of the unseen rows."""
+    bins: Bins, loss: _Loss, n_trees: int, max_depth: int, learning_rate: float, rng: np.random.Generator
+) -> tuple[Floats, _Boosted]:
+    """Run all stages: importances, and what predicts."""
     n_outputs, n_leaves = len(loss.start), 2**max_depth
     raw = np.tile(loss.start[:, None], bins.binned.shape[1])
-    raw_unseen = np.tile(loss.start[:, None], unseen.shape[1])
     importance = np.zeros(len(bins.counts))
     first_leaf = n_leaves * np.arange(n_outputs)[:, None]
+    stages = []
     for _ in range(n_trees):
         gradient, curvature = loss.slopes(raw)
         trees, leaf = boosted_stage(bins, gradient, max_depth=max_depth, rng=rng)
@@ -303,6 +317,6 @@ def _boost(
         value = np.divide(total, weight, out=np.zeros_like(total), where=weight > 1e-150)
         value *= learning_rate * loss.step
         raw += value[leaf + first_leaf]
-        raw_unseen += value[trees.leaves(unseen) + first_leaf]
         importance += np.bincount(trees.feature.reshape(-1), trees.decrease.reshape(-1), len(importance))
-    return importance, raw_unseen
+        stages.append((trees, value.reshape(n_outputs, n_leaves)))
+    return importance, _Boosted(loss.start, stages)

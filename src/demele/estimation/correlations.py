@@ -32,18 +32,38 @@ def mid_ranks(columns: NDArray[Any]) -> Floats:
     >>> mid_ranks(np.array([[30.0], [10.0], [10.0]]))[:, 0].tolist()
     [3.0, 1.5, 1.5]
     """
-    ranks = np.empty(columns.shape)
-    n = len(columns)
-    for own, column in zip(ranks.T, columns.T, strict=True):
-        order = np.argsort(column)  # any order of ties: they share a rank
+    n, d = columns.shape
+    ranks = np.empty((d, n))
+    counting = np.arange(1.0, n + 1.0)
+    for own, column in zip(ranks, columns.T, strict=True):
+        order = _sorting(column)
         ordered = column[order]
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        if len(starts) == n:
-            own[order] = np.arange(1.0, n + 1.0)
+        new = ordered[1:] != ordered[:-1]
+        if new.all():
+            own[order] = counting
         else:
+            starts = np.flatnonzero(np.concatenate([[True], new]))
             sizes = np.diff(np.append(starts, n))
             own[order] = np.repeat(starts + (sizes + 1) / 2, sizes)
-    return ranks
+    return ranks.T
+
+
+def _sorting(column: NDArray[Any]) -> Rows:
+    """Return an order of the rows in which the values of a column do not fall; of equal values any order.
+
+    The bits of floats, read as integers, are in the order of the floats. Their last bits, which hardly ever decide,
+    make room for the number of the row: whole numbers are then sorted, several times as fast as rows by their value.
+    """
+    if column.dtype == np.float64:
+        keys = np.ascontiguousarray(column).view(np.int64)
+        room = max(len(column) - 1, 0).bit_length()
+        keys = keys ^ ((keys >> 63) & np.iinfo(np.int64).max)  # larger magnitudes of negative numbers come first
+        keys = np.sort(((keys >> room) << room) | np.arange(len(column)))
+        order = keys & ((1 << room) - 1)
+        ordered = column[order]
+        if (ordered[1:] >= ordered[:-1]).all():
+            return order
+    return np.argsort(column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +76,13 @@ class UnitCodes:
     @classmethod
     def of(cls, codes: Floats, *, ranks: bool = False) -> "UnitCodes":
         """Bring codes (n_samples, n_codes), or their mid-ranks, to mean 0 and length 1."""
-        vectors, varies = unit_vectors(mid_ranks(codes) if ranks else codes, CONSTANT)
-        return cls(np.where(varies, vectors, 0.0), len(codes))
+        vectors, _ = unit_vectors(mid_ranks(codes) if ranks else codes, CONSTANT)
+        return cls(vectors, len(codes))
 
     def with_values(self, values: Floats, *, ranks: bool = False) -> Floats:
         """Return the correlations with columns of numbers (n_samples, n_columns): (n_codes, n_columns), signed."""
-        columns, varies = unit_vectors(mid_ranks(values) if ranks else values, CONSTANT)
-        found: Floats = np.clip(self.vectors.T @ np.where(varies, columns, 0.0), -1.0, 1.0)
+        columns, _ = unit_vectors(mid_ranks(values) if ranks else values, CONSTANT)
+        found: Floats = np.clip(self.vectors.T @ columns, -1.0, 1.0)
         return found
 
     def class_means(self, labels: Rows, n_classes: int) -> tuple[Floats, Floats]:

@@ -6,12 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.importance import TUNING_ROWS, Fit, FittedImportance, cross_fit, in_part, shares, splits
+from demele.estimation.grown_trees import Trees, descend, importances_by_depth
+from demele.estimation.importance import (
+    TUNING_ROWS,
+    Fit,
+    FittedImportance,
+    Shuffles,
+    cross_fit,
+    in_part,
+    shares,
+    splits,
+)
 from demele.estimation.presorted_codes import Presorted, presort
-from demele.estimation.trees import Trees, descend, grow_trees, importances_by_depth
+from demele.estimation.trees import grow_trees
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 #: Depths and shares of codes per split of Boilard's review (section 3.4).
@@ -40,6 +51,7 @@ def forest_importance(
     feature_shares: Sequence[float] = FEATURE_SHARES,
     presorted: Presorted | None = None,
     drawn_from: int = 0,
+    shuffles: Shuffles | None = None,
 ) -> FittedImportance:
     r"""Impurity importances of a random forest.
 
@@ -59,6 +71,8 @@ def forest_importance(
         Of how many rows these are a random part, such as a half-sample: folds, and rows that choices are made on, are
         then those of the whole, in proportion, and the number of codes per split is chosen by forests of half as many
         trees, of which the chosen one gets the rest. The spread over parts is the same, in half the time.
+    shuffles : Shuffles, optional
+        Score with codes shuffled as well.
 
     Returns
     -------
@@ -121,13 +135,16 @@ def forest_importance(
         else:
             forest = trials[best]
         which = int(forest.errors.argmin())
-        outputs = forest.predictions(sorted_codes.rank, test, depths[which])
-        predicted = outputs.argmax(axis=1) if categorical else outputs[:, 0]
         settings = {"max_depth": depths[which], "features_per_split": options[best]}
-        return Fit(forest.importances[which], predicted, settings)
+
+        def predict(ranks: Ints) -> Floats | Ints:
+            outputs = forest.predictions(ranks, depths[which])
+            return outputs.argmax(axis=1) if categorical else outputs[:, 0]
+
+        return Fit(forest.importances[which], settings, sorted_codes.rank[:, test], predict, forest.reads)
 
     parted = splits(values, categorical, rng, drawn_from=drawn_from)
-    return cross_fit(values, categorical, parted, fit, as_shares=True)
+    return cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +172,22 @@ class _Forest:
         """Mean over trees, as shares: (n_depths, n_codes)."""
         return np.stack([shares(line) for line in self.by_tree.mean(axis=1)])
 
-    def predictions(self, rank: Ints, rows: Ints, depth: int) -> Floats:
-        """Mean of the trees cut at a depth: (n_rows, n_outputs)."""
+    @property
+    def reads(self) -> Mask:
+        """Whether any tree splits by a code; the first of two splits that only serve together takes nothing off."""
+        read = np.zeros(self.by_tree.shape[2], dtype=np.bool_)
+        for trees in self.batches:
+            read[trees.feature[trees.feature >= 0]] = True
+        return read
+
+    def predictions(self, ranks: Ints, depth: int) -> Floats:
+        """Mean of the trees cut at a depth, of rows with these ranks (n_codes, n_rows): (n_rows, n_outputs)."""
+        rows = np.arange(ranks.shape[1])
         total = np.zeros((len(rows), self.batches[0].value.shape[1]))
         n_trees = 0
         for trees in self.batches:
             roots = np.flatnonzero(trees.depth == 0)
-            nodes = descend(trees, rank, np.repeat(roots, len(rows)), np.tile(rows, len(roots)), (depth,))
+            nodes = descend(trees, ranks, np.repeat(roots, len(rows)), np.tile(rows, len(roots)), (depth,))
             total += trees.value[nodes.reshape(len(roots), len(rows))].sum(axis=0)
             n_trees += len(roots)
         return total / n_trees
@@ -204,10 +230,14 @@ def _grown_forest(
         batches.append(trees)
     by_tree = np.concatenate(importances, axis=1)
     truth = values[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[values.astype(np.intp)]
-    errors = [
-        _forest_error(truth, by_tree.shape[1], [(row, trees.value[node[which]]) for trees, row, node in unseen])
-        for which in range(len(depths))
-    ]
+    deepest = max(int(trees.depth.max()) for trees in batches)
+    errors: list[float] = []
+    for which in range(len(depths)):
+        if which and depths[which - 1] >= deepest:  # no tree reaches farther
+            errors.append(errors[-1])
+        else:
+            outputs = [(row, trees.value[node[which]]) for trees, row, node in unseen]
+            errors.append(_forest_error(truth, by_tree.shape[1], outputs))
     return _Forest(batches, by_tree, unseen, np.array(errors))
 
 

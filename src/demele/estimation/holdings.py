@@ -5,6 +5,7 @@ change of a code. Chance is calibrated on permuted rows: the statistic of a like
 distribution only where cells are full, so its mean under permutation scales the quantile.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -213,6 +214,29 @@ def is_echo(code: Labels, factor: Labels, other: Labels, other_fine: Labels, shu
     beyond = own - by_chance - max(fine, 0.0)
     alone = conditional_information(code, factor, np.zeros_like(other))
     return beyond <= max(FAR * float(np.sqrt(by_chance / len(code))), OWN * alone)
+
+
+def added_share(code: Labels, factor: Labels, given: Labels, orders: Sequence[Labels]) -> float:
+    """Return what a code tells of a factor within the bins of another code, of what that other one tells.
+
+    Parameters
+    ----------
+    code, factor, given : array of bin numbers of shape (n,)
+        Fine bins of the other code, ``given``: copies are cut at other places, and add to coarse ones.
+    orders : sequence of arrays of shape (n,)
+        What :func:`order_within` returns for ``given``, each of another draw; what permuted rows tell is chance.
+
+    Examples
+    --------
+    >>> x, y = np.tile([0, 1], 200), np.repeat([0, 1], 200)
+    >>> orders = [order_within(x, np.random.default_rng(draw)) for draw in range(5)]
+    >>> round(added_share(y, 2 * x + y, x, orders), 1), added_share(x, 2 * x + y, x, orders)
+    (1.0, 0.0)
+    """
+    own = conditional_information(code, factor, given)
+    by_chance = float(np.mean([conditional_information(code[order], factor, given) for order in orders]))
+    alone = conditional_information(given, factor, np.zeros_like(given))
+    return max(own - by_chance, 0.0) / max(alone, 1e-12)
 
 
 def together(first: Labels, second: Labels, factor: Labels) -> tuple[float, float]:

@@ -38,11 +38,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a search for dependence found: the smallest p-value, corrected for ``n_pairs``, and whether it tells."""
+    """What a search for dependence found: the smallest p-value, corrected for ``n_pairs``, and whether it tells.
+
+    It does below ``level``, which is strict: every evaluation is searched, and noise should hardly ever tell.
+    """
 
     told: bool
     p: float
     n_pairs: int
+    level: float = LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def dependence(
     True
     """
     n, d = codes.shape
-    least = Finding(False, 1.0, 0)
+    least = Finding(False, 1.0, 0, LEVEL / len(LOOKS))
     sizes = [look for look in LOOKS if look < n]
     sizes = [*sizes, n] if len(sizes) < len(LOOKS) else sizes
     for size in sizes:
@@ -104,7 +108,7 @@ def dependence(
         least = found if found.p <= least.p else least
     rows = np.arange(n) if n <= NEAR_ROWS else np.sort(rng_for(0, "neighbours").choice(n, NEAR_ROWS, replace=False))
     told = n > 4 * NEIGHBOURS and _near(codes[rows], [(values[rows], own) for values, own in factors])
-    return Finding(bool(told), least.p, least.n_pairs)
+    return Finding(bool(told), least.p, least.n_pairs, least.level)
 
 
 def dependence_of_counts(counts: JointCounts) -> Finding:
@@ -169,7 +173,7 @@ def _marginal(
         if least * n_pairs < level:
             break
     p_all = min(1.0, least * n_pairs)
-    return Finding(p_all < level, p_all, n_pairs)
+    return Finding(p_all < level, p_all, n_pairs, level)
 
 
 def _least_p(r: Array, enough: NDArray[np.bool_], n: float, away: Array, sizes: Array, seldom: Array) -> float:

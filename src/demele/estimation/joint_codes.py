@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.columns import Factor
 from demele.estimation.correlations import mid_ranks
 from demele.estimation.counts import BinnedRows
-from demele.estimation.linear_recovery import Basis, canonical, explained_share
+from demele.estimation.linear_recovery import Basis, canonical, explained_share, largest_with_classes
 from demele.estimation.univariate import unit_vectors
 
 Floats = NDArray[np.float64]
@@ -129,8 +129,7 @@ def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False
     if basis is None or not basis.rank:
         return 0.0
     if factor.categorical:
-        indicators = Basis.of((values[:, None] == np.arange(len(factor.levels))).astype(np.float64))
-        return float(canonical(basis, indicators)[0][0]) if indicators.rank else 0.0
+        return largest_with_classes(basis, values, len(factor.levels))
     share = explained_share(basis, mid_ranks(values[:, None])[:, 0] if ranks else values)
     left = len(own) - 1 - basis.rank
     if np.isnan(share) or left < 1:
@@ -153,7 +152,7 @@ def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> F
         return canonical(basis, indicators)[1][:, 0] if indicators.rank else np.zeros(columns.shape[1])
     numbers = np.asarray(values, dtype=np.float64)[:, None]
     unit, varies = unit_vectors(mid_ranks(numbers) if ranks else numbers, 1e-24)
-    weights: Floats = basis.directions @ (basis.vectors.T @ unit[:, 0]) if varies[0] else np.zeros(columns.shape[1])
+    weights: Floats = basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else np.zeros(columns.shape[1])
     return weights
 
 

@@ -58,7 +58,7 @@ def ross(ranked: FloatArray, labels: IntArray, n_neighbors: int, distances: Dist
     radii[by_label] = np.nextafter(_kth_distances(ranked[by_label], sizes, n_neighbors, distances), 0)
     closer = _count_within(ranked, radii)
     per_label = digamma(np.minimum(n_neighbors, sizes - 1)) - digamma(sizes)
-    return float(digamma(len(ranked)) + sizes @ per_label / len(ranked) - _mean_digamma(closer))
+    return float(digamma(len(ranked)) + sizes @ per_label / len(ranked) - mean_digamma(closer))
 
 
 def _kth_distances(grouped: FloatArray, sizes: IntArray, n_neighbors: int, distances: Distances) -> FloatArray:
@@ -122,7 +122,7 @@ def ksg(x: FloatArray, x_order: IntArray, y: FloatArray, y_order: IntArray, n_ne
     information = digamma(len(x)) + digamma(n_neighbors)
     for values, order in ((x, x_order), (y, y_order)):
         ranked = values[order]
-        information -= _mean_digamma(_count_within(ranked, radii[order]))
+        information -= mean_digamma(_count_within(ranked, radii[order]))
     return float(information)
 
 
@@ -165,7 +165,7 @@ def _bisect_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) ->
     return low
 
 
-def _mean_digamma(counts: IntArray) -> float:
+def mean_digamma(counts: IntArray) -> float:
     """Mean of the digamma function over positive integers, which repeat much: from a table."""
     from scipy.special import digamma
 

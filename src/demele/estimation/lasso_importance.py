@@ -1,5 +1,7 @@
 """Importance of codes for a factor from linear predictors with an L1 penalty."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,6 +10,7 @@ from demele.estimation.importance import (
     TUNING_ROWS,
     Fit,
     FittedImportance,
+    Shuffles,
     cross_fit,
     folds,
     in_part,
@@ -23,6 +26,10 @@ Ints = NDArray[np.intp]
 LASSO_PENALTIES = np.logspace(0, -3, 100)
 
 
+#: How near the minimum the Lasso comes.
+SOLVED: dict[str, Any] = {"tol": 1e-6, "max_iter": 1000}
+
+
 LOGISTIC_PENALTIES = np.logspace(-0.5, -3.5, 7)
 
 
@@ -30,7 +37,13 @@ LOGISTIC_FOLDS = 3
 
 
 def lasso_importance(
-    codes: Floats, values: Floats | Ints, *, categorical: bool, rng: np.random.Generator, drawn_from: int = 0
+    codes: Floats,
+    values: Floats | Ints,
+    *,
+    categorical: bool,
+    rng: np.random.Generator,
+    drawn_from: int = 0,
+    shuffles: Shuffles | None = None,
 ) -> FittedImportance:
     r"""Absolute coefficients of a linear predictor with an L1 penalty.
 
@@ -43,6 +56,8 @@ def lasso_importance(
     drawn_from : int
         Of how many rows these are a random part: folds, and rows that the penalty is chosen on, are then those of the
         whole, in proportion.
+    shuffles : Shuffles, optional
+        Score with codes shuffled as well.
 
     Returns
     -------
@@ -91,7 +106,7 @@ def lasso_importance(
         return _fit_lasso(codes[train], values[train], codes[test], rng)
 
     parted = splits(values, categorical, rng, drawn_from=drawn_from)
-    return cross_fit(values, categorical, parted, fit, as_shares=categorical)
+    return cross_fit(values, categorical, parted, fit, as_shares=categorical, shuffles=shuffles)
 
 
 def _standardised(seen: Floats, unseen: Floats) -> tuple[Floats, Floats]:
@@ -105,31 +120,63 @@ def _fit_lasso(seen: Floats, values: Floats | Ints, unseen: Floats, rng: np.rand
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LassoCV
-    from sklearn.model_selection import PredefinedSplit
+    from sklearn.linear_model import Lasso
 
     x, x_unseen = _standardised(seen, unseen)
     y = _standardised(values.astype(np.float64)[:, None], np.empty((0, 1)))[0][:, 0]
     largest = float(np.abs(x.T @ y).max()) / len(y)
     if largest == 0:
-        constant = np.full(len(unseen), values.mean())
-        return Fit(np.zeros(seen.shape[1]), constant, {"penalty": 1.0, "converged": True})
-    parted = PredefinedSplit(folds(y, False, N_FOLDS, rng))
-    model = LassoCV(alphas=largest * LASSO_PENALTIES, cv=parted, tol=1e-6, max_iter=1000)
+        return _constant_fit(x_unseen, float(values.mean()))
+    fold = folds(y, False, N_FOLDS, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # collinear codes; the settings say it
-        model.fit(x, y)
-    predicted = values.mean() + values.std() * model.predict(x_unseen)
-    settings = {"penalty": float(model.alpha_) / largest, "converged": bool(model.n_iter_ < model.max_iter)}
-    return Fit(np.abs(model.coef_), predicted, settings)
+        errors = unseen_errors(x, y, fold, largest * LASSO_PENALTIES)
+        penalty = float(largest * LASSO_PENALTIES[errors.argmin()])
+        model = Lasso(alpha=penalty, **SOLVED).fit(x, y)
+    mean, deviation = values.mean(), values.std()
+    settings = {"penalty": penalty / largest, "converged": bool(model.n_iter_ < model.max_iter)}
+    weights: Floats = np.abs(model.coef_)
+    return Fit(weights, settings, x_unseen.T, lambda lines: mean + deviation * model.predict(lines.T), weights > 0)
+
+
+def unseen_errors(x: Floats, y: Floats, fold: Ints, penalties: Floats) -> Floats:
+    """Mean squared error of the Lasso at each penalty on folds that it has not seen, mean over the folds.
+
+    Products of columns, summed by fold once, are all that the Lasso of the other folds and its error depend on: the
+    Lasso is fitted to as many rows as there are columns, which have the same products.
+    """
+    from sklearn.linear_model import lasso_path
+
+    table = np.column_stack([x, y, np.ones(len(y))])
+    products = [part.T @ part for part in (table[fold == which] for which in range(N_FOLDS))]
+    errors = np.zeros(len(penalties))
+    for own in products:
+        seen = np.sum(products, axis=0) - own
+        n, means = seen[-1, -1], seen[:-1, -1] / seen[-1, -1]
+        squares, vectors = np.linalg.eigh(seen[:-1, :-1] - n * np.outer(means, means))
+        rows = np.sqrt(np.maximum(squares, 0.0))[:, None] * vectors.T
+        alphas = penalties * n / len(rows)
+        weights = lasso_path(rows[:, :-1], rows[:, -1], alphas=alphas, precompute=False, **SOLVED)[1]
+        # The error is linear in the columns: minus the weights, 1 for the factor, and the means' part.
+        residual = np.vstack([-weights, np.ones(len(penalties)), means[:-1] @ weights - means[-1]])
+        errors += np.einsum("ip,ij,jp->p", residual, own, residual) / (own[-1, -1] * N_FOLDS)
+    return errors
+
+
+def _constant_fit(unseen: Floats, value: float | np.intp) -> Fit:
+    """Return the fit that reads no code."""
+    n_codes = unseen.shape[1]
+    settings = {"penalty": 1.0, "converged": True}
+    return Fit(
+        np.zeros(n_codes), settings, unseen.T, lambda lines: np.full(lines.shape[1], value), np.zeros(n_codes, bool)
+    )
 
 
 def _fit_logistic(seen: Floats, values: Floats | Ints, unseen: Floats, tuning: int, rng: np.random.Generator) -> Fit:
     x, x_unseen = _standardised(seen, unseen)
     levels, level = np.unique(values, return_inverse=True)
     if len(levels) == 1:
-        constant = np.full(len(unseen), levels[0])
-        return Fit(np.zeros(seen.shape[1]), constant, {"penalty": 1.0, "converged": True})
+        return _constant_fit(x_unseen, levels[0])
     rows = rng.permutation(len(x))[:tuning]
     fold = folds(level[rows], True, LOGISTIC_FOLDS, rng)
     deviance = np.zeros(len(LOGISTIC_PENALTIES))
@@ -142,9 +189,14 @@ def _fit_logistic(seen: Floats, values: Floats | Ints, unseen: Floats, tuning: i
             deviance[place] += (np.log(np.exp(logits).sum(axis=0)) - logits[level[outer], np.arange(len(outer))]).sum()
     penalty = float(LOGISTIC_PENALTIES[deviance.argmin()])
     weights, converged = _logistic_weights(x, level, len(levels), penalty, None)
-    predicted = levels[_logits(weights, x_unseen).argmax(axis=0)]
     importance = shares(np.abs(weights[:, :-1]).sum(axis=0))
-    return Fit(importance, predicted, {"penalty": penalty, "converged": converged})
+    return Fit(
+        importance,
+        {"penalty": penalty, "converged": converged},
+        x_unseen.T,
+        lambda lines: levels[_logits(weights, lines.T).argmax(axis=0)],
+        importance > 0,
+    )
 
 
 def _logits(weights: Floats, x: Floats) -> Floats:

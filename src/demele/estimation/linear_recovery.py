@@ -11,40 +11,61 @@ from demele.estimation.univariate import unit_vectors
 Floats = NDArray[np.float64]
 
 
+#: Least share of the largest squared length from which lengths are read off the columns' products, as exact as need be.
+WELL_SPREAD = 1e-4
+
+
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Orthonormal columns that span centred columns, and the way to them.
+    """Orthonormal vectors that span centred columns, and the way to them.
 
     Attributes
     ----------
-    vectors : array of shape (n_samples, rank)
-    mean : array of shape (n_columns,)
-    directions : array of shape (n_columns, rank)
-        ``vectors`` is (columns - mean) @ directions.
+    unit : array of shape (n_samples, n_columns)
+        The columns, centred and of length 1; 0 where they are constant.
+    turned : array of shape (n_columns, rank)
+        The vectors are ``unit @ turned``.
+    columns : array of shape (n_samples, n_columns)
     """
 
-    vectors: Floats
-    mean: Floats
-    directions: Floats
+    unit: Floats
+    turned: Floats
+    columns: Floats
 
     @classmethod
     def of(cls, columns: Floats) -> "Basis":
         """Find the basis of columns (n_samples, n_columns); what is constant or a copy, to rounding, adds nothing."""
-        n, d = columns.shape
-        mean = columns.mean(axis=0)
-        unit, varies = unit_vectors(columns, 1e-24)
-        unit = np.where(varies, unit, 0.0)
-        upper = np.linalg.qr(unit, mode="r")
-        _, lengths, right = np.linalg.svd(upper, full_matrices=False)
-        kept = lengths > lengths.max(initial=0.0) * max(n, d) * np.finfo(float).eps
-        turned = right[kept].T / lengths[kept]
-        scale = np.linalg.norm(columns - mean, axis=0)
-        return cls(unit @ turned, mean, turned / np.where(varies & (scale > 0), scale, np.inf)[:, None])
+        unit, _ = unit_vectors(columns, 1e-24)
+        squares, vectors = np.linalg.eigh(unit.T @ unit)
+        if squares.size and squares[0] > WELL_SPREAD * squares[-1]:
+            return cls(unit, vectors / np.sqrt(squares), columns)
+        _, lengths, right = np.linalg.svd(np.linalg.qr(unit, mode="r"), full_matrices=False)
+        kept = lengths > lengths.max(initial=0.0) * max(columns.shape) * np.finfo(float).eps
+        return cls(unit, right[kept].T / lengths[kept], columns)
 
     @property
     def rank(self) -> int:
         """Number of directions that vary."""
-        return int(self.vectors.shape[1])
+        return int(self.turned.shape[1])
+
+    @property
+    def directions(self) -> Floats:
+        """Weights of the columns, each in its own unit, (n_columns, rank): the vectors are sums of centred columns."""
+        lengths = np.linalg.norm(self.columns - self.columns.mean(axis=0), axis=0)
+        varies = (lengths > 0) & self.unit.any(axis=0)
+        weights: Floats = self.turned / np.where(varies, lengths, np.inf)[:, None]
+        return weights
+
+    def with_columns(self, columns: Floats) -> Floats:
+        """Return the products of the vectors with other columns (n_samples, k): (rank, k)."""
+        products: Floats = self.turned.T @ (self.unit.T @ columns)
+        return products
+
+    def with_classes(self, labels: NDArray[np.intp], n_classes: int) -> Floats:
+        """Return the sums of the vectors over the rows of each class: (rank, n_classes)."""
+        sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.unit.T])
+        of_vectors: Floats = self.turned.T @ sums
+        return of_vectors
 
 
 def explained_share(basis: Basis, values: NDArray[Any], n_classes: int = 0) -> float:
@@ -68,12 +89,26 @@ def explained_share(basis: Basis, values: NDArray[Any], n_classes: int = 0) -> f
     """
     if not n_classes:
         unit, varies = unit_vectors(np.asarray(values, dtype=np.float64)[:, None], 1e-24)
-        return float(min(np.square(basis.vectors.T @ unit[:, 0]).sum(), 1.0)) if varies[0] else float("nan")
+        return float(min(np.square(basis.with_columns(unit)).sum(), 1.0)) if varies[0] else float("nan")
     labels = values.astype(np.intp)
     rows = np.bincount(labels, minlength=n_classes).astype(np.float64)
     total = len(labels) - (rows**2).sum() / len(labels)
-    sums = [np.bincount(labels, weights=own, minlength=n_classes) for own in basis.vectors.T]
-    return float(min(np.square(sums).sum() / total, 1.0)) if total > 0 else float("nan")
+    return (
+        float(min(np.square(basis.with_classes(labels, n_classes)).sum() / total, 1.0)) if total > 0 else float("nan")
+    )
+
+
+def canonical_correlations(first: Basis, second: Basis) -> Floats:
+    """Return canonical correlations, largest first.
+
+    Examples
+    --------
+    >>> codes = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 5.0]])
+    >>> canonical_correlations(Basis.of(codes), Basis.of(codes @ [[1.0, 1.0], [1.0, -1.0]])).round(6).tolist()
+    [1.0, 1.0]
+    """
+    found = np.linalg.svd(first.with_columns(second.unit) @ second.turned, compute_uv=False)
+    return np.minimum(np.asarray(found, dtype=np.float64), 1.0)
 
 
 def canonical(first: Basis, second: Basis) -> tuple[Floats, Floats, Floats]:
@@ -85,8 +120,28 @@ def canonical(first: Basis, second: Basis) -> tuple[Floats, Floats, Floats]:
     >>> canonical(Basis.of(codes), Basis.of(codes @ [[1.0, 1.0], [1.0, -1.0]]))[0].round(6).tolist()
     [1.0, 1.0]
     """
-    left, lengths, right = np.linalg.svd(first.vectors.T @ second.vectors, full_matrices=False)
+    left, lengths, right = np.linalg.svd(first.with_columns(second.unit) @ second.turned, full_matrices=False)
     return np.minimum(lengths, 1.0), first.directions @ left, second.directions @ right.T
+
+
+def largest_with_classes(basis: Basis, labels: NDArray[Any], n_classes: int) -> float:
+    r"""Return the first canonical correlation with the indicators of classes 0 ... ``n_classes`` - 1.
+
+    The indicators span the means of the classes: the correlations are the singular values of the sums of the vectors
+    in each class, divided by :math:`\sqrt{n_k}`. The vectors are centred, so that the mean of all rows adds nothing.
+
+    Examples
+    --------
+    >>> basis = Basis.of(np.array([[0.0], [2.0], [2.0], [4.0]]))
+    >>> round(largest_with_classes(basis, np.array([0, 0, 1, 1]), 2), 6)
+    0.707107
+    """
+    labels = labels.astype(np.intp)
+    rows = np.bincount(labels, minlength=n_classes)
+    if not basis.rank:
+        return 0.0
+    sums = basis.with_classes(labels, n_classes) / np.sqrt(np.maximum(rows, 1))
+    return min(float(np.linalg.norm(sums, 2)), 1.0)
 
 
 def correlation_of_pairs(first: Floats, second: Floats) -> Floats:

@@ -55,8 +55,9 @@ class Presorted:
         """Return the same for some rows, renumbered from 0; ranks keep the meaning they had. Sorts nothing."""
         number = np.full(self.n_rows, -1)
         number[rows] = np.arange(len(rows))
-        order = number[self.order]
-        return Presorted(order[order >= 0].reshape(self.n_codes, -1), self.rank[:, rows], self.tied)
+        order = number.take(self.order.reshape(-1))
+        kept = order.take(np.flatnonzero(order >= 0)).reshape(self.n_codes, -1)
+        return Presorted(kept, self.rank.take(rows, axis=1), self.tied)
 
 
 def presort(codes: Floats) -> Presorted:

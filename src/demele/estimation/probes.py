@@ -87,7 +87,8 @@ def predicted(
         constant = np.bincount(own).argmax() if categorical else own.mean()
         return np.full(len(test), constant)
     if probe == "boosting":
-        return boosted_fit(codes.presorted, values, train, test, categorical=categorical, rng=rng).predicted
+        fit = boosted_fit(codes.presorted, values, train, test, categorical=categorical, rng=rng)
+        return fit.predict(fit.unseen)
     by, both = codes.values[train if scale is None else scale], codes.values[np.concatenate([train, test])]
     seen, unseen = np.split(scaled_codes(by, both, scaling="standard")[1], [len(train)])
     if categorical:

@@ -67,7 +67,13 @@ def label_slopes(codes: BinnedCodes, counts: list[Floats], formula: Formula) -> 
 
 
 def attained_share(
-    ahead: BinnedCodes, behind: BinnedCodes, factors: Ints, n_values: list[int], formula: Formula, most: float = 0.5
+    ahead: BinnedCodes,
+    behind: BinnedCodes,
+    factors: Ints,
+    n_values: list[int],
+    formula: Formula,
+    most: float = 0.5,
+    report: Callable[[float], None] | None = None,
 ) -> float:
     """Return a share of wrong annotations, in each factor, that turns the order of two representations round.
 
@@ -80,6 +86,8 @@ def attained_share(
     formula : callable
     most : float
         Shares up to this one are tried.
+    report : callable, optional
+        Called with the part that is done, in [0, 1].
 
     Returns
     -------
@@ -91,11 +99,15 @@ def attained_share(
     touched = np.zeros(labels.shape, dtype=bool)
     size = max(round(STEP * n), 1)
     rows = np.arange(n)
+    whole = 0.0  # what is between the two at first
     for step in range(round(most * n / size) + 1):
         pairs = [[codes.counts(own, k) for own, k in zip(labels, n_values, strict=True)] for codes in (ahead, behind)]
         first, second = (float(formula(table_of(counts))) for counts in pairs)
         if not first > second:
             return float(step * size / n)
+        whole = whole or first - second
+        if report is not None:
+            report(max(1 - (first - second) / whole, step * size / n / most))
         better, worse = (
             label_slopes(codes, counts, formula) for codes, counts in zip((ahead, behind), pairs, strict=True)
         )

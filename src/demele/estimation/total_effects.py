@@ -109,14 +109,28 @@ def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) ->
     Of all pairs, not of drawn ones: sums over pairs of a cell of the other factors are those of all its rows less those
     of each level.
     """
-    n, d = codes.shape
+    d = codes.shape[1]
     cells = summarise_cells(np.hstack([codes, codes**2]), list(labels.T), n_levels)
     # sums about the reference of the summary, moved back to the codes as they are
     sums = cells.total + cells.moments.reference[:, None] * cells.count
-    effect = np.full((d, labels.shape[1]), np.nan)
-    n_cells, n_rows = (np.zeros(labels.shape[1], dtype=np.intp) for _ in range(2))
-    for i in range(labels.shape[1]):
-        others = cells.partition([k for k in range(labels.shape[1]) if k != i])
+    return correlations_of_sums(cells, sums[:d], sums[d:])
+
+
+def correlations_of_sums(cells: FactorCells, first: FloatArray, second: FloatArray) -> TotalEffects:
+    """Return what :func:`correlation_effects` does, from sums of codes and of their squares in cells.
+
+    Parameters
+    ----------
+    cells : FactorCells
+        Of which levels, counts, and which codes are constant are read.
+    first, second : arrays of shape (n_codes, n_cells)
+        Sums of the codes, in their unit and with a mean near 0, and of their squares.
+    """
+    m, d = len(cells.sizes), len(first)
+    effect = np.full((d, m), np.nan)
+    n_cells, n_rows = (np.zeros(m, dtype=np.intp) for _ in range(2))
+    for i in range(m):
+        others = cells.partition([k for k in range(m) if k != i])
         whole = others.sum(cells.count)
         partners = whole[others.group] - cells.count  # of each row of a combination
         pairs = float((cells.count * partners).sum())
@@ -124,7 +138,6 @@ def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) ->
         n_cells[i], n_rows[i] = shared.sum(), whole[shared].sum()
         if not pairs:
             continue
-        first, second = sums[:d], sums[d:]
         mean = (first * partners).sum(axis=1) / pairs
         square = (second * partners).sum(axis=1) / pairs - mean**2
         of_cells = np.stack([others.sum(line) for line in first])
@@ -133,4 +146,4 @@ def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) ->
             # a code that is the same in all pairs correlates with itself
             effect[:, i] = np.where(square > 1e-12, 1.0 - np.abs(product / square), 0.0)
     effect[cells.moments.constant[:d]] = np.nan
-    return TotalEffects(np.clip(effect, 0.0, 1.0), n_cells, n_rows, n)
+    return TotalEffects(np.clip(effect, 0.0, 1.0), n_cells, n_rows, int(cells.count.sum()))

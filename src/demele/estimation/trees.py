@@ -6,13 +6,13 @@ searched at once, so that a level costs O(n_codes * n_rows), however many nodes 
 the number of classes. Codes enter through their ranks only: a strictly increasing map of a code changes no tree.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.estimation.grown_trees import Trees
 from demele.estimation.presorted_codes import Presorted, hold_freed_memory
 
 Floats = NDArray[np.float64]
@@ -25,34 +25,8 @@ Places = NDArray[np.unsignedinteger[Any]]
 #: a mirrored copy) may differ by rounding, and no code should be preferred for that.
 TIE = 1e-10
 
-
-@dataclass(frozen=True, slots=True)
-class Trees:
-    """Trees as one table of nodes; nodes 0 .. n_trees - 1 are the roots.
-
-    Attributes
-    ----------
-    feature : (n_nodes,) intp
-        Code that the node is split by; -1 for a leaf.
-    threshold : (n_nodes,) intp
-        Rows whose rank along that code is at most this go left: half way between the two ranks that the split parts.
-    left : (n_nodes,) intp
-        Node that they go to; the others go to the next one.
-    value : (n_nodes, n_outputs) float64
-        Mean of the target (one output), or shares of the classes, over the rows of the node.
-    decrease : (n_nodes,) float64
-        What the split takes off (rows * impurity), impurity being the variance or the Gini index; 0 for a leaf.
-    tree, depth : (n_nodes,) intp
-        Tree of the node, and its distance from the root.
-    """
-
-    feature: Ints
-    threshold: Ints
-    left: Ints
-    value: Floats
-    decrease: Floats
-    tree: Ints
-    depth: Ints
+#: Nodes of fewer rows than this, on average, are small: to reduce a node costs as much as some twenty rows.
+ROWS_OF_SMALL_NODES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +48,6 @@ class _Level:
         """Where each node begins."""
         return np.cumsum(self.sizes) - self.sizes
 
-    def only(self, wanted: Mask) -> "_Level":
-        """Keep some nodes, with their rows."""
-        if wanted.all():
-            return self
-        places = np.flatnonzero(np.repeat(wanted, self.sizes))
-        return _Level(self.slots.take(places, axis=1), self.sizes[wanted], self.nodes[wanted], self.trees[wanted])
-
 
 class _Criterion(Protocol):
     """What regression and classification do differently."""
@@ -88,8 +55,8 @@ class _Criterion(Protocol):
     def lines(self, slots: Ints) -> Ints:
         """Lines to keep sorted, given those sorted by tree and code."""
 
-    def describe(self, level: _Level) -> tuple[Floats, Mask]:
-        """Value of every node, and whether its rows differ in the target."""
+    def describe(self, slots: Ints, sizes: Ints) -> tuple[Floats, Mask]:
+        """Value of every node, from the slots of one after the other, and whether its rows differ in the target."""
 
     def quality(self, level: _Level, places: Ints | None, in_left: Ints, in_right: Ints) -> Floats:
         """Quality (>= 0, larger is better) of a split after each of some places of the lines (None: of all)."""
@@ -115,9 +82,9 @@ class _Variance:
     def lines(self, slots: Ints) -> Ints:
         return slots
 
-    def describe(self, level: _Level) -> tuple[Floats, Mask]:
-        target, starts = self.target[level.slots[0]], level.starts
-        mean = np.add.reduceat(target, starts) / level.sizes
+    def describe(self, slots: Ints, sizes: Ints) -> tuple[Floats, Mask]:
+        target, starts = self.target[slots], np.cumsum(sizes) - sizes
+        mean = np.add.reduceat(target, starts) / sizes
         mixed = np.minimum.reduceat(target, starts) < np.maximum.reduceat(target, starts)
         return self.origin + self.unit * mean[:, None], mixed
 
@@ -159,11 +126,11 @@ class _Gini:
         by_class = np.argsort(small, axis=1, kind="stable")
         return np.concatenate([slots, np.take_along_axis(slots, by_class, axis=1)])
 
-    def describe(self, level: _Level) -> tuple[Floats, Mask]:
-        n_nodes = len(level.sizes)
-        cell = np.repeat(np.arange(n_nodes) * self.n_classes, level.sizes) + self.target[level.slots[0]]
+    def describe(self, slots: Ints, sizes: Ints) -> tuple[Floats, Mask]:
+        n_nodes = len(sizes)
+        cell = np.repeat(np.arange(n_nodes) * self.n_classes, sizes) + self.target[slots]
         counts = np.bincount(cell, minlength=n_nodes * self.n_classes).reshape(n_nodes, self.n_classes)
-        return counts / level.sizes[:, None], counts.max(axis=1) < level.sizes
+        return counts / sizes[:, None], counts.max(axis=1) < sizes
 
     def _class_totals(self, level: _Level) -> tuple[Ints, Ints]:
         """Along the lines sorted by class: rows of this row's class in its node, so far and in all."""
@@ -250,10 +217,10 @@ def _best_splits(
         rank = presorted.rank[codes, slots % presorted.n_rows]
         quality[:, :-1][rank[:, 1:] == rank[:, :-1]] = -1.0
 
-    best = np.maximum.reduceat(quality, starts, axis=1)
-    choice = np.where(best >= best.max(axis=0) * (1 - TIE), turn, -1.0).argmax(axis=0)
-    feature, top = drawn[choice, nodes], best[choice, nodes]
+    choice = np.where(_nearly_best(quality, starts, sizes), turn, -1.0).argmax(axis=0)
+    feature = drawn[choice, nodes]
     on_line = quality.take(np.repeat(choice * width, sizes) + along)
+    top = np.maximum.reduceat(on_line, starts)
     last_left = np.minimum.reduceat(np.where(on_line == np.repeat(top, sizes), along, width), starts)
     chosen = level.slots.take(np.repeat(feature * width, sizes) + along)
     parted = presorted.rank[feature, chosen[last_left] % presorted.n_rows]
@@ -261,27 +228,68 @@ def _best_splits(
     return _Splits(top, feature, parted // 2, last_left, chosen)
 
 
+def _nearly_best(quality: Floats, starts: Ints, sizes: Ints) -> Mask:
+    """Whether the best split of a node along each line is, within ties, the best of all lines: (n_lines, n_nodes)."""
+    n_lines, width = quality.shape
+    if width > ROWS_OF_SMALL_NODES * len(sizes):
+        best = np.maximum.reduceat(quality, starts, axis=1)
+        return np.asarray(best >= best.max(axis=0) * (1 - TIE))
+    # Of many small nodes, each line's best costs more than to look where the best of all lines is reached.
+    least = np.maximum.reduceat(quality.max(axis=0), starts) * (1 - TIE)
+    line, place = np.divmod(np.flatnonzero(quality >= np.repeat(least, sizes)), width)
+    nearly = np.zeros((n_lines, len(sizes)), dtype=np.bool_)
+    nearly[line, np.repeat(np.arange(len(sizes)), sizes)[place]] = True
+    return nearly
+
+
 def _ranks(presorted: Presorted, slots: Ints) -> Ints:
     return np.take_along_axis(presorted.rank, slots % presorted.n_rows, axis=1)
 
 
-def _part(level: _Level, splits: _Splits, n_slots: int, first_child: int) -> _Level:
-    """Send the rows of the split nodes to their children; lines stay sorted, for the parting is stable."""
+@dataclass(frozen=True, slots=True)
+class _Born:
+    """New nodes and their slots, node by node: of each node that was split its left child, then its right one."""
+
+    slots: Ints
+    sizes: Ints
+    nodes: Ints
+    trees: Ints
+    right: Mask
+
+
+def _children(level: _Level, splits: _Splits, first_child: int) -> _Born:
+    chosen, to_left, sizes, trees = splits.chosen, splits.last_left - level.starts + 1, level.sizes, level.trees
     is_split = splits.quality >= 0
-    side = np.where(np.arange(level.slots.shape[1]) <= np.repeat(splits.last_left, level.sizes), 1, 2).astype(np.uint8)
-    side[np.repeat(~is_split, level.sizes)] = 0
+    if not is_split.all():
+        chosen = chosen.take(np.flatnonzero(np.repeat(is_split, sizes)))
+        to_left, sizes, trees = to_left[is_split], sizes[is_split], trees[is_split]
+    both = np.stack([to_left, sizes - to_left], axis=1).reshape(-1)
+    return _Born(
+        chosen, both, first_child + np.arange(len(both)), np.repeat(trees, 2), np.tile([False, True], len(sizes))
+    )
+
+
+def _part(level: _Level, born: _Born, kept: Ints, n_slots: int) -> _Level:
+    """Send rows to those children that are kept, left ones first; lines stay sorted, for the parting is stable."""
+    side = np.zeros(len(born.sizes), dtype=np.uint8)
+    side[kept] = 1 + born.right[kept]
     side_of = np.zeros(n_slots, dtype=np.uint8)
-    side_of[splits.chosen] = side
+    side_of[born.slots] = np.repeat(side, born.sizes)
     sides, flat = side_of.take(level.slots).reshape(-1), level.slots.reshape(-1)
     lines = [flat.take(np.flatnonzero(sides == which)).reshape(len(level.slots), -1) for which in (1, 2)]
-    to_left = (splits.last_left - level.starts + 1)[is_split]
-    nodes = first_child + 2 * np.arange(len(to_left))
-    return _Level(
-        slots=np.concatenate(lines, axis=1),
-        sizes=np.concatenate([to_left, level.sizes[is_split] - to_left]),
-        nodes=np.concatenate([nodes, nodes + 1]),
-        trees=np.tile(level.trees[is_split], 2),
-    )
+    return _Level(np.concatenate(lines, axis=1), born.sizes[kept], born.nodes[kept], born.trees[kept])
+
+
+def _roots(presorted: Presorted, members: Mask) -> tuple[Ints, _Born]:
+    """Return the slots of all trees along every code, sorted, and the roots."""
+    n_trees, n_rows = members.shape
+    flat = presorted.order.reshape(-1)
+    lines = [
+        flat.take(np.flatnonzero(member.take(flat))).reshape(presorted.n_codes, -1) + tree * n_rows
+        for tree, member in enumerate(members)
+    ]
+    slots, trees = np.concatenate(lines, axis=1), np.arange(n_trees)
+    return slots, _Born(slots[0], members.sum(axis=1), trees, trees, np.zeros(n_trees, dtype=np.bool_))
 
 
 def grow_trees(
@@ -337,90 +345,41 @@ def grow_trees(
         criterion = _Variance(np.asarray(target, dtype=np.float64), n_trees)
     else:
         criterion = _Gini(np.asarray(target, dtype=np.intp), n_classes, presorted.n_codes, n_trees)
-    in_tree = members[:, presorted.order].transpose(1, 0, 2)
-    slots = presorted.order[:, None, :] + np.arange(n_trees)[:, None] * n_rows
-    roots = np.arange(n_trees)
-    level = _Level(criterion.lines(slots[in_tree].reshape(presorted.n_codes, -1)), members.sum(axis=1), roots, roots)
+    slots, born = _roots(presorted, members)
+    level = _Level(criterion.lines(slots), born.sizes, born.nodes, born.trees)
 
     table: list[dict[str, NDArray[Any]]] = []
     n_nodes = n_trees
     for depth in range(max_depth + 1):
-        value, mixed = criterion.describe(level)
+        value, mixed = criterion.describe(born.slots, born.sizes)
         rows = {
-            "nodes": level.nodes,
+            "nodes": born.nodes,
             "feature": np.full(len(mixed), -1),
             "threshold": np.zeros(len(mixed), dtype=np.intp),
             "left": np.zeros(len(mixed), dtype=np.intp),
             "value": value,
             "decrease": np.zeros(len(mixed)),
-            "tree": level.trees,
+            "tree": born.trees,
             "depth": np.full(len(mixed), depth),
         }
         table.append(rows)
         if depth == max_depth or not mixed.any():
             break
-        level = level.only(mixed)
+        kept = np.concatenate([np.flatnonzero(mixed & ~born.right), np.flatnonzero(mixed & born.right)])
+        if depth or not mixed.all():
+            level = _part(level, born, kept, n_trees * n_rows)
         splits = _best_splits(level, criterion, presorted, features_per_split, rng)
         is_split = splits.quality >= 0
         if not is_split.any():
             break
-        at = np.flatnonzero(mixed)[is_split]
+        at = kept[is_split]
         rows["feature"][at] = splits.feature[is_split]
         rows["threshold"][at] = splits.threshold[is_split]
         rows["left"][at] = n_nodes + 2 * np.arange(len(at))
         rows["decrease"][at] = criterion.decrease(level, splits.quality)[is_split]
-        level = _part(level, splits, n_trees * n_rows, n_nodes)
+        born = _children(level, splits, n_nodes)
         n_nodes += 2 * len(at)
 
     columns = {name: np.concatenate([rows[name] for rows in table]) for name in table[0]}
     by_node = np.argsort(columns.pop("nodes"))
     return Trees(**{name: column[by_node] for name, column in columns.items()})
-
-
-def descend(trees: Trees, rank: Ints, roots: Ints, rows: Ints, depths: Sequence[int]) -> Ints:
-    """Find the node that each row reaches in a tree, at several depths.
-
-    Parameters
-    ----------
-    rank : (n_codes, n_rows) intp
-        Ranks from the `presort` (or a `subset` of it) that the trees were grown on.
-    roots, rows : (n_pairs,) intp
-        Tree and row of each descent.
-    depths : increasing sequence of int
-        After how many splits to look, at most.
-
-    Returns
-    -------
-    (n_depths, n_pairs) intp
-        Nodes: the leaf, where it comes first.
-    """
-    node = roots.copy()
-    found = np.empty((len(depths), len(roots)), dtype=np.intp)
-    active = np.arange(len(roots))
-    for which, (since, depth) in enumerate(zip((0, *depths), depths, strict=False)):
-        for _ in range(since, depth):
-            active = active[trees.feature[node[active]] >= 0]
-            if not active.size:
-                break
-            here = node[active]
-            right = rank[trees.feature[here], rows[active]] > trees.threshold[here]
-            node[active] = trees.left[here] + right
-        found[which] = node
-    return found
-
-
-def importances_by_depth(trees: Trees, n_codes: int, n_trees: int, depths: Sequence[int]) -> Floats:
-    """Sum the decrease of impurity over the splits of each code, for trees cut at several depths.
-
-    Returns
-    -------
-    (n_depths, n_trees, n_codes) float64
-        Each tree's importances sum to 1, or are all 0 if it has no useful split.
-    """
-    cell = trees.tree * n_codes + np.maximum(trees.feature, 0)
-    sums = np.stack(
-        [np.bincount(cell, np.where(trees.depth < depth, trees.decrease, 0.0), n_trees * n_codes) for depth in depths]
-    ).reshape(len(depths), n_trees, n_codes)
-    total = sums.sum(axis=2, keepdims=True)
-    shares: Floats = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
-    return shares

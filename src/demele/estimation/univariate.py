@@ -184,11 +184,19 @@ def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequenc
 
 
 def unit_vectors(columns: FloatArray, threshold: float) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Centre columns and bring them to length 1; say which vary."""
-    # Squares of any unit are to stay within range; powers of two do not round.
-    scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
-    centred = scaled - scaled.mean(axis=0)
-    centred -= centred.mean(axis=0)  # what rounding left of a mean much larger than the deviations
-    squares = np.square(centred).sum(axis=0)
-    varies = squares > threshold * np.square(scaled).sum(axis=0)
-    return centred / np.sqrt(np.where(varies, squares, 1.0)), varies
+    """Centre columns and bring them to length 1, those that do not vary to 0; say which vary.
+
+    Columns of the result lie together in memory.
+    """
+    lines = np.array(columns.T, dtype=np.float64, order="C")
+    varies = np.zeros(len(lines), dtype=bool)
+    for place, line in enumerate(lines):  # one column at a time stays in the processor's cache
+        # Squares of any unit are to stay within range; powers of two do not round.
+        np.ldexp(line, -np.frexp(max(line.max(), -line.min()))[1], out=line)
+        magnitude = line @ line
+        line -= line.mean()
+        line -= line.mean()  # what rounding left of a mean much larger than the deviations
+        squares = line @ line
+        varies[place] = squares > threshold * magnitude
+        line /= np.sqrt(squares) if varies[place] else np.inf
+    return lines.T, varies

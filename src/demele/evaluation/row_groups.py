@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.results import Note
-from demele.core.sentences import arg, in_code, setting
-from demele.core.table_columns import as_column
+from demele.core.row_blocks import numbered_rows
+from demele.core.sentences import in_code, setting
 from demele.evaluation.intervals import normal_quantile, score_interval
 from demele.evaluation.table_measures import TABLE_MEASURES, row_effects
 from demele.noise.audit import CodedAudit
@@ -87,27 +87,15 @@ def read_groups(values: object, n: int, *, population: bool = True) -> Groups | 
     """
     if values is None:
         return None
-    import pandas as pd
-
-    column = as_column(values, "groups")
-    if column.shape != (n,):
-        raise InputError("groups", f"expected {n}, one per row of {arg('labels')}, got shape {column.shape}")
-    codes, names = pd.factorize(column)
-    missing = np.flatnonzero(codes < 0)
-    if missing.size:
-        raise InputError(
-            "groups",
-            f"{missing.size} of {n} rows have none, first row {missing[0]}; give a row that belongs to no other a "
-            "group of its own",
-        )
-    if population and len(names) < LEAST_GROUPS:
+    codes, count = numbered_rows(values, "groups", n, "labels")
+    if population and count < LEAST_GROUPS:
         raise NotEnoughData(
             "groups",
-            f"expected at least {LEAST_GROUPS} groups, got {len(names)}: what differs between so few says nothing "
+            f"expected at least {LEAST_GROUPS} groups, got {count}: what differs between so few says nothing "
             "of the groups to come; collect more groups, or ask about these rows alone, "
             f"{setting(target='sample')} without groups",
         )
-    return Groups(codes.astype(np.intp))
+    return Groups(codes)
 
 
 def refuse_whole_groups(groups: Groups, audit: CodedAudit) -> None:

@@ -64,8 +64,8 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
         raise FormatError(f"{path}: holds no array")
     if not names and set(held) >= _OF_SPARSE:
         raise FormatError(
-            f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score reads one, as the first file, "
-            "CODES; make other tables dense with .toarray()"
+            f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score and demele probe read one, "
+            "as the first file, CODES; make other tables dense with .toarray()"
         )
     if not names and len(held) > 1:
         raise InputError(f"{path}: holds {len(held)} arrays ({listed(held)}); pick one, such as {path}::{held[0]}")

@@ -1,7 +1,8 @@
 """Codes of several columns: rows in memory as a source whose codes are groups of columns.
 
 Metrics of information see a table as always: the joint cells of a group are counted in place of the bins of a column,
-or, where there would be too many of them, its information is bounded by what boosted trees tell of unseen rows. Metrics
+or, where there would be too many of them, its information is bounded by what boosted trees tell of unseen rows; nearest
+neighbours are looked for among the vectors. Metrics
 of rows that know groups find them in ``data.groups``.
 """
 
@@ -28,6 +29,7 @@ from demele.metrics.guards import ASK
 from demele.metrics.metric import Metric, Reading
 from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note
 from demele.metrics.splits import folds
+from demele.metrics.tables import nearest_neighbours_of_groups
 
 #: Rows for each joint cell of a group: with fewer, most cells hold a row or two, and everything seems to be told.
 ROWS_PER_CELL = 5
@@ -135,7 +137,7 @@ class Grouped(InMemory):
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the way to a metric that knows groups: a table that is counted, or rows of which it reads groups."""
-        counted = options.get("estimator", "histogram") == "histogram"
+        counted = options.get("estimator", "histogram") != "robust"
         for reading in metric.readings:
             of_cells = reading.state == "table" and not reading.soft and counted
             of_groups = reading.state == "rows" and metric.in_groups
@@ -146,19 +148,27 @@ class Grouped(InMemory):
     def no_way_to(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
         """Return why a metric has no form for codes in groups."""
         states = {reading.state for reading in metric.readings}
-        if "table" in states and options.get("estimator", "histogram") != "histogram":
-            reason = f"counts the cells of codes in groups: it needs {setting(estimator='histogram')}"
+        if "table" in states and options.get("estimator") == "robust":
+            reason = (
+                "looks at ties column by column, and ranks of several columns have no order: it needs "
+                f"{setting(estimator='histogram')} or {setting(estimator='knn')}"
+            )
         elif any(reading.soft for reading in metric.readings):
-            reason = "spreads rows by standard deviations of columns, which joint cells of several have not"
+            reason = (
+                "spreads rows by standard deviations of columns, which joint cells of several have not; score it "
+                "without groups"
+            )
         elif states == {"arrays"}:
-            reason = "is a function of two arrays, which sees columns, not groups of them"
+            reason = "is a function of two arrays, which sees columns, not groups of them; score it without groups"
         else:
             reason = "has no form for codes of several columns"
         return NotEnoughData("code_groups", f"{metric.name} {reason}")
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the groups as codes; where a table is read, with a note on those whose information is a bound."""
-        uncounted = self.uncounted(options["bins"]) if state == "table" and options and "bins" in options else ()
+        asked = options or {}
+        binned = state == "table" and "bins" in asked and asked.get("estimator", "histogram") == "histogram"
+        uncounted = self.uncounted(asked["bins"]) if binned else ()
         if not uncounted:
             return self._of_groups
         names = tuple(self.groups.names[place] for place in uncounted)
@@ -203,11 +213,13 @@ class Grouped(InMemory):
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts of all rows, of joint cells against factors; a group that is not counted has one cell."""
-        if settings.correction != "none":
+        if settings.correction != "none" or settings.estimator != "histogram":
             return None
         return PackedRows(self._binned(self.data, settings.binning), factor_pairs=False).count()
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
+        if settings.estimator == "knn":
+            return replace(nearest_neighbours_of_groups(data, settings, pairs=pairs), code_range=self._widest(data))
         rows = self._binned(data, settings.binning)
         losses = self._lost(data, settings) if self.uncounted(settings.binning) else None
         return self._table_of(rows, losses, settings, PackedRows(rows, factor_pairs=pairs).count(), data)
@@ -222,16 +234,19 @@ class Grouped(InMemory):
         weights: Array | None = None,
     ) -> InformationTable:
         """Turn counts, and losses of what is not counted, into a table; the range of a group is its widest column's."""
-        spans = data.codes.high - data.codes.low
-        widest = np.array([spans[list(columns)].max() for columns in self.groups.columns])
-        table = replace(self.information(counts, settings.correction), code_range=widest)
+        table = replace(self.information(counts, settings.correction), code_range=self._widest(data))
         return table if losses is None else self._bounded(table, settings.binning, rows, losses, weights)
+
+    def _widest(self, data: Data) -> Array:
+        """Return the range of each group: that of its widest column."""
+        spans = data.codes.high - data.codes.low
+        return np.array([spans[list(columns)].max() for columns in self.groups.columns])
 
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
         """Yield tables as of columns; trees are not fitted to resamples: the losses of their rows are weighted."""
-        if draw != "resamples":
+        if draw != "resamples" or not settings.resamples_by_weight:
             yield from super().tables(settings, draw, n_draws, seed, pairs=pairs)
             return
         rows = self._binned(self.data, settings.binning)

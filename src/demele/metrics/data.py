@@ -12,6 +12,8 @@ from demele.core.code_groups import CodeGroups
 from demele.core.columns import CHUNK
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors
+from demele.core.row_blocks import RowBlocks
+from demele.core.seeds import rng_for
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction
@@ -51,9 +53,11 @@ def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
     of_zero = -low / (high - low)
     for start in range(0, len(values), CHUNK):
         chunk = np.asarray(values[start : start + CHUNK], dtype=np.float64)
-        share = (chunk - low) / (high - low)
-        n += int((~np.isnan(share)).sum())
-        known = share[~np.isnan(share) & (chunk != 0)]
+        known = share = (chunk - low) / (high - low)
+        missing = np.isnan(share)
+        n += len(share) - int(np.count_nonzero(missing))
+        if missing.any() or np.count_nonzero(chunk) < len(chunk):
+            known = share[~missing & (chunk != 0)]
         count, total, squares = count + len(known), total + float(known.sum()), squares + float(known @ known)
     ends = [0.0, 1.0]
     if 2 * count < n:
@@ -112,6 +116,7 @@ class Data:
     ``drawn_from``: of how many rows these are a random part, whose spread is to tell the one of the whole; 0: of none.
     ``transitions``: how the levels of categorical factors are mistaken, (K, K) with rows true levels, by factor;
     formulas that can undo errors do.
+    ``blocks``: rows that depend on each other, which chance permutes together; None where all rows are independent.
     """
 
     codes: Codes
@@ -120,6 +125,7 @@ class Data:
     groups: CodeGroups | None = None
     drawn_from: int = 0
     transitions: Mapping[str, Array] = field(default_factory=dict)
+    blocks: RowBlocks | None = None
 
     @property
     def n(self) -> int:
@@ -167,6 +173,11 @@ class Data:
     def permuted(self, order: NDArray[np.intp]) -> "Data":
         """Return the same codes with the rows of all factors permuted together, so that they are independent."""
         return Data(self.codes, self.factors.take(order), self.codes_std, self.groups, transitions=self.transitions)
+
+    def shuffled(self, seed: int, index: int) -> "Data":
+        """Return the same codes with the factors as chance has them: rows permuted, of dependent ones whole blocks."""
+        rng = rng_for(seed, "chance", index)
+        return self.permuted(rng.permutation(self.n) if self.blocks is None else self.blocks.permutation(rng))
 
     def arrays(self) -> tuple[Array, Array]:
         """Return codes and factors as plain arrays, classes as level numbers and NaN where not annotated: a copy."""

@@ -52,7 +52,7 @@ def planned(
     data = source.rows()
     groups: dict[tuple[str, str], list[Request]] = {}
     for request in requests:
-        groups.setdefault((request.stream, repr(request.options)), []).append(request)
+        groups.setdefault((request.stream, repr(request.of_fit)), []).append(request)
     can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
     outlying = data.outlying() if guards and can_move else ()
     groups_of_tasks: list[tuple[list[Request], list[Task]]] = []
@@ -70,7 +70,7 @@ def planned(
             Task(
                 stream=stream,
                 readings={item.name: item.reading for item in members},
-                options=members[0].options,
+                options={item.name: item.options for item in members},
                 side=members[0].side,
                 seed=run.seed,
                 variant=variant,

@@ -90,6 +90,7 @@ def table_notes(
             after = _read_again(read, changed) if source.in_groups else read(changed)
             if abs(after - before) > FRAGILE:
                 message = f"{text} it would be {after:.3f} instead of {before:.3f}"
+                message += f" ({setting(correction='adjusted')})" if code == "few-rows" else ""
                 notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
         if code == "crowded-bins":
             silent = {name: value for name, value in values.items() if name not in notes}
@@ -262,9 +263,9 @@ def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
     if finding.told or not value > FRAGILE:
         return ()
     message = (
-        "in these rows no code tells anything of any factor (smallest p-value of "
-        f"{finding.n_pairs:,} comparisons, corrected for their number: {finding.p:.2g}): codes of noise score about as "
-        f"well; {ASK}"
+        f"in these rows no code is seen to tell anything of any factor: of {finding.n_pairs:,} comparisons of a code "
+        f"with a factor the smallest p-value, corrected for their number, is {finding.p:.2g}, and only one below "
+        f"{finding.level:.1g}, which noise hardly ever has, would count; codes of noise score about as well; {ASK}"
     )
     return (Note(code="noise", message=message, severity="fragile"),)
 

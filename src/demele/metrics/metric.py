@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.bibliography import bibtex_of, referenced
-from demele.core.errors import InputTypeError, NotEnoughData
+from demele.core.errors import InputTypeError
 from demele.core.fingerprint import fingerprint
 from demele.core.results import Note
 from demele.metrics.options import RANDOM, Option, options_of
@@ -20,6 +20,11 @@ from demele.metrics.options import RANDOM, Option, options_of
 Array = NDArray[np.float64]
 #: Returns the generator of a named part of the work.
 Streams = Callable[..., np.random.Generator]
+Formula = Callable[..., Any]
+#: Whether a way can be gone, of a source and options.
+When = Callable[[Any, Mapping[str, Any]], bool]
+#: States of rows that sum over them: without rows to look at again.
+SUMMED = ("moments", "extremes", "cells", "products")
 #: What a formula may ask for beside options and side inputs.
 GIVEN = ("streams",)
 #: What the matrix of metrics of an information table holds.
@@ -62,11 +67,13 @@ class Reading:
     Attributes
     ----------
     state : str
-        ``"table"`` (an information table), ``"rows"``, ``"arrays"``, ``"moments"`` or ``"extremes"``.
+        ``"table"`` (an information table), ``"rows"``, ``"arrays"``, or one of ``SUMMED``.
     formula : callable (state, ...) -> Native or float
         Options, side inputs and ``streams`` (generators by name) reach it by the names of its parameters.
     fit : callable, optional
         Runs once for all metrics that name it with equal options; the formula then reads what it returned.
+    serves : str
+        An option in which these metrics may differ: the fit is given all values that are asked for, as a tuple.
     when : callable (source, options) -> bool, optional
         Whether this way can be gone.
     pairs, soft, one_by_one : bool
@@ -79,7 +86,8 @@ class Reading:
     state: str
     formula: Callable[..., Any]
     fit: Callable[..., Any] | None = None
-    when: Callable[[Any, Mapping[str, Any]], bool] | None = None
+    serves: str = ""
+    when: When | None = None
     pairs: bool = False
     soft: bool = False
     one_by_one: bool = False
@@ -87,40 +95,40 @@ class Reading:
 
 
 def of_table(
-    formula: Callable[..., Any],
-    *,
-    pairs: bool = False,
-    soft: bool = False,
-    one_by_one: bool = False,
-    when: Callable[[Any, Mapping[str, Any]], bool] | None = None,
+    formula: Formula, *, pairs: bool = False, soft: bool = False, one_by_one: bool = False, when: When | None = None
 ) -> Reading:
     """Read a metric off the table of mutual informations."""
     return Reading("table", formula, when=when, pairs=pairs, soft=soft, one_by_one=one_by_one)
 
 
 def of_rows(
-    formula: Callable[..., Any],
-    *,
-    after: Callable[..., Any] | None = None,
-    loads: str = "scipy.linalg",
+    formula: Formula, *, after: Formula | None = None, serves: str = "", loads: str = "scipy.linalg"
 ) -> Reading:
     """Compute a metric of checked rows; with ``after``, of what that function made of them."""
-    return Reading("rows", formula, fit=after, loads=loads)
+    return Reading("rows", formula, fit=after, serves=serves, loads=loads)
 
 
-def of_moments(formula: Callable[..., Any], *, when: Callable[[Any, Mapping[str, Any]], bool] | None = None) -> Reading:
+def of_moments(formula: Formula, *, when: When | None = None) -> Reading:
     """Compute a metric of means, squares and cross products of all rows."""
     return Reading("moments", formula, when=when)
 
 
-def of_extremes(
-    formula: Callable[..., Any], *, when: Callable[[Any, Mapping[str, Any]], bool] | None = None
-) -> Reading:
+def of_extremes(formula: Formula, *, when: When | None = None) -> Reading:
     """Compute a metric of numbers, sums and extremes of codes at each value of a factor."""
     return Reading("extremes", formula, when=when)
 
 
-def of_arrays(formula: Callable[..., Any]) -> Reading:
+def of_cells(formula: Formula, *, when: When | None = None) -> Reading:
+    """Compute a metric of numbers, sums and squares of codes at each combination of values of all factors."""
+    return Reading("cells", formula, when=when)
+
+
+def of_products(formula: Formula, *, when: When | None = None) -> Reading:
+    """Compute a metric of the products of all columns, codes and factors, over all rows."""
+    return Reading("products", formula, when=when)
+
+
+def of_arrays(formula: Formula) -> Reading:
     """Compute a metric of two plain arrays, which are its own to write into."""
     return Reading("arrays", formula)
 
@@ -418,30 +426,3 @@ def as_metric(item: object, name: str = "", *, package: str = "") -> Metric:
         raise InputTypeError("metrics", f"expected a name, a Metric or a function (codes, factors), got {item!r}")
     own = name or str(getattr(item, "__name__", type(item).__name__))
     return Metric(own, item, guards=_UNDECIDED)
-
-
-def called(
-    function: Callable[..., Any], name: str, codes: Array, factors: Array, options: Mapping[str, Any], streams: Streams
-) -> Native:
-    """Call a metric of plain arrays; a failure of its writer's is a reason why there is no number, not a crash.
-
-    Raises
-    ------
-    NotEnoughData
-        With what it raised, or returned in place of a real number.
-    """
-    random = {RANDOM: streams()} if takes_rng(function) else {}
-    try:
-        found = function(codes, factors, **options, **random)
-        native = found if isinstance(found, Native) else None
-        value = found if native is None else native.value
-        # float() would read a text, and drop the imaginary part of a complex number of NumPy
-        real = not isinstance(value, str | bytes | complex | np.complexfloating)
-        number = float(value) if real else np.nan
-    except (Exception, SystemExit) as error:  # one that ends the process would end the whole run without a word
-        raise NotEnoughData(f"{name} raised {type(error).__name__}: {error}") from error
-    if not real:
-        raise NotEnoughData(f"{name} returned {found!r}, which is no real number")
-    if np.isnan(number):
-        raise NotEnoughData(f"{name} returned NaN")
-    return Native(value=np.asarray(number)) if native is None else native

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing
+from demele.core.sentences import arg, give
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 
@@ -267,7 +268,7 @@ class RunOptions(TypedDict, total=False):
 
     ``seed`` (default 0), ``repeats`` (1), ``bootstrap`` (0 resamples), ``level`` (0.95), ``chance`` (0 permutations),
     ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False), ``code_groups``,
-    ``reduce_groups``: see :func:`demele.evaluate`.
+    ``reduce_groups``, ``blocks``: see :func:`demele.evaluate`.
     """
 
     seed: int
@@ -281,6 +282,7 @@ class RunOptions(TypedDict, total=False):
     ignore_index: bool
     code_groups: object
     reduce_groups: Literal["pca1"] | None
+    blocks: object
 
 
 def checked_jobs(n_jobs: object) -> int:
@@ -322,3 +324,18 @@ class Run:
     def checked(cls, **given: Any) -> "Run":
         """Validate the keywords that were given."""
         return cls(**{name: check(name, given[name]) for name, check in _RUN_CHECKS.items() if name in given})
+
+
+def check_blocks(run: Run, **beside: object) -> None:
+    """Refuse blocks of rows beside what takes rows for independent, and where nothing is permuted.
+
+    Raises
+    ------
+    InputError
+    """
+    for argument, value in {"bootstrap": run.bootstrap, **beside}.items():
+        if value:
+            problem = "takes rows for independent, and so would say too much of rows in blocks"
+            raise InputError(argument, problem, f"leave it out, or {arg('blocks')} and all but one row of each")
+    if not run.chance:
+        raise InputError("blocks", f"are what chance permutes whole; {give(chance=100)} for a level of chance")

@@ -1,13 +1,14 @@
 """From native values to scores: names, intervals, notes and the signature."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from demele.core.chance import MOST_UNDEFINED
 from demele.core.errors import FragileScoreWarning, warn_user
 from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
-from demele.core.sentences import marked
+from demele.core.sentences import marked, plural
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.metric import Array, Native
@@ -15,6 +16,9 @@ from demele.metrics.options import Run
 from demele.metrics.request import Request
 from demele.metrics.source import Subject
 from demele.metrics.tasks import Draws
+
+#: From so many shuffles on, p-values reach below 0.05.
+FEW_SHUFFLES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,14 @@ def score_of(
         interval, native_intervals = _intervals(request, outcome, native, subject, run)
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     own, names = native.per_code, subject.codes.names
+    constant: Collection[str] = {name for name, still in zip(names, subject.codes.constant, strict=True) if still}
     if native.per_factor is not None:
-        own, names = native.per_factor, subject.varying.names
+        own, names, constant = native.per_factor, subject.varying.names, ()
     if own is not None and np.isnan(own).any():
-        notes += (_undefined(request, native, own, names),)
+        notes += (_undefined(request, native, own, names, constant),)
+    chance = None if outcome.permutations is None else _chance(outcome.permutations, value, request, subject)
+    if chance is not None:
+        notes += _of_chance(chance, request.metric.undefined)
     if 0 < run.bootstrap * (1 - run.level) < 2:
         message = f"{run.bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
@@ -78,7 +86,7 @@ def score_of(
         interval=interval,
         halves=None if outcome.halves is None else outcome.halves.numbered,
         spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
-        chance=None if outcome.permutations is None else _chance(outcome.permutations, value, request, subject),
+        chance=chance,
         notes=notes,
         details=native.details,
         protocol=protocol,
@@ -94,13 +102,37 @@ def _chance(draws: Draws, value: float, request: Request, subject: Subject) -> C
     return Chance(values, value, best >= 1, best=best, failed=len(draws.failed), native=native)
 
 
-def _undefined(request: Request, native: Native, own: Array, names: Sequence[str]) -> Note:
-    """Say of which varying factors, or codes, the native value is not defined."""
+def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
+    """Say why there is no level of chance, or that shuffles are too few for a small p-value."""
+    drawn = len(chance.values) + chance.failed
+    if np.isnan(chance.mean) or chance.undefined_share > MOST_UNDEFINED:
+        without = round(chance.undefined_share * drawn)
+        message = f"chance is not known: {without} of {plural(drawn, 'shuffle', 'shuffles')} have no score"
+        if without > chance.failed:
+            message += f"; with the rows shuffled codes tell nothing, and nothing is left to score ({undefined})"
+        return (Note(code="undefined-chance", message=message, severity="warning"),)
+    if drawn < FEW_SHUFFLES:
+        shuffles = plural(drawn, "shuffle is", "shuffles are")
+        message = f"{shuffles} few for a p-value: it cannot fall below 1/{drawn + 1} = {1 / (drawn + 1):.3f}"
+        return (Note(code="few-shuffles", message=message),)
+    return ()
+
+
+def _undefined(request: Request, native: Native, own: Array, names: Sequence[str], constant: Collection[str]) -> Note:
+    """Say of which varying factors, or codes, the native value is not defined; of codes that do not vary, that."""
     missing = tuple(name for name, value in zip(names, own, strict=True) if np.isnan(value))
-    listed = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
     severity: Severity = "warning" if np.isnan(native.value) else "info"
-    message = f"not defined for {listed}: {request.metric.undefined}"
+    still = tuple(name for name in missing if name in constant)
+    others = tuple(name for name in missing if name not in constant)
+    reasons = [] if not others else [f"{_listed(others)}: {request.metric.undefined}"]
+    if still:
+        reasons.append(f"{_listed(still)}: {'it is' if len(still) == 1 else 'they are'} constant")
+    message = f"not defined for {'; nor for '.join(reasons)}"
     return Note(code="undefined-value", message=message, subject=missing, severity=severity)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _intervals(

@@ -44,6 +44,11 @@ class Request:
         """First part of the names of its random streams; metrics that share it share one fit."""
         return self.name if self.metric.shares == self.metric.name else self.metric.shares
 
+    @property
+    def of_fit(self) -> Mapping[str, Any]:
+        """The options without the one that a fit serves for all its metrics together."""
+        return {name: value for name, value in self.options.items() if name != self.reading.serves}
+
     def read(self, table: InformationTable) -> Native:
         """Return the metric of an information table.
 

@@ -29,8 +29,8 @@ from demele.metrics.guards import (
     table_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import MATRIX, Metric, Native
-from demele.metrics.options import Run, RunOptions
+from demele.metrics.metric import MATRIX, SUMMED, Metric, Native
+from demele.metrics.options import Run, RunOptions, check_blocks
 from demele.metrics.pictured import chance_of_matrices, rows_for_pictures
 from demele.metrics.pilot import announced
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
@@ -105,6 +105,9 @@ def single(
         from demele.metrics.code_groups import in_groups
 
         source = in_groups(source, run.get("code_groups"), run.get("reduce_groups"))
+    if run.get("blocks") is not None:
+        check_blocks(settings)
+        source = source.in_blocks(run["blocks"])
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)
@@ -184,6 +187,8 @@ def _rows_are_of_codes(source: Source) -> bool:
 
 def matrix_chance(found: Found, source: Source) -> tuple[MatrixChance, ...]:
     """Return what the cells of the matrices of information that were computed hold by chance."""
+    if source.in_row_blocks:
+        return ()
     counted = [
         (request.name, request.settings)
         for request in found.requests
@@ -196,11 +201,16 @@ def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict
     """Return bare numbers by metric, and the reasons of those that have none: no guards, no draws, no notes."""
     found = computed(asked, source, Run(seed=seed), guards=False)
     values = {name: float(outcome.native.value) for name, outcome in found.outcomes.items()}
-    reasons = {item.metric: item.reason for item in found.left_out}
-    for name, value in list(values.items()):
-        if value - value != 0.0:  # what is no finite number is a reason, never a 0
-            reasons[name] = f"{name} returned {values.pop(name)}"
-    return values, reasons
+    return numbers_or_reasons(values, {item.metric: item.reason for item in found.left_out})
+
+
+def numbers_or_reasons(
+    values: Mapping[str, float], reasons: Mapping[str, str]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the finite numbers, and a reason for each that is none: what is no finite number is never a 0."""
+    numbers = {name: value for name, value in values.items() if value - value == 0.0}
+    told = {name: f"{name} returned {value}" for name, value in values.items() if name not in numbers}
+    return numbers, {**reasons, **told}
 
 
 def scores_of(
@@ -270,7 +280,7 @@ def computed(
             else:
                 found.outcomes[name] = outcome
     for request in found.requests:
-        if request.reading.state in ("moments", "extremes"):
+        if request.reading.state in SUMMED:
             found.outcomes[request.name] = _of_sums(request, source)
     found.requests = [item for item in found.requests if item.name in found.outcomes]
     if guards:
@@ -400,14 +410,15 @@ def _drawn(
 
 
 def _of_sums(request: Request, source: Source) -> Outcome:
-    """Read a metric off the moments or extremes of all rows."""
+    """Read a metric off the sums of all rows."""
     formula = request.reading.formula
     sums = source.sums(request.reading.state, request.options)
     native = formula(sums, **bound(formula, request.options, request.side))
     subject = source.subject(request.reading.state, request.options)
     few_rows = few_rows_notes(request.metric.guards, subject.varying, request.options)
     value, guards = float(native.value), request.metric.guards
-    unprobed = unprobed_notes(guards, value, subject.n, subject.codes.d, kept="sums", chance=False)
+    n, d = subject.n, subject.codes.d
+    unprobed = () if source.probed else unprobed_notes(guards, value, n, d, kept="sums", chance=False)
     return Outcome(native=native, notes=request.notes + few_rows + unprobed)
 
 
@@ -416,7 +427,7 @@ def _beside_noise(found: Found, source: Source) -> None:
     for request in found.requests:
         outcome = found.outcomes[request.name]
         value = float(outcome.native.value)
-        if request.metric.is_plain or request.reading.state in ("moments", "extremes") or not value > FRAGILE:
+        if request.metric.is_plain or request.reading.state in SUMMED or not value > FRAGILE:
             continue
         finding = source.finding(request.options)
         if finding is None:

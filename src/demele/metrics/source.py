@@ -1,8 +1,9 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.results import FactorSummary, Note
+from demele.core.row_blocks import read_blocks
 from demele.core.seeds import rng_for
 from demele.estimation.counts import (
     JointCounts,
@@ -129,7 +131,7 @@ class Source:
     Attributes
     ----------
     states : frozenset of str
-        What it has: ``"table"``, ``"moments"``, ``"extremes"``, ``"rows"``, ``"arrays"``.
+        What it has: ``"table"``, ``"rows"``, ``"arrays"``, and those of ``demele.metrics.metric.SUMMED``.
     name : str
         What messages call it.
     probed : bool
@@ -142,6 +144,11 @@ class Source:
     name = "this source"
     probed = True
     in_groups = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is known that all rows are annotated for all factors."""
+        return False
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the preferred way to a metric that can be gone from here under its options; None if there is none."""
@@ -190,7 +197,7 @@ class Source:
         raise self._lacks("rows")
 
     def sums(self, state: str, options: Mapping[str, Any]) -> Any:
-        """Return the moments, or the extremes, of all rows."""
+        """Return the moments, the extremes or the sums in cells of all rows."""
         raise self._lacks(state)
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
@@ -200,6 +207,11 @@ class Source:
     def factor_kinds(self) -> tuple[str, ...]:
         """Return the kind of each factor."""
         return tuple(factor.kind for factor in self.subject("rows").factors.columns)
+
+    @property
+    def in_row_blocks(self) -> bool:
+        """Whether rows depend on each other within blocks, so that expectations over all orders of rows mislead."""
+        return False
 
     def knows_bins(self, rule: Binning) -> bool:
         """Whether bins of this rule can be cut without looking at rows again."""
@@ -236,6 +248,27 @@ class InMemory(Source):
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns: what varies does not depend on the options."""
         return self._subject
+
+    def in_blocks(self, blocks: object) -> Self:
+        """Return the same rows as ones that depend on each other within blocks, which chance permutes whole.
+
+        Raises
+        ------
+        InputError, NotEnoughData
+        """
+        found = copy(self)
+        found.data = replace(self.data, blocks=read_blocks(blocks, self.data.n))
+        return found
+
+    @property
+    def in_row_blocks(self) -> bool:
+        """Whether rows depend on each other within blocks."""
+        return self.data.blocks is not None
+
+    @property
+    def context(self) -> Mapping[str, str]:
+        """What a signature says of the source: how many blocks of rows there are."""
+        return {} if self.data.blocks is None else {"blocks": str(self.data.blocks.count)}
 
     def transformed(self, matrix: Array, names: Sequence[str]) -> "InMemory":
         """Return the same rows with the codes multiplied by a matrix (n_codes, n_new_codes), such as a rotation.
@@ -299,8 +332,7 @@ class InMemory(Source):
             yield self._table(self.data.winsorised(self.data.outlying()), settings, pairs)
         elif draw == "permutations":
             for index in range(n_draws):
-                order = rng_for(seed, "chance", index).permutation(self.data.n)
-                yield self._table(self.data.permuted(order), settings, pairs)
+                yield self._table(self.data.shuffled(seed, index), settings, pairs)
         elif draw == "resamples" and settings.resamples_by_weight:
             for counts in self._weighted(settings, n_draws, seed, pairs):
                 table = self.information(counts, settings.correction)

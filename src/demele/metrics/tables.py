@@ -1,5 +1,6 @@
 """Information tables from nearest neighbours: as scikit-learn estimates them, and on ranks, ties respected."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,28 @@ def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> I
             between[other, i] = knn_factor_information(pair, n_neighbors=k, jitter_seed=seed)[0, 1]
         between[i, i] = knn_factor_information(own, n_neighbors=k, jitter_seed=seed)[0, 0]
     return InformationTable(information, between.diagonal().copy(), None, between if pairs else None, floor=floor)
+
+
+def nearest_neighbours_of_groups(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
+    """Information of codes that are groups of columns: of a column alone as ever, of several in their space."""
+    from demele.estimation.knn_vectors import knn_vector_information
+
+    if data.groups is None:
+        return nearest_neighbours(data, settings, pairs=pairs)
+    of_columns = nearest_neighbours(data, settings, pairs=pairs)
+    joint = [data.groups.columns[place] for place in data.groups.joint]
+    information = np.empty((data.groups.n, data.factors.m))
+    information[list(data.groups.alone)] = of_columns.information[data.groups.single_columns]
+    for i, factor in enumerate(data.factors.columns):
+        rows = np.flatnonzero(factor.annotated())
+        information[list(data.groups.joint), i] = knn_vector_information(
+            np.asarray(data.codes.values[rows], dtype=np.float64),
+            joint,
+            [(factor.categorical, factor.values[rows])],
+            n_neighbors=settings.n_neighbors,
+            jitter_seed=settings.seed % 2**32,
+        )[:, 0]
+    return replace(of_columns, information=information)
 
 
 def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:

@@ -14,7 +14,8 @@ from demele.core.errors import DemeleError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.metrics.cost import Runs, forecast
 from demele.metrics.data import Data
-from demele.metrics.metric import Array, Native, Reading, called
+from demele.metrics.metric import Array, Native, Reading
+from demele.metrics.plain_function import called
 from demele.metrics.request import bound
 from demele.metrics.source import half_of_rows
 from demele.runtime.progress import Announcement, Report
@@ -27,12 +28,13 @@ Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
 class Task:
     """Metrics that share a fit, on one draw: its streams come from what it is, not from when or where it runs.
 
-    It carries formulas, not names of metrics, so that any process can run it.
+    It carries formulas, not names of metrics, so that any process can run it. ``readings`` and ``options`` are those of
+    each metric, by its name.
     """
 
     stream: str
     readings: Mapping[str, Reading]
-    options: Mapping[str, Any]
+    options: Mapping[str, Mapping[str, Any]]
     side: Mapping[str, Any] = field(default_factory=dict)
     seed: int
     variant: Variant
@@ -203,7 +205,7 @@ def _drawn(task: Task, data: Data) -> Data:
     if task.variant == "winsorised":
         return data.winsorised(data.outlying())
     if task.variant in ("permutation", "shuffled"):
-        return data.permuted(rng_for(task.seed, "chance", task.index).permutation(data.n))
+        return data.shuffled(task.seed, task.index)
     half = replace(data.take(half_of_rows(data.n, task.seed, task.index)), drawn_from=data.n)
     constant = [factor.name for factor in half.factors.columns if factor.constant]
     if constant:
@@ -220,11 +222,21 @@ def _natives(task: Task, data: Data) -> dict[str, Native]:
     fitted: dict[Any, Any] = {None: data}
     natives = {}
     for name, reading in task.readings.items():
+        options = task.options[name]
         if reading.state == "arrays":
-            natives[name] = called(reading.formula, name, *data.arrays(), task.options, streams)
+            natives[name] = called(reading.formula, name, *data.arrays(), options, streams)
             continue
         if reading.fit not in fitted and reading.fit is not None:
-            fitted[reading.fit] = reading.fit(data, **bound(reading.fit, task.options, task.side, streams))
+            of_all = {**options, **_served(task, reading)}
+            fitted[reading.fit] = reading.fit(data, **bound(reading.fit, of_all, task.side, streams))
         formula = reading.formula
-        natives[name] = formula(fitted[reading.fit], **bound(formula, task.options, task.side, streams))
+        natives[name] = formula(fitted[reading.fit], **bound(formula, options, task.side, streams))
     return natives
+
+
+def _served(task: Task, reading: Reading) -> dict[str, Any]:
+    """Return the option that a fit serves, with the values that all its metrics ask for."""
+    if not reading.serves:
+        return {}
+    asked = {task.options[name][reading.serves] for name, one in task.readings.items() if one.fit is reading.fit}
+    return {reading.serves: tuple(sorted(asked))}

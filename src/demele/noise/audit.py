@@ -10,7 +10,7 @@ from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
 from demele.core.results import Note
-from demele.core.sentences import arg
+from demele.core.sentences import arg, plural
 from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
@@ -187,8 +187,9 @@ class Audit:
         if beyond.size:
             raise InputError(
                 argument,
-                f"names {beyond.size} rows that do not exist, first {int(self.rows[beyond[0]])} (entry "
-                f"{int(beyond[0])}); the labels have rows 0 to {n - 1}",
+                f"names {plural(beyond.size, 'row that does', 'rows that do')} not exist, first "
+                f"{int(self.rows[beyond[0]])} (entry {int(beyond[0])}); rows are counted from 0: the {n:,} labels have "
+                f"rows 0 to {n - 1}",
             )
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
         if self.probabilities is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_level
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval
 from demele.core.sentences import in_code, setting
@@ -27,6 +27,9 @@ from demele.noise.square_tables import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Rows whose sums are no farther from 1 than this were rounded.
+ROUNDED = 0.01
 
 
 Floats = NDArray[np.float64]
@@ -97,12 +100,15 @@ class TransitionMatrix(SquareTable):
         sums = table.sum(axis=1)
         off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if off.size:
-            self._refuse_sums(table, sums, int(off[0]), int(off.size))
+            self._refuse_sums(table, sums, off, names)
         set_fields(self, probabilities=frozen_copy(table / sums[:, None]), classes=names)
 
     @staticmethod
-    def _refuse_sums(table: Floats, sums: Floats, row: int, n_off: int) -> None:
-        told = f"expected rows that sum to 1, {n_off} do not, first row {row} with sum {sums[row]:g}"
+    def _refuse_sums(table: Floats, sums: Floats, off: NDArray[np.intp], names: tuple[int | str, ...] | None) -> None:
+        row = int(off[0])
+        called = row if names is None else quoted(names[row])
+        told = f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, "
+        told += f"first row {called} with sum {sums[row]:g}"
         if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
             turned = in_code("pass matrix.T", otherwise="transpose the file")
             raise InputError(
@@ -110,6 +116,8 @@ class TransitionMatrix(SquareTable):
             )
         if (table == np.floor(table)).all():
             raise InputError("probabilities", f"{told}; these look like counts: use TransitionCounts")
+        if np.abs(sums - 1).max() > ROUNDED:
+            raise InputError("probabilities", f"{told}: row = true class, its entries how often each class is given")
         divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
         raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 

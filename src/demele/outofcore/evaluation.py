@@ -2,8 +2,9 @@
 
 One pass finds the kinds, levels and extremes, a second one counts all pairs of columns under fixed edges and keeps a
 sample. Whole numbers add up in any order, so that metrics of histograms have the bits that they have in memory, however
-the rows are cut and whoever counts them. The other metrics are computed on a random sample of bounded size: the rows
-with the smallest keys, hashed from their number among all rows.
+the rows are cut and whoever counts them. Metrics that sum (moments, extremes, sums in cells) are of all rows too, equal
+to rounding, where the sample does not hold every row. The other metrics are computed on a random sample of
+bounded size: the rows with the smallest keys, hashed from their number among all rows.
 
 Quantiles as edges of bins come from the sample too. Sketches of quantiles that merge, as KLL and t-digest, are no more
 exact at this size (a quantile of 100 000 rows is off by 0.16% of the rows in standard error) and depend on the order of
@@ -11,7 +12,7 @@ merging or on draws that cannot be seeded.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +24,9 @@ from demele.core.inputs import read_pair
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.sentences import marked
 from demele.core.version import __version__
+from demele.estimation.discretise import Binning
 from demele.metrics.guards import unprobed_notes
-from demele.metrics.metric import Guards
+from demele.metrics.metric import Guards, Reading
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, applies
 from demele.metrics.run import computed, evaluation, matrix_chance, scores_of
@@ -33,6 +35,7 @@ from demele.outofcore.passes import Sampled
 from demele.outofcore.source import WholeRows, whole_rows
 from demele.runtime.progress import reporting
 from demele.streaming.sample import of_sample, table_of_columns, with_context
+from demele.streaming.source import rule_of
 
 #: Rows that metrics which cannot be counted are computed on, unless told otherwise.
 SAMPLE = 100_000
@@ -98,8 +101,9 @@ def evaluation_in_pieces(
         )
         subject = rows.subject("rows")
         asked, left_out = _applying(asked, subject, named=named)
-        counted = [one for one in asked if rows.way_to(one.metric, one.options) is not None]
-        kept = rows.read(list(dict.fromkeys(one.options["bins"] for one in counted)), report)
+        ways = {one.name: rows.way_to(one.metric, one.options) for one in asked}
+        counted = [one for one in asked if ways[one.name] is not None]
+        kept = rows.read(*_wanted(counted, ways), report)
         whole = computed(counted, rows, run, named=named)
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
@@ -133,6 +137,16 @@ def evaluation_in_pieces(
         matrix_chance=matrix_chance(whole, rows),
         rows=pictured,
     )
+
+
+def _wanted(
+    asked: Sequence[Asked], ways: Mapping[str, Reading | None]
+) -> tuple[list[Binning], list[tuple[str, Binning | None]]]:
+    """Return the rules under which rows are counted, and the states in which they are summed, each once."""
+    states = [(way.state, one.options) for one in asked if (way := ways[one.name]) is not None]
+    counted = dict.fromkeys(options["bins"] for state, options in states if state == "table")
+    summed = dict.fromkeys((state, rule_of(state, options)) for state, options in states if state != "table")
+    return list(counted), list(summed)
 
 
 def _applying(asked: Sequence[Asked], subject: Subject, *, named: bool) -> tuple[list[Asked], list[LeftOut]]:
@@ -220,8 +234,12 @@ def _examined(score: Score, in_sample: Score | None, rows: WholeRows, guards: Gu
         d = len(score.code_names)
         found = unprobed_notes(guards, score.value, score.n, d, kept="counts", chance=False)
         return replace(score, notes=(*score.notes, *found))
-    found = in_sample.notes
-    fragile = [note for note in found if note.severity == "fragile" and (rows.all_kept or note.code not in OF_ROWS)]
+    told_of_all = {(note.code, note.subject) for note in score.notes}
+    found = tuple(note for note in in_sample.notes if (note.code, note.subject) not in told_of_all)
+    heard = OF_ROWS if rows.all_kept else ()
+    fragile = [
+        note for note in found if note.code in heard or (note.severity == "fragile" and note.code not in OF_ROWS)
+    ]
     told = "" if rows.all_kept else f" (seen in a random sample of {rows.sample:,} rows)"
     if any(note.code == "edges-of-sample" for note in score.notes):
         score = with_context(score, rows.drawn())

@@ -1,7 +1,7 @@
 """Passes over rows that do not fit into memory: what each does with a piece of them, and how the pieces add up."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,9 +17,13 @@ from demele.outofcore.first_pass import Names, Seen, look, merged
 from demele.outofcore.tables import Span, Table, spans
 from demele.runtime.progress import Report
 from demele.runtime.work import completed
+from demele.streaming.batches import Rows
 from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
 from demele.streaming.sample import row_keys
+from demele.streaming.source import sums_for
+from demele.streaming.sums import Sums
+from demele.streaming.sums import merged as merged_sums
 
 #: The stream whose row numbers are those of the whole, so that a sample does not depend on how rows are cut.
 STREAM = "rows"
@@ -44,18 +48,20 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a second pass found: counts under each rule, and a sample."""
+    """What a second pass found: counts under each rule, a sample, and sums."""
 
     n: int
     cells: tuple[Cells, ...]
     sampled: tuple[Sampled, ...]
+    sums: tuple[Sums, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What a second pass must know: how columns are read, what is counted, which rows are kept.
+    """What a second pass must know: how columns are read, what is counted, which rows are kept, what is summed.
 
     ``below`` is the limit of keys: None keeps every row, 0 none. ``ordered`` factors are kept as level numbers.
+    ``summed`` are states, and the rules of their bins.
     """
 
     frame: Frame
@@ -64,10 +70,15 @@ class Instructions:
     seed: int
     below: int | None
     ordered: tuple[bool, ...]
+    summed: tuple[tuple[str, Binning | None], ...] = ()
 
     def counters(self) -> list[RowCounter]:
         """Return an empty counter for each rule."""
         return [RowCounter(self.frame.bins(rule), self.incomplete) for rule in self.rules]
+
+    def sums(self) -> list[Sums]:
+        """Return the sums of no rows."""
+        return [sums_for(state, {"bins": rule}, self.frame) for state, rule in self.summed]
 
 
 # What is done with one piece ------------------------------------------------------------------------------------------
@@ -85,7 +96,7 @@ def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind])
 def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
     """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
     frame = wanted.frame
-    counters = wanted.counters()
+    counters, sums = wanted.counters(), wanted.sums()
     readers = [_LevelReader.of(column.levels) if column.kind == "categorical" else None for column in frame.columns]
     sampled: list[Sampled] = []
     seen = 0
@@ -95,20 +106,23 @@ def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
         seen += rows
         values = [real_column(column, name, "codes") for column, name in zip(codes, frame.codes, strict=True)]
         levels: list[NDArray[Any]] = []
-        if counters or any(wanted.ordered):
+        if counters or sums or any(wanted.ordered):
             levels = [
                 _read(about, column, reader)
                 for about, column, reader in zip(frame.columns, factors, readers, strict=True)
             ]
         for counter in counters:
             counter.add(values, levels)
+        if sums:
+            batch = Rows(np.column_stack(values), tuple(levels), 0)
+            sums = [state.update(batch) for state in sums]
         raw = [
             levels[i] if own else column for i, (column, own) in enumerate(zip(factors, wanted.ordered, strict=True))
         ]
         sampled += _kept([*values, *raw], numbers, wanted)
     if seen != n:
         raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
-    return Tally(seen, tuple(counter.cells for counter in counters), _joined(sampled))
+    return Tally(seen, tuple(counter.cells for counter in counters), _joined(sampled), tuple(sums))
 
 
 def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) -> list[Sampled]:
@@ -146,7 +160,16 @@ def joined_tallies(parts: list[Tally]) -> Tally:
             tuple(mine + theirs for mine, theirs in zip(a, b, strict=True))
             for a, b in zip(cells, part.cells, strict=True)
         )
-    return Tally(sum(part.n for part in parts), cells, _joined([one for part in parts for one in part.sampled]))
+    sampled = _joined([one for part in parts for one in part.sampled])
+    return Tally(sum(part.n for part in parts), cells, sampled, joined_sums([part.sums for part in parts]))
+
+
+def joined_sums(parts: Sequence[tuple[Sums, ...]]) -> tuple[Sums, ...]:
+    """Add up sums of successive pieces, in their order: floats round."""
+    found = parts[0]
+    for part in parts[1:]:
+        found = tuple(merged_sums(mine, theirs) for mine, theirs in zip(found, part, strict=True))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +265,14 @@ class Spans:
     def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
         """Make a further pass."""
         total: Tally | None = None
-        for _, tally in self._all(partial(_tallied, wanted=wanted), report, label):  # whole numbers, in any order
+        sums: dict[int, tuple[Sums, ...]] = {}
+        for index, found in self._all(partial(_tallied, wanted=wanted), report, label):
+            sums[index] = found.sums  # which round, and so are added up in order; whole numbers in any
+            tally = replace(found, sums=())
             total = tally if total is None else joined_tallies([total, tally])
         if total is None:
             raise ValueError("there is at least one span")
-        return total
+        return replace(total, sums=joined_sums([sums[index] for index in sorted(sums)]))
 
     def _all(self, work: Callable[[Any], Any], report: Report | None, label: str) -> Iterator[tuple[int, Any]]:
         rows, done = self._spans[-1].stop, 0

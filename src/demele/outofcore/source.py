@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Kind, Missing, check_pair, given_kinds
 from demele.core.results import Note
-from demele.core.sentences import setting
+from demele.core.sentences import plural, setting
 from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import SUMMED, Metric, Reading
 from demele.metrics.source import Source, Subject
 from demele.outofcore.counting import Cells, RowCounter
 from demele.outofcore.dask import Partitions
@@ -26,7 +26,8 @@ from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
 from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
-from demele.streaming.source import is_counted, of_varying
+from demele.streaming.source import of_varying, rule_of, way_to_all_rows
+from demele.streaming.sums import Sums
 
 
 class WholeRows(Source):
@@ -44,13 +45,14 @@ class WholeRows(Source):
     seed : int
     """
 
-    states = frozenset({"table"})
+    states = frozenset({"table", *SUMMED})
     name = "data read a piece at a time"
 
     def __init__(self, passes: Passes, seen: Seen, frame: Frame, subject: Subject, sample: int, seed: int) -> None:
         self.seen, self.frame, self.sample, self.seed = seen, frame, sample, seed
         self._passes, self._subject = passes, subject
         self._cells: dict[Binning, Cells] = {}
+        self._sums: dict[tuple[str, Binning | None], Sums] = {}
 
     @property
     def n(self) -> int:
@@ -68,40 +70,57 @@ class WholeRows(Source):
         return tuple(one.n_annotated < self.n for one in self.seen.factors)
 
     @property
+    def complete(self) -> bool:
+        """Whether all rows are annotated for all factors."""
+        return not any(self.incomplete)
+
+    @property
     def ordered(self) -> tuple[bool, ...]:
         """Factors of a categorical type, whose classes have an order that their names do not tell."""
         return tuple(one.form == "ordered" for one in self.seen.factors)
 
-    def read(self, rules: Sequence[Binning], report: Report | None) -> Sampled:
-        """Count all rows under these rules, and return a sample of them.
+    def read(
+        self, rules: Sequence[Binning], summed: Sequence[tuple[str, Binning | None]], report: Report | None
+    ) -> Sampled:
+        """Count all rows under these rules, sum them up in these states, and return a sample of them.
 
         Where a rule looks at values, a pass for the sample alone goes before.
         """
         kept = None
         looking = [rule for rule in rules if rule.needs_values]
         if looking:
-            kept = _smallest(self._tally([], "sampling", report, sampling=True), self)
+            kept = _smallest(self._tally([], [], "sampling", report, sampling=True), self)
             self.frame = replace(self.frame, exact={rule: _edges(rule, self, kept) for rule in looking})
         for rule in rules:
             self.frame.bins(rule)  # refuses tables that no memory holds
-        if rules or kept is None:
-            tally = self._tally(rules, "counting", report, sampling=kept is None)
+        if rules or summed or kept is None:
+            tally = self._tally(rules, summed, "counting", report, sampling=kept is None)
+            self._sums = dict(zip(summed, tally.sums, strict=True))
             self._cells = dict(zip(rules, tally.cells, strict=True))
             kept = _smallest(tally, self) if kept is None else kept
         return kept
 
-    def _tally(self, rules: Sequence[Binning], label: str, report: Report | None, *, sampling: bool) -> Tally:
+    def _tally(
+        self,
+        rules: Sequence[Binning],
+        summed: Sequence[tuple[str, Binning | None]],
+        label: str,
+        report: Report | None,
+        *,
+        sampling: bool,
+    ) -> Tally:
         below: int | None = 0
         if sampling:
             # somewhat more rows than wanted have keys below the limit, the smallest of which are kept
             enough = self.sample + 8 * self.sample**0.5 + 32
             below = None if self.all_kept else min(int(enough / self.n * 2**64), 2**64 - 1)
-        wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered)
+        wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered, tuple(summed))
         return self._passes.tally(wanted, report, label)
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the way to a metric that counts every row."""
-        return next((reading for reading in metric.readings if is_counted(reading, options)), None)
+        """Return the way to a metric that counts every row, or sums over more rows than the sample holds."""
+        reading = way_to_all_rows(super().way_to(metric, options), options)
+        return None if reading is not None and reading.state in SUMMED and self.all_kept else reading
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns as the first pass found them; say where edges are quantiles, and of which rows."""
@@ -116,6 +135,10 @@ class WholeRows(Source):
         counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
         counts = of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
         return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
+
+    def sums(self, state: str, options: Mapping[str, Any]) -> Any:
+        """Return the sums of all rows, for the factors that vary."""
+        return self._sums[state, rule_of(state, options)].of_varying(list(self._subject.active))
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts of all rows, of codes against factors."""
@@ -155,8 +178,8 @@ def whole_rows(
         if code.n_bad:
             raise InputError(
                 "codes",
-                f"{code.n_bad} non-finite values (NaN or infinite) in column {name!r}, first at row "
-                f"{code.first_bad}; drop or impute them",
+                f"{plural(code.n_bad, 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+                f"{name!r}, first at row {code.first_bad}; drop or impute them",
             )
         _refuse_wide(code.low, code.high, f"codes: the range of column {name!r}")
     columns, doubts = [], []
@@ -178,9 +201,9 @@ def whole_rows(
             others = "" if len(gaps) == 1 else f" (and in {len(gaps) - 1} other columns)"
             raise InputError(
                 "factors",
-                f"{seen.n - factor.n_annotated} missing annotations in column {name!r}{others}, first at row "
-                f"{factor.first_missing}; drop those rows, or pass {setting(missing='omit')} to score each factor on "
-                "the rows annotated for it",
+                f"{plural(seen.n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column "
+                f"{name!r}{others}, first at row {factor.first_missing}; drop those rows, or pass "
+                f"{setting(missing='omit')} to score each factor on the rows annotated for it",
             )
     low, high = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
     frame = Frame(tuple(names), low, high, tuple(columns), missing)

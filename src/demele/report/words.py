@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from demele.core.sentences import plural
+
 __all__ = [
     "DASH",
     "Mark",
@@ -128,17 +130,6 @@ def first_names(names: Iterable[object], most: int = 6) -> Text:
 def count(how_many: int, noun: str) -> str:
     """Write a number of things: ``1 score``, ``2 scores``."""
     return plural(how_many, noun, f"{noun}s")
-
-
-def plural(how_many: int, one: str, many: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> plural(1, "criterion", "criteria"), plural(1200, "row", "rows")
-    ('1 criterion', '1,200 rows')
-    """
-    return f"{how_many:,} {one if how_many == 1 else many}"
 
 
 def of_sentence(text: str) -> str:

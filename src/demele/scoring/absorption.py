@@ -236,10 +236,14 @@ def absorption(
     arguments: dict[str, Any] = dict(zip(("jump", "most", "screen"), settings, strict=True))
     arguments |= {"score_on": score_on, "n_rows": n_rows, "seed": seed}
     n_codes = float(mean_of_defined(sizes))
+    known = sum(split.size == split.size for split, _, _ in found)
+    told = "class that is recognised has" if known == 1 else "classes that are recognised have"
     beside = (
-        f"a class has {n_codes:.2f} codes of its own on average (splitting): a single code that takes more than "
-        f"{1 - (1 - jump) / (1 + jump):.1%} of a class counts there, not here"
+        f"{known:,} {told} {n_codes:.2f} codes of {'its' if known == 1 else 'their'} own{' on average' * (known > 1)} "
+        f"(splitting): a single code that takes more than {1 - (1 - jump) / (1 + jump):.1%} of a class counts there, "
+        "not here"
     )
+    notes = (Note(code="beside-splitting", message=beside),) if known else ()
     return Score(
         metric="absorption",
         value=float(mean_of_defined(full)),
@@ -248,7 +252,7 @@ def absorption(
         code_names=rows.codes.names,
         factor_names=rows.factors.names,
         per_factor=full,
-        notes=(Note(code="beside-splitting", message=beside), *_left_out(table)),
+        notes=(*notes, *_left_out(table)),
         details={"fraction": float(mean_of_defined(fraction)), "splitting": n_codes, "classes": tuple(table)},
     )
 
@@ -387,7 +391,7 @@ def _row(rows: ConceptRows, concept: Concept, split: _Split) -> dict[str, Any]:
         "factor": rows.column(concept).name,
         "class": concept.name,
         "splitting": split.size,
-        "codes": tuple(rows.codes.names[code] for code in split.codes),
+        "codes": tuple(rows.codes.names[code] for code in split.codes) if split.size == split.size else (),
         "f1": split.f1,
     }
 

@@ -3,16 +3,26 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from demele.core.errors import InputError
 from demele.core.inputs import read_pair
+from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import free_name, given_options, merged_options
 from demele.metrics.metric import Metric, as_metric
+from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Asked
-from demele.metrics.run import bare_values
+from demele.metrics.run import bare_values, computed, numbers_or_reasons, scores_of
 from demele.metrics.source import InMemory, Subject
+from demele.scoring.alignment import with_alignment
+from demele.scoring.noisy.correct import checked_noise, corrected
+
+#: Which number of a score: its value, that with right annotations, or that of turned codes.
+Which = Literal["value", "corrected", "aligned"]
+#: The method of correction: the one that needs no true values.
+_METHOD = "transition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,8 @@ def bare_scores(
     seed: int,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     reg_dim: Sequence[int] | None = None,
+    which: Which = "value",
+    factor_noise: Mapping[str, Any] | None = None,
 ) -> Bare:
     """Score what was read with registered metrics, or with one function.
 
@@ -52,11 +64,21 @@ def bare_scores(
         As in :func:`demele.evaluate`.
     reg_dim : sequence of int, optional
         The code meant for each factor, for the metrics that need one (MIG does without).
+    which : {"value", "corrected", "aligned"}
+        The value of a score; ``score.corrected.value`` by method "transition" and ``factor_noise``; or
+        ``score.alignment.aligned``.
+    factor_noise : mapping, optional
+        As in :func:`demele.evaluate`.
 
     Returns
     -------
     Bare
         Under the registered names, or under the name of the function.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        If what is known of noisy factors does not fit them.
     """
     started = time.perf_counter()
     if isinstance(metrics, Metric) or callable(metrics):
@@ -74,5 +96,47 @@ def bare_scores(
         )
         for name, metric in chosen.items()
     ]
-    values, reasons = bare_values(asked, source, seed)
+    if which == "value":
+        values, reasons = bare_values(asked, source, seed)
+    else:
+        values, reasons = _of_scores(asked, source, Run(seed=seed), protocol, which, factor_noise)
     return Bare(values, reasons, time.perf_counter() - started)
+
+
+def _of_scores(
+    asked: Sequence[Asked],
+    source: InMemory,
+    run: Run,
+    protocol: str,
+    which: Which,
+    factor_noise: Mapping[str, Any] | None,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the corrected or aligned numbers by metric, and the reasons of those that have none."""
+    found = computed(asked, source, run, guards=False)
+    subject = source.subject("rows")
+    given = Evaluation(
+        scores=tuple(scores_of(found, source, run, protocol, None, warn=False)),
+        left_out=found.left_out,
+        protocol=protocol,
+        name="codes",
+        n=subject.n,
+        code_names=subject.codes.names,
+        factors=subject.summaries(),
+    )
+    if which == "aligned":
+        scored = with_alignment(given, source, asked, run)
+        values = {one.metric: one.alignment.aligned for one in scored.scores if one.alignment is not None}
+    elif factor_noise is None:
+        raise InputError("factor_noise", "scores are corrected for noise of which something is known; got nothing")
+    else:
+        memory, noise = checked_noise(factor_noise, _METHOD, source)
+        scored = corrected(given, asked, memory, run, noise, _METHOD)
+        values = {one.metric: one.corrected.value for one in scored.scores if one.corrected is not None}
+    reasons = {item.metric: item.reason for item in found.left_out}
+    reasons |= {one.metric: _why_none(one, which) for one in scored.scores if one.metric not in values}
+    return numbers_or_reasons(values, reasons)
+
+
+def _why_none(score: Score, which: Which) -> str:
+    """Return what the notes of a score say of a number that it does not have."""
+    return next(str(note.message) for note in score.notes if note.code == f"not-{which}")

@@ -25,6 +25,7 @@ from demele.metrics.data import Data
 from demele.metrics.metric import wanted_by
 from demele.metrics.options import as_binning
 from demele.metrics.source import InMemory, Subject
+from demele.runtime.progress import Report, reporting
 
 #: Rates are told to this precision.
 PRECISION = 2.5e-4
@@ -111,6 +112,7 @@ def breakdown(
     bins: object = 10,
     kinds: object = None,
     names: tuple[str, str] = ("A", "B"),
+    progress: bool | Report = False,
 ) -> Breakdown:
     """Return how many wrong annotations the order of two representations bears.
 
@@ -128,6 +130,8 @@ def breakdown(
         As in :func:`demele.evaluate`.
     names : tuple of two str
         What the result calls them.
+    progress : bool or callable(done, total, label), default False
+        True: a bar on the terminal.
 
     Returns
     -------
@@ -169,8 +173,18 @@ def breakdown(
     guaranteed, attained = 0.0, 0.0
     if ahead.value > behind.value:
         n_values = [table.shape[-1] for table in ahead.counts]
-        attained = attained_share(ahead.codes, behind.codes, ahead.factors, n_values, formula, MOST)
-        guaranteed = _guaranteed(ahead, behind, metric, MOST if math.isnan(attained) else attained)
+        with reporting(progress) as report:
+            attained = attained_share(
+                ahead.codes,
+                behind.codes,
+                ahead.factors,
+                n_values,
+                formula,
+                MOST,
+                _half(report, 0, "annotations are changed where it hurts most"),
+            )
+            high = MOST if math.isnan(attained) else attained
+            guaranteed = _guaranteed(ahead, behind, metric, high, _half(report, 1, "the order is certified"))
     return Breakdown(
         metric=metric,
         ahead=ahead.name,
@@ -204,10 +218,16 @@ def _scored(
     return _Scored(name, counts, codes, rows.factors, float(formula(table_of(counts))))
 
 
-def _guaranteed(ahead: _Scored, behind: _Scored, metric: str, high: float) -> float:
+def _half(report: Report | None, half: int, label: str) -> Callable[[float], None]:
+    """Return what tells how much of one half of the work is done."""
+    return lambda part: None if report is None else report(half + part, 2.0, label)
+
+
+def _guaranteed(ahead: _Scored, behind: _Scored, metric: str, high: float, report: Callable[[float], None]) -> float:
     """Return the largest rate, to a precision, at which bounds keep the order."""
-    low = 0.0
-    while high - low > PRECISION:
+    low, halvings = 0.0, math.ceil(math.log2(high / PRECISION)) if high > PRECISION else 0
+    for done in range(halvings):
+        report(done / halvings)
         middle = (low + high) / 2
         if ahead.bounds(metric, middle)[0] > behind.bounds(metric, middle)[1]:
             low = middle

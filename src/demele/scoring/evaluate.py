@@ -11,7 +11,7 @@ from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
 from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
 from demele.metrics.code_groups import in_groups, refuse_beside_groups
-from demele.metrics.options import Run, as_binning
+from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Asked
@@ -40,6 +40,7 @@ def evaluate(
     reg_dim: object = None,
     code_groups: object = None,
     reduce_groups: Literal["pca1"] | None = None,
+    blocks: object = None,
     bins: object = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "codes",
@@ -96,6 +97,10 @@ def evaluate(
         with the reason. There is no verdict in words then.
     reduce_groups : None or "pca1"
         Take the first principal component of each group for the group, as papers on vector-valued codes do.
+    blocks : array-like of shape (n_samples,), optional
+        Which rows depend on each other, such as the video of each frame: numbers or names. ``chance`` then permutes
+        whole blocks, each in its own order; with single rows, scores of dependent rows look rarer than they are.
+        Exact for blocks of equal length; others are laid end to end. At least five; without ``bootstrap``.
     bins : int, Binning or edges, optional
         Overrides the protocol's bins for every metric that discretises.
     options : mapping of metric or group to mapping, optional
@@ -108,9 +113,10 @@ def evaluate(
         Show a progress bar on anything that takes over a second.
     sample : int >= 4, default 100 000
         Of data read a piece at a time: metrics of histograms count all rows, and have the bits that they have in
-        memory; all others, and edges at quantiles, are of a random sample of so many rows, as their notes say. The
-        sample depends on ``seed`` and the numbers of the rows only. ``bootstrap``, ``chance`` and ``codes_std`` are
-        refused for such data.
+        memory; SAP and MCC of continuous factors, IRS and OMES sum over all rows, equal to rounding; all others, and
+        edges at quantiles, are of a random sample of so many rows, as their notes say. The sample depends
+        on ``seed`` and the numbers of the rows only. ``bootstrap``, ``chance`` and ``codes_std`` are refused for such
+        data.
     ignore_index : bool, default False
         Rows are paired by position, and pandas codes and factors whose indexes hold different labels are refused; True
         pairs them all the same. Without an index there is nothing to ignore.
@@ -175,6 +181,7 @@ def evaluate(
         reg_dim=reg_dim,
         code_groups=code_groups,
         reduce_groups=reduce_groups,
+        blocks=blocks,
         bins=bins,
         options=options,
         sample=sample,
@@ -186,6 +193,8 @@ def evaluate(
     check_alignment(aligned, whiten)
     if code_groups is not None:
         refuse_beside_groups(aligned=aligned or None, factor_noise=factor_noise)
+    if blocks is not None:
+        check_blocks(call.run, aligned=aligned, factor_noise=factor_noise is not None)
     if factor_noise is None:
         refuse_method(factor_noise_method)
     data = call.read(codes, factors, codes_std)
@@ -227,6 +236,7 @@ class Call:
     ignore_index: bool
     code_groups: object = None
     reduce_groups: object = None
+    blocks: object = None
 
     def read(self, codes: object, factors: object, codes_std: object = None) -> InMemory | Pieces:
         """Read and check what is scored; data that are read a piece at a time are only told apart.
@@ -238,12 +248,14 @@ class Call:
         if read_in_pieces(codes, factors):
             if self.code_groups is not None or self.reduce_groups is not None:
                 raise InputError("code_groups", "data that are read a piece at a time are scored column by column")
+            if self.blocks is not None:
+                raise InputError("blocks", "data that are read a piece at a time have no chance level; leave them out")
             return Pieces(codes, factors, codes_std)
         read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
         source = InMemory(Subject.of(*read), codes_std)
-        if self.code_groups is None and self.reduce_groups is None:
-            return source
-        return in_groups(source, self.code_groups, self.reduce_groups)
+        if self.code_groups is not None or self.reduce_groups is not None:
+            source = in_groups(source, self.code_groups, self.reduce_groups)
+        return source if self.blocks is None else source.in_blocks(self.blocks)
 
     def evaluation(
         self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
@@ -284,6 +296,7 @@ def checked_call(
     reg_dim: object = None,
     code_groups: object = None,
     reduce_groups: object = None,
+    blocks: object = None,
     bins: object = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     sample: int = SAMPLE,
@@ -309,6 +322,7 @@ def checked_call(
         ignore_index=ignore_index,
         code_groups=code_groups,
         reduce_groups=reduce_groups,
+        blocks=blocks,
     )
 
 

@@ -6,6 +6,7 @@ from demele.core.code_groups import read_code_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.inputs import read_pair
 from demele.core.results import Score
+from demele.core.sentences import give
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, resolve
@@ -17,7 +18,9 @@ from demele.scoring.evaluate import evaluate
 from demele.scoring.pieces import read_in_pieces
 
 
-def replay(signature: str | Signature, codes: object, factors: object, *, codes_std: object = None) -> Score:
+def replay(
+    signature: str | Signature, codes: object, factors: object, *, codes_std: object = None, blocks: object = None
+) -> Score:
     """Make a number again from its signature: same rows, same bits.
 
     Parameters
@@ -28,6 +31,8 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
         The same data.
     codes_std : array-like, optional
         For RMIG.
+    blocks : array-like, optional
+        For a chance level of whole blocks of rows.
 
     Returns
     -------
@@ -77,6 +82,7 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
         return again
     spec = CATALOGUE[resolve(parsed.metric, made_by=parsed.context)]
     _same_code(parsed, spec)
+    _same_blocks(parsed, blocks)
     reg_dim = arguments.pop("reg_dim", None)
     key = spec.name
     evaluation = evaluate(
@@ -87,6 +93,7 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
         options={key: arguments},
         codes_std=codes_std,
         reg_dim=reg_dim,
+        blocks=blocks,
         **run,  # type: ignore[arg-type]
     )
     rows = parsed.context.get("sample_of", parsed.context.get("rows", str(evaluation.n)))
@@ -107,6 +114,15 @@ def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     made = parsed.context.get("demele", __version__)
     if made != __version__:
         warn_user(f"signature: made by demele {made}, replayed by {__version__}; numbers may differ", DemeleWarning)
+
+
+def _same_blocks(signature: Signature, blocks: object) -> None:
+    """Refuse blocks of rows where a signature has none, and the other way round."""
+    made = signature.context.get("blocks")
+    if made is not None and blocks is None:
+        raise InputError("signature", f"its chance level permuted {made} blocks of rows; {give('blocks', blocks=...)}")
+    if made is None and blocks is not None:
+        raise InputError("blocks", "the signature's chance level permuted single rows; leave them out")
 
 
 def _same_code(parsed: Signature, metric: Metric) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.code_groups import groups_of_each
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, warn_user
 from demele.core.holm import holm
 from demele.core.inputs import Missing
@@ -54,6 +55,8 @@ def compare_representations(
     kinds: object = None,
     codes_std: Mapping[str, object] | None = None,
     reg_dim: object = None,
+    code_groups: object = None,
+    reduce_groups: Literal["pca1"] | None = None,
     bins: object = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     n_jobs: int = 1,
@@ -84,8 +87,11 @@ def compare_representations(
         Of every interval for itself; the error of all that is shown together is 1 - level.
     codes_std : mapping of str to array-like, optional
         Standard deviations of stochastic codes, by the name of the representation.
-    metrics, protocol, seed, repeats, chance, missing, kinds, reg_dim, bins, options, n_jobs, progress, sample, \
-ignore_index
+    code_groups : mapping or sequence, optional
+        Codes of several columns, as in :func:`demele.evaluate`, of all alike; or a mapping by the name of the
+        representation, such as ``{"vct": {"shape": [0, 1]}}``, where others are scored column by column.
+    metrics, protocol, seed, repeats, chance, missing, kinds, reg_dim, reduce_groups, bins, options, \
+n_jobs, progress, sample, ignore_index
         As in :func:`demele.evaluate`, for all representations alike.
 
     Returns
@@ -143,7 +149,14 @@ ignore_index
     given = _by_name(codes)
     models = checked_models(given, runs, paired=paired_runs)
     asked = _checked_against(against, models)
-    evaluations = _evaluations(call, given, factors, codes_std, progress)
+    groups = groups_of_each(code_groups, list(given))
+    calls = {
+        name: call
+        if code_groups is not None and own is None
+        else replace(call, code_groups=own, reduce_groups=reduce_groups)
+        for name, own in groups.items()
+    }
+    evaluations = _evaluations(calls, given, factors, codes_std, progress)
     by_model = runs is not None
     compared = _of_models if by_model else _of_rows
     found = [
@@ -236,7 +249,7 @@ def _checked_against(against: str | None, models: Mapping[str, tuple[str, ...]])
 
 
 def _evaluations(
-    call: Call,
+    calls: Mapping[str, Call],
     codes: Mapping[str, object],
     factors: object,
     codes_std: Mapping[str, object] | None,
@@ -248,15 +261,16 @@ def _evaluations(
     read: dict[str, Any] = {}
     for name, own in codes.items():
         with said.of(name), _naming(name):
-            read[name] = call.read(own, factors, std.get(name))
+            read[name] = calls[name].read(own, factors, std.get(name))
     found: dict[str, Evaluation] = {}
     with reporting(progress) as report:
         if report is not None:
+            call = calls[next(iter(codes))]
             report = told(runs_of_several(call.asked, read.values(), call.run), call.run.n_jobs, report)
         for index, name in enumerate(codes):
             part = False if report is None else part_of(report, index, len(codes), f"{name}: ")
             with said.of(name), _naming(name):
-                found[name] = call.evaluation(read.pop(name), name, part)
+                found[name] = calls[name].evaluation(read.pop(name), name, part)
     said.repeat()
     return found
 

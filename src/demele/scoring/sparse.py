@@ -410,11 +410,12 @@ def _subject(codes: SparseCodes, factors: Factors) -> Subject:
     notes = []
     dead = np.flatnonzero(codes.n_nonzeros == 0)
     flat = np.flatnonzero(codes.constant & (codes.n_nonzeros > 0))
-    for code, which, what in (("dead-codes", dead, "are zero in every row"), ("constant-code", flat, "are constant")):
+    for code, which, what in (("dead-codes", dead, "zero in every row"), ("constant-code", flat, "constant")):
         if len(which):
             shown = tuple(codes.names[int(index)] for index in which[:5])
             listed = ", ".join(map(repr, shown)) + (", ..." if len(which) > 5 else "")
-            message = f"{len(which):,} of {codes.d:,} codes ({listed}) {what}: they carry no information"
+            verb, carry = ("is", "it carries") if len(which) == 1 else ("are", "they carry")
+            message = f"{len(which):,} of {codes.d:,} codes ({listed}) {verb} {what}: {carry} no information"
             notes.append(Note(code=code, message=message, subject=shown))
     # names and numbers of columns are all that such a subject is asked for
     return Subject.of(cast("Codes", codes), factors, notes)

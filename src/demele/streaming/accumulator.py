@@ -30,6 +30,7 @@ from demele.streaming.source import (
     Counted,
     Described,
     check_with_frame,
+    rule_of,
     sums_for,
 )
 from demele.streaming.states import CountState
@@ -54,7 +55,8 @@ class Accumulator:
     frame : Frame, optional
         Columns, levels and ranges. With a frame, metrics of histograms (:func:`counted_metrics`) count every row
         under fixed edges: batches in any order, merged in any way, give the bits that one call on all rows gives.
-        SAP of continuous factors and IRS (:func:`accumulated_metrics`) are of every row too, equal to rounding.
+        SAP of continuous factors, IRS, OMES, MCC, weak MCC and affine R2 (:func:`accumulated_metrics`) are of every
+        row too, equal to rounding.
         Without a frame they are computed as the others are.
     bound : int, default 100 000
         Rows kept for all other metrics: those with the smallest keys, hashed from stream and row number, so that the
@@ -65,7 +67,8 @@ class Accumulator:
         own for sampled metrics.
     outside : {"raise", "clip"}
         What to do with values outside the ranges of the frame: refuse the batch, or count them in the first or last
-        bin; a note says how many. Sampled metrics, SAP, and IRS of codes take them as they are.
+        bin; a note says how many. Sampled metrics take them as they are, and so do sums of codes and, of SAP and MCC,
+        of factors.
     protocol, seed, missing, kinds, reg_dim, bins, options
         As in :func:`demele.evaluate`. With a frame, kinds and missing are the frame's, and columns with names may come
         in any order. Without one, columns and kinds are those of the rows so far, classes being sorted by name.
@@ -379,10 +382,7 @@ class Accumulator:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
         options = {one.name: one.options for one in self._asked}
-        sums = [
-            (options[name]["bins"] if self._readings[name].state == "extremes" else None, state)
-            for name, state in self._held.sums.items()
-        ]
+        sums = [(rule_of(state.reading, options[name]), state) for name, state in self._held.sums.items()]
         source = Counted(frame, self._held.counts, sums)
         self._held = replace(
             self._held, counts=source.counts

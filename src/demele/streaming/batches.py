@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
-from demele.core.sentences import give, setting
+from demele.core.sentences import give, plural, setting
 from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
@@ -188,8 +188,9 @@ def _check_missing(unknown: NDArray[np.bool_], name: str, missing: str) -> None:
     if missing == "raise":
         raise InputError(
             "factors",
-            f"{int(unknown.sum())} missing annotations in column {name!r}, first at row "
-            f"{int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with missing='omit'",
+            f"{plural(int(unknown.sum()), 'missing annotation', 'missing annotations')} in column {name!r}, first "
+            f"at row {int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with "
+            "missing='omit'",
         )
 
 
@@ -238,7 +239,8 @@ def read_rows(
             row = int(np.flatnonzero(~factor.annotated())[0])
             raise InputError(
                 "factors",
-                f"{n - factor.n_annotated} missing annotations in column {name!r}, first at row {row} of "
+                f"{plural(n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column {name!r}, "
+                f"first at row {row} of "
                 f"this batch; drop those rows, or pass {setting(missing='omit')}",
             )
         if before and mixed(before[index], column):

@@ -17,10 +17,12 @@ from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import merged_options
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import SUMMED, Metric, Reading
 from demele.metrics.side import regularising_codes
 from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note
+from demele.streaming.cell_sums import CellState
 from demele.streaming.frame import Frame
+from demele.streaming.products import ProductState
 from demele.streaming.states import CountState
 from demele.streaming.sums import ExtremeState, MomentState, Sums
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
 
+#: Sums of values as they are, not of bins.
+WHOLE = ("moments", "products")
 #: Share of values beyond a frame's ranges from which a score says more of the frame than of the codes.
 MUCH = 0.05
 
@@ -141,10 +145,10 @@ class Counted(Source):
     ----------
     frame : Frame
     counts : mapping of Binning to CountState
-    sums : sequence of MomentState or ExtremeState with the rule of their bins
+    sums : sequence of MomentState, ExtremeState or CellState with the rule of their bins
     """
 
-    states = frozenset({"table", "moments", "extremes"})
+    states = frozenset({"table", *SUMMED})
     name = "an accumulator with a frame"
     probed = False
 
@@ -156,17 +160,19 @@ class Counted(Source):
     ) -> None:
         self.frame = frame
         self.counts = {rule: state.settled() for rule, state in (counts or {}).items()}
-        self._sums: dict[tuple[str, Binning | None], Sums] = {
-            ("moments" if isinstance(state, MomentState) else "extremes", rule): state for rule, state in sums
-        }
+        self._sums: dict[tuple[str, Binning | None], Sums] = {(state.reading, rule): state for rule, state in sums}
         self._kept: dict[Binning, JointCounts] = {}
         self._findings: dict[Binning, Finding] = {}
         self._warned: set[str] = set()
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the way to a metric of every row: tables are of histograms only."""
-        reading = super().way_to(metric, options)
-        return None if reading is None or (reading.state == "table" and not is_counted(reading, options)) else reading
+        return way_to_all_rows(super().way_to(metric, options), options)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the frame refuses rows that are not annotated for all factors."""
+        return self.frame.missing == "raise"
 
     def factor_kinds(self) -> tuple[str, ...]:
         """Return the kind of each factor."""
@@ -247,7 +253,7 @@ class Counted(Source):
 
     def sums_of(self, state: str, options: Mapping[str, Any]) -> Sums:
         """Return the state of sums that a metric with these options reads."""
-        return self._sums[state, options["bins"] if state == "extremes" else None]
+        return self._sums[state, rule_of(state, options)]
 
     def sums(self, state: str, options: Mapping[str, Any]) -> Any:
         """Return the moments, or the extremes, of the factors that vary."""
@@ -280,9 +286,21 @@ def is_counted(reading: Reading, options: Mapping[str, Any]) -> bool:
     return reading.state == "table" and not reading.soft and options.get("estimator", "histogram") == "histogram"
 
 
+def way_to_all_rows(reading: Reading | None, options: Mapping[str, Any]) -> Reading | None:
+    """Return a way that every row is read on: sums, and tables of histograms; None for other tables."""
+    return None if reading is None or (reading.state == "table" and not is_counted(reading, options)) else reading
+
+
 def sums_for(state: str, options: Mapping[str, Any], frame: Frame) -> Sums:
-    """Return the empty state of sums that a metric reads: ``"moments"`` or ``"extremes"``."""
-    return MomentState.empty(frame) if state == "moments" else ExtremeState.empty(frame, options["bins"])
+    """Return the empty state of sums that a metric reads: one of ``SUMMED``."""
+    if state in WHOLE:
+        return (MomentState if state == "moments" else ProductState).empty(frame)
+    return (ExtremeState if state == "extremes" else CellState).empty(frame, options["bins"])
+
+
+def rule_of(state: str, options: Mapping[str, Any]) -> "Binning | None":
+    """Return the rule of the bins that sums are taken in; None where values are summed as they are."""
+    return None if state in WHOLE else options["bins"]
 
 
 def of_varying(counts: JointCounts, active: list[int]) -> JointCounts:
@@ -305,8 +323,8 @@ def counted_metrics() -> tuple[str, ...]:
     -------
     tuple of str
         Under an estimator other than histograms they are computed from a sample of the rows, as the others are. With
-        a frame, SAP of continuous factors and IRS are of every row too; they sum floats, and so are exact to rounding,
-        not to the bit: :func:`demele.streaming.accumulator.accumulated_metrics`.
+        a frame, SAP of continuous factors, IRS, OMES, MCC and affine R2 are of every row too; they sum floats, so are
+        exact to rounding, not to the bit: :func:`demele.streaming.accumulator.accumulated_metrics`.
 
     Examples
     --------
@@ -354,14 +372,13 @@ def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
     --------
     >>> from demele import Frame
     >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
-    ('sap', 'irs', 'mcc')
+    ('sap', 'irs', 'mcc', 'mcc_weak', 'r2_affine', 'omes')
     >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
-    ('irs',)
+    ('irs', 'mcc', 'mcc_weak', 'r2_affine', 'omes')
     """
     source = Counted(frame)
-    summed = ("moments", "extremes")
     return tuple(
         name
         for name, metric in CATALOGUE.items()
-        if (own := source.way_to(metric, merged_options(metric, {}, {}, None))) is not None and own.state in summed
+        if (own := source.way_to(metric, merged_options(metric, {}, {}, None))) is not None and own.state in SUMMED
     )

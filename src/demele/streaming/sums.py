@@ -1,5 +1,7 @@
 """States of sums: moments for SAP of continuous factors, extremes by factor value for the crossed form of IRS.
 
+That of total effects stands in :mod:`demele.streaming.cell_sums`.
+
 Sums of floats round, so that batches and merges in another order agree to rounding, not to the bit. Digits are kept:
 values are counted from the middle of the frame's range, in units of about half of it (a power of two, which does not
 round), and squares are taken about the mean of the rows themselves (Chan, Golub and LeVeque 1983). Codes far from 0
@@ -9,20 +11,22 @@ The general forms of IRS are no metrics of an accumulator; their state,
 :class:`demele.estimation.cells.FactorCells`, merges too.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState
-from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.extremes import CellExtremes, summarise_extremes
 from demele.estimation.moments import CodeMoments
 from demele.streaming.batches import Rows
+from demele.streaming.cell_sums import CellState
 from demele.streaming.centred import Arrays, Counts, Floats, Scale, centred_columns, check_arrays, shares, squares
+from demele.streaming.factor_levels import FactorLevels
 from demele.streaming.frame import Frame
+from demele.streaming.products import ProductState
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
@@ -49,6 +53,8 @@ class MomentState:
         Of the codes, and of code and factor, over the rows that are annotated for the factor.
     factor_mean, factor_square, factor_low, factor_high : arrays of shape (n_factors,)
     """
+
+    reading: ClassVar[str] = "moments"
 
     codes: Scale
     factors: Scale
@@ -183,9 +189,9 @@ class MomentState:
             factor_high=np.maximum(self.factor_high, other.factor_high),
         )
 
-    def of_varying(self) -> "MomentState":
-        """Return the moments of the factors that vary."""
-        active = self.varying
+    def of_varying(self, factors: Sequence[int] | None = None) -> "MomentState":
+        """Return the moments of the factors that vary, or of these."""
+        active = self.varying if factors is None else list(factors)
         names = "count code_mean code_square cross factor_mean factor_square factor_low factor_high"
         own = {name: getattr(self, name)[..., active] for name in names.split()}
         scale = Scale(self.factors.reference[active], self.factors.exponent[active])
@@ -251,9 +257,7 @@ class ExtremeState:
     Attributes
     ----------
     codes : Scale
-    bins : tuple of ColumnBins or None
-        Of each continuous factor, fixed; None for a categorical one.
-    n_levels : tuple of int
+    levels : FactorLevels
     cells : CellExtremes
         About the middles of the frame's ranges, in the unit of ``codes``.
     mean, square : arrays of shape (n_codes,)
@@ -262,9 +266,10 @@ class ExtremeState:
         Values of factors that were moved to the ends of the ranges.
     """
 
+    reading: ClassVar[str] = "extremes"
+
     codes: Scale
-    bins: tuple[ColumnBins | None, ...]
-    n_levels: tuple[int, ...]
+    levels: FactorLevels
     cells: CellExtremes
     mean: Floats
     square: Floats
@@ -279,23 +284,16 @@ class ExtremeState:
         InputError
             If the rule looks at values that the frame has not seen.
         """
-        if rule in frame.exact or rule.needs_values:
-            bins = frame.bins(rule).factors
-        else:  # of factors only: nothing is counted by the bins of codes
-            _, factors = frame.described(2, [2] * len(frame.columns))
-            bins = tuple(factor_bins(factor, rule) for factor in factors.columns)
-        n_levels = tuple(
-            len(column.levels) if own is None else own.n_bins for column, own in zip(frame.columns, bins, strict=True)
-        )
+        levels = FactorLevels.of(frame, rule)
         d = len(frame.codes)
         zeros = np.zeros(d)
-        return cls(Scale.of(frame.low, frame.high), bins, n_levels, CellExtremes.empty(d, n_levels), zeros, zeros)
+        return cls(Scale.of(frame.low, frame.high), levels, CellExtremes.empty(d, levels.sizes), zeros, zeros)
 
     def cleared(self) -> Self:
         """Return the state of no rows, the identity of :meth:`merge`."""
         d = len(self.mean)
         zeros = np.zeros(d)
-        return replace(self, cells=CellExtremes.empty(d, self.n_levels), mean=zeros, square=zeros, clipped=0)
+        return replace(self, cells=CellExtremes.empty(d, self.levels.sizes), mean=zeros, square=zeros, clipped=0)
 
     @property
     def n(self) -> int:
@@ -319,17 +317,10 @@ class ExtremeState:
         """Add a batch; codes outside the ranges count as they are, factors in the first or last bin."""
         if rows.n == 0:
             return self
-        labels = np.empty((rows.n, len(self.bins)), dtype=np.intp, order="F")
-        clipped = 0
-        for index, (values, own) in enumerate(zip(rows.factors, self.bins, strict=True)):
-            labels[:, index] = values if own is None else cut(values, own)
-            if rows.unclipped is not None and own is not None:
-                raw = rows.unclipped.factors[index]
-                clipped += int(((raw != values) & ~np.isnan(raw)).sum())
-        labels[labels >= np.array(self.n_levels)] = -1
+        labels, clipped = self.levels.read(rows)
         scaled = self.codes.scaled((rows.unclipped or rows).codes)
         mean, centred = centred_columns(scaled)
-        cells = summarise_extremes(scaled, labels, self.n_levels, reference=np.zeros(len(self.mean)))
+        cells = summarise_extremes(scaled, labels, self.levels.sizes, reference=np.zeros(len(self.mean)))
         return self.merge(replace(self, cells=cells, mean=mean, square=squares(centred), clipped=clipped))
 
     def merge(self, other: "ExtremeState") -> "ExtremeState":
@@ -340,11 +331,7 @@ class ExtremeState:
         IncompatibleState
             If they count other bins, or from other references.
         """
-        mine, theirs = ([None if own is None else own.edges for own in state.bins] for state in (self, other))
-        same = self.n_levels == other.n_levels and all(
-            a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)
-        )
-        if not same or not self.codes.same(other.codes):
+        if not (self.levels.same(other.levels) and self.codes.same(other.codes)):
             raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
         share, both = shares(np.array(self.n), np.array(other.n))
         step = other.mean - self.mean
@@ -356,9 +343,9 @@ class ExtremeState:
             clipped=self.clipped + other.clipped,
         )
 
-    def of_varying(self) -> CellExtremes:
-        """Return the extremes for the factors that vary, with the moments of all codes about their means."""
-        active = self.varying
+    def of_varying(self, factors: Sequence[int] | None = None) -> CellExtremes:
+        """Return the extremes for the factors that vary, or these, with the moments of all codes about their means."""
+        active = self.varying if factors is None else list(factors)
         cells, moments = self.cells, self.cells.moments
         ranges = [np.arange(cells.offsets[i], cells.offsets[i + 1]) for i in active]
         columns = np.concatenate(ranges)
@@ -416,7 +403,7 @@ class ExtremeState:
         return replace(self, cells=cells, mean=arrays["mean"], square=arrays["square"], clipped=clipped)
 
 
-Sums = MomentState | ExtremeState
+Sums = MomentState | ExtremeState | CellState | ProductState
 
 
 def merged(mine: Sums, theirs: Sums) -> Sums:
@@ -430,5 +417,9 @@ def merged(mine: Sums, theirs: Sums) -> Sums:
     if isinstance(mine, MomentState) and isinstance(theirs, MomentState):
         return mine.merge(theirs)
     if isinstance(mine, ExtremeState) and isinstance(theirs, ExtremeState):
+        return mine.merge(theirs)
+    if isinstance(mine, CellState) and isinstance(theirs, CellState):
+        return mine.merge(theirs)
+    if isinstance(mine, ProductState) and isinstance(theirs, ProductState):
         return mine.merge(theirs)
     raise IncompatibleState(f"one holds {type(mine).__name__}, the other {type(theirs).__name__}")

@@ -251,10 +251,10 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     ("an array as audit", {"audit": np.arange(5)}, InputTypeError, r"audit: "),
     (
-        "rows that do not exist",
+        "names 1 row that does not exist",
         {"audit": Audit([5, 500], [0, 1], design="uniform")},
         InputError,
-        r"audit: names 1 rows .*500",
+        r"audit: names 1 row .*first 500",
     ),
     ("expert labels of no class", {"audit": Audit([5], [9], design="uniform")}, InputError, r"audit.labels: 1 of 1"),
     (

@@ -7,6 +7,7 @@ from demele.bench.scenarios.columns import COLUMN_SCENARIOS
 from demele.bench.scenarios.data_defects import DEFECT_SCENARIOS
 from demele.bench.scenarios.geometry import GEOMETRY_SCENARIOS
 from demele.bench.scenarios.invariance import INVARIANCES
+from demele.bench.scenarios.mended import MENDED_SCENARIOS
 from demele.bench.scenarios.own_settings import SETTINGS
 from demele.bench.scenarios.sizes import SIZE_SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
@@ -23,6 +24,7 @@ SCENARIOS: dict[str, Scenario] = {
         *DEFECT_SCENARIOS,
         *COLUMN_SCENARIOS,
         *SIZE_SCENARIOS,
+        *MENDED_SCENARIOS,
         SETTINGS,
         INVARIANCES,
     )

@@ -6,7 +6,7 @@ from demele.bench.expectations import Falls, Holds
 from demele.bench.scenario import Array, Scenario
 from demele.bench.scenarios.source import M
 
-__all__ = ["GEOMETRY_SCENARIOS", "OBLIQUE", "ROTATION", "TWIST"]
+__all__ = ["GEOMETRY_SCENARIOS", "OBLIQUE", "ROTATION", "TWIST", "rotated"]
 
 #: Distance from the centre to the corner of a pair of factors that run from -1/2 to 1/2.
 _CORNER = np.sqrt(0.5)
@@ -25,7 +25,8 @@ def _turned(factors: Array, angles: Array | float) -> Array:
     return codes
 
 
-def _rotation(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def rotated(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    """Return perfect codes whose axes are turned in pairs by a share of 45 degrees."""
     factors = _centred(rng, n)
     return _turned(factors, severity * np.pi / 4), factors
 
@@ -53,7 +54,7 @@ ROTATION = Scenario(
     question="Do modularity and compactness fall, and does explicitness hold, as axes turn by 45 degrees in pairs?",
     sweep="angle, as a share of 45 degrees",
     severities=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
-    draw=_rotation,
+    draw=rotated,
     wanted={"modularity": (Falls(0.2),), "compactness": (Falls(0.2),), "explicitness": (Holds(0.1),)},
 )
 

@@ -6,7 +6,15 @@ import numpy as np
 
 from demele.core.results import Score
 from demele.estimation.information import Correction, InformationTable, mean_of_defined
-from demele.metrics.information.infom import Active, Normalise, active_codes, even_to_one, informed_factors, normalised
+from demele.metrics.information.infom import (
+    Active,
+    Normalise,
+    active_codes,
+    barely_beyond_chance,
+    even_to_one,
+    informed_factors,
+    normalised,
+)
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, Fraction, RunOptions
 from demele.metrics.run import score
@@ -21,7 +29,10 @@ def compact_share(table: InformationTable, active: str, active_share: float, nor
     per_factor = even_to_one(shares.max(axis=-2), shares.sum(axis=-2), number)
     if active == "informative":
         per_factor = np.where(informed_factors(table, active_ones), per_factor, np.nan)
-    return Native(value=mean_of_defined(per_factor), per_factor=per_factor, matrix=table.information, matrix_of=MATRIX)
+    value = mean_of_defined(per_factor)
+    defined = active == "informative" and value.ndim == 0 and bool(value == value)
+    notes = barely_beyond_chance(table, active_ones) if defined else ()
+    return Native(value=value, per_factor=per_factor, matrix=table.information, matrix_of=MATRIX, notes=notes)
 
 
 def infoc(
@@ -67,7 +78,8 @@ def infoc(
 
     Notes
     -----
-    Hsu et al. 2023 (InfoMEC). c copies of every code score (1/c - 1/L) / (1 - 1/L). Two codes of noise of 4 bins score
+    Hsu et al. 2023 (InfoMEC). It does not see how much is known: codes that tell only in which half the value of a
+    factor lies score 1. c copies of every code score (1/c - 1/L) / (1 - 1/L). Two codes of noise of 4 bins score
     0.26 on a factor of 4 values, for any number of rows, unless they are left out as inactive.
 
     Examples

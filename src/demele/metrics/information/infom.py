@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.core.results import Score
+from demele.core.results import Note, Score
 from demele.core.sentences import setting
 from demele.estimation.information import Correction, InformationTable, beyond_chance, mean_of_defined, ratio
 from demele.metrics.metric import MATRIX, Array, Guards, Metric, Native, of_table
@@ -15,6 +15,8 @@ from demele.metrics.run import score
 
 Active = Literal["informative", "range"]
 Normalise = Literal["entropy", "none"]
+#: Level of the gate, and the one at which the codes that count are looked at again.
+GATE, SURE = 0.05, 0.001
 
 
 def active_codes(table: InformationTable, active: str, active_share: float) -> NDArray[np.bool_]:
@@ -30,7 +32,27 @@ def active_codes(table: InformationTable, active: str, active_share: float) -> N
             raise NotEnoughData("active", f"{setting(active='range')} reads the ranges of dense codes in memory")
         wide = table.code_range > active_share * table.code_range.max(initial=0.0)
         return np.broadcast_to(wide, table.information.shape[:-1])
-    return np.asarray(beyond_chance(table).any(axis=-1))
+    return np.asarray(beyond_chance(table, GATE).any(axis=-1))
+
+
+def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> tuple[Note, ...]:
+    """Say of one table where the chosen codes (n_codes,) pass the gate, and none of them a stricter one."""
+    from scipy.special import chdtri
+
+    if table.statistic is None or table.freedom is None or chosen.ndim > 1 or not chosen.any():
+        return ()  # neighbours have a floor, and no level
+    # Information is at most Pearson's statistic over n: its scaled limit is below three times that of a plain G test,
+    # which takes no time and which most codes exceed.
+    limit = 3.0 * chdtri(np.maximum(table.freedom, 1.0), SURE / table.statistic.size)
+    far = (table.freedom > 0) & (table.statistic > limit)
+    if (far.any(axis=-1) & chosen).any() or (beyond_chance(table, SURE).any(axis=-1) & chosen).any():
+        return ()
+    count = int(chosen.sum())
+    message = (
+        f"it rests on {count} of {len(chosen):,} codes, {'which is' if count == 1 else 'which are'} barely beyond "
+        f"chance: at level {GATE}, where codes of noise pass in one call of {round(1 / GATE)}, and not at {SURE}"
+    )
+    return (Note(code="barely-beyond-chance", message=message, severity="fragile"),)
 
 
 def informed_factors(table: InformationTable, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -58,7 +80,9 @@ def modular_share(table: InformationTable, active: str, active_share: float, nor
     chosen = active_codes(table, active, active_share)
     own = even_to_one(shares.max(axis=-1), shares.sum(axis=-1), shares.shape[-1])
     per_code = np.where(chosen, own, np.nan)
-    return Native(value=mean_of_defined(per_code), per_code=per_code, matrix=table.information, matrix_of=MATRIX)
+    notes = barely_beyond_chance(table, chosen) if active == "informative" else ()
+    value = mean_of_defined(per_code)
+    return Native(value=value, per_code=per_code, matrix=table.information, matrix_of=MATRIX, notes=notes)
 
 
 def infom(
@@ -116,6 +140,13 @@ def infom(
     two factors of 4 values and codes of 4 bins, 0.64 for two of 2) unless they are left out as inactive. Public code
     gives 1 where all informations are 0 but for rounding; here such a code is not active. Shuffled rows have no active
     code, nearly always: the level of ``chance`` is then NaN.
+    Copies of codes change nothing, nor does a factor that no code holds: one code of one of two factors scores 1.
+
+    The gate is no proof. Codes of noise pass it in one call of twenty, by its level, and for any number of rows
+    (measured: 2 to 8 % of calls from 300 to 20 000 rows), and what passes has the score of noise: 0.07 of eight factors
+    and 0.8 of two binary ones. A score that rests on codes that would not pass at level 0.001 has a note. G tests of
+    each code on all factors together, not scaled for few rows, would let noise through in 91 % of calls at 100 rows and
+    11 % at 1000 (four codes and factors in 10 bins).
 
     Examples
     --------

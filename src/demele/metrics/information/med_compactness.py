@@ -8,6 +8,7 @@ from demele.core.results import Score
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction, InformationTable, mean_of_defined
 from demele.metrics.data import Data
+from demele.metrics.information.infom import barely_beyond_chance
 from demele.metrics.information.med_modularity import (
     Counted,
     all_codes,
@@ -24,8 +25,11 @@ from demele.metrics.run import score
 
 def compact_shares(table: InformationTable, active: str) -> Native:
     """MED compactness of a table: C_i = 1 - H(R_i.) / log d, mean over the factors of which anything is known."""
-    per_factor = compact_entropy(shares_of_codes(table, active))
-    return Native(value=mean_of_defined(per_factor), per_factor=per_factor, matrix=table.information, matrix_of=MATRIX)
+    shares = shares_of_codes(table, active)
+    per_factor = compact_entropy(shares)
+    notes = barely_beyond_chance(table, np.asarray(shares.any(axis=-1))) if active == "informative" else ()
+    value = mean_of_defined(per_factor)
+    return Native(value=value, per_factor=per_factor, matrix=table.information, matrix_of=MATRIX, notes=notes)
 
 
 def compact_shares_of_best(

@@ -20,7 +20,7 @@ from demele.estimation.information import (
 )
 from demele.metrics.data import Data
 from demele.metrics.importances import concentration
-from demele.metrics.information.infom import active_codes, informed_factors
+from demele.metrics.information.infom import active_codes, barely_beyond_chance, informed_factors
 from demele.metrics.metric import MATRIX, Array, Guards, Metric, Native, of_rows, of_table
 from demele.metrics.options import Bins, Count, Estimator, RunOptions
 from demele.metrics.run import score
@@ -68,13 +68,15 @@ def _weighted(per_code: Array, weights: Array) -> Array:
 
 def modular_shares(table: InformationTable, active: str) -> Native:
     """MED modularity of a table: the mean of D_j, weighted by the codes' shares of all factors."""
-    per_code, weights = modular_entropy(shares_of_codes(table, active))
+    shares = shares_of_codes(table, active)
+    per_code, weights = modular_entropy(shares)
     return Native(
         value=_weighted(per_code, weights),
         per_code=per_code,
         matrix=table.information,
         matrix_of=MATRIX,
         details={"weights": weights},
+        notes=barely_beyond_chance(table, np.asarray(shares.any(axis=-1))) if active == "informative" else (),
     )
 
 

@@ -123,7 +123,7 @@ def minimality(
     is constant. **A continuous code has the entropy of its bins**, about log B, which says nothing of it: a uniform
     code of a factor with four values scores 0.64 with 5 bins and 0.26 with 200. Where four times the bins would move
     the score by more than 0.1 it is marked fragile; codes of as many values as bins are as they are. Copies of codes
-    change nothing.
+    change nothing, nor does a factor that no code holds.
 
     Examples
     --------

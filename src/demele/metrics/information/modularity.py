@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from demele.core.errors import NotEnoughData
 from demele.core.results import Score
 from demele.estimation.information import Correction, InformationTable, beyond_chance, mean_of_defined
+from demele.metrics.information.infom import barely_beyond_chance
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, RunOptions
 from demele.metrics.run import score
@@ -31,9 +32,9 @@ def modularity_of(table: InformationTable, gate: bool = False) -> Native:
     per_code = np.where(informing, per_code, np.nan)
     share = informing.mean(axis=-1)
     details = {"share_alive": float(share)} if share.ndim == 0 else {}
-    return Native(
-        value=mean_of_defined(per_code), per_code=per_code, matrix=information, matrix_of=MATRIX, details=details
-    )
+    notes = barely_beyond_chance(table, informing)
+    value = mean_of_defined(per_code)
+    return Native(value=value, per_code=per_code, matrix=information, matrix_of=MATRIX, details=details, notes=notes)
 
 
 def modularity_from_information(information: ArrayLike) -> float:

@@ -1,25 +1,35 @@
 """OMES: overlap and multiple encoding of factors, from total effects of factors on codes (Dapueto et al. 2024)."""
 
-from typing import Literal, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from demele.core.errors import NotEnoughData
 from demele.core.results import Note, Score
+from demele.estimation.cell_moments import CellSums
 from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import Binning
-from demele.estimation.total_effects import TotalEffects, correlation_effects, is_grid, total_effects
+from demele.estimation.discretise import Binning, ColumnBins
+from demele.estimation.total_effects import (
+    TotalEffects,
+    correlation_effects,
+    correlations_of_sums,
+    is_grid,
+    total_effects,
+)
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
-from demele.metrics.metric import Guards, Metric, Native, of_rows
+from demele.metrics.metric import Guards, Metric, Native, of_cells, of_rows
 from demele.metrics.options import Bins, RunOptions, Share
 from demele.metrics.run import score
+from demele.metrics.source import Source
 
 #: Rows beyond the number of cells, below which an effect is hardly known.
 FEW_FREE = 30
 #: Distance of the score of perfect codes from 1 that is told.
 TOLD_FROM = 0.005
+NO_ROW = "no row is annotated for all factors"
 MATRIX_OF = "total effect of a factor on a code"
 
 
@@ -34,24 +44,34 @@ def effects_of_rows(data: Data, bins: Binning, effect: str, variance: str) -> tu
     labels, n_levels = data.factor_labels(bins)
     known = (labels >= 0).all(axis=1)
     if not known.any():
-        raise NotEnoughData("factors", "no row is annotated for all factors")
+        raise NotEnoughData("factors", NO_ROW)
     codes, labels = data.standardised()[known], labels[known]
     cells = summarise_cells(codes, list(labels.T), n_levels)
     if effect == "published":
         found = correlation_effects(codes, labels, n_levels)
     else:
-        unbiased = variance == "unbiased" or (variance == "auto" and not _of_design(data, cells))
-        found = total_effects(cells, unbiased=unbiased)
-    for name, n_rows in zip(data.factors.names, found.rows, strict=True):
-        if not n_rows:
-            problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
-            raise NotEnoughData("factors", problem)
+        classes = all(factor.categorical for factor in data.factors.columns)
+        found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
+    check_usable(data.factors.names, found)
     return found, cells
 
 
-def _of_design(data: Data, cells: FactorCells) -> bool:
-    """Whether the rows are all combinations of classes, equally often, and not a sample of them."""
-    return all(factor.categorical for factor in data.factors.columns) and is_grid(cells)
+def _is_unbiased(variance: str, cells: FactorCells, *, classes: bool) -> bool:
+    """Whether rows are a sample, and not all combinations of classes, equally often; or what was asked for."""
+    return variance == "unbiased" or (variance == "auto" and not (classes and is_grid(cells)))
+
+
+def check_usable(names: tuple[str, ...], found: TotalEffects) -> None:
+    """Refuse effects of a factor that never varies alone.
+
+    Raises
+    ------
+    NotEnoughData
+    """
+    for name, n_rows in zip(names, found.rows, strict=True):
+        if not n_rows:
+            problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
+            raise NotEnoughData("factors", problem)
 
 
 def usable_notes(names: tuple[str, ...], found: TotalEffects) -> tuple[Note, ...]:
@@ -99,9 +119,8 @@ def _of_codes(effect: Array, data: Data) -> Array:
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], np.nan)
 
 
-def ceiling_notes(data: Data, bins: Binning, pooling: str, overlap_weight: float) -> tuple[Note, ...]:
+def ceiling_notes(sizes: Sequence[ColumnBins | None], pooling: str, overlap_weight: float) -> tuple[Note, ...]:
     """Say what perfect codes would score, where factors still vary inside their bins."""
-    sizes = [factor_bins(factor, bins) for factor in data.factors.columns]
     left = np.array([0.0 if one is None else 1.0 / max(one.n_bins, 1) ** 2 for one in sizes])
     ideal = np.repeat(left[:, None], len(left), axis=1)
     np.fill_diagonal(ideal, 1.0)
@@ -120,20 +139,58 @@ def overlap_and_encoding(
 ) -> Native:
     """OMES_i of the total effects of rows."""
     found, _ = effects_of_rows(data, bins, effect, variance)
-    effects = _of_codes(found.effect, data)
+    sizes = [factor_bins(factor, bins) for factor in data.factors.columns]
+    return _of_effects(_of_codes(found.effect, data), found, data.factors.names, sizes, pooling, overlap_weight)
+
+
+def overlap_and_encoding_of_sums(
+    sums: CellSums, effect: str, variance: str, pooling: str, overlap_weight: float
+) -> Native:
+    """OMES_i of the total effects of all rows, from their sums in the cells of all factors.
+
+    Raises
+    ------
+    NotEnoughData
+        If no row is annotated for all factors, or some factor never varies alone.
+    """
+    cells = sums.cells
+    if not cells.count.size:
+        raise NotEnoughData("factors", NO_ROW)
+    if effect == "published":
+        found = correlations_of_sums(cells, cells.total, sums.squares)
+    else:
+        classes = all(one is None for one in sums.bins)
+        found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
+    check_usable(sums.names, found)
+    return _of_effects(found.effect, found, sums.names, sums.bins, pooling, overlap_weight)
+
+
+def _of_effects(
+    effects: Array,
+    found: TotalEffects,
+    names: tuple[str, ...],
+    sizes: Sequence[ColumnBins | None],
+    pooling: str,
+    overlap_weight: float,
+) -> Native:
+    """Return scores of effects on codes (n_codes, n_factors), and what they rest on."""
     alive = ~np.isnan(effects).any(axis=1)
-    per_factor = np.full(data.factors.m, np.nan)
+    per_factor = np.full(len(names), np.nan)
     if alive.any():
         per_factor = pooled(np.minimum(effects[alive], 1.0), pooling, overlap_weight)
-    usable = {name: float(rows / found.n) for name, rows in zip(data.factors.names, found.rows, strict=True)}
+    usable = {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}
     return Native(
         value=np.asarray(per_factor.mean()),
         per_factor=per_factor,
         matrix=effects,
         matrix_of=MATRIX_OF,
         details={"usable_rows": usable},
-        notes=usable_notes(data.factors.names, found) + ceiling_notes(data, bins, pooling, overlap_weight),
+        notes=usable_notes(names, found) + ceiling_notes(sizes, pooling, overlap_weight),
     )
+
+
+def _edges_are_known(source: Source, options: Mapping[str, Any]) -> bool:
+    return source.knows_bins(options["bins"])
 
 
 def omes(
@@ -223,7 +280,10 @@ METRIC = Metric(
     references=("dapueto2024transferring", "homma1996importance"),
     definition="how far the total effects of factors on codes are from one code for each factor",
     aliases=("OMES",),
-    readings=(of_rows(overlap_and_encoding),),
+    readings=(
+        of_cells(overlap_and_encoding_of_sums, when=_edges_are_known),
+        of_rows(overlap_and_encoding),
+    ),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="all codes are constant",
     probe=("bins", (5, 2, 3, 8, 10)),

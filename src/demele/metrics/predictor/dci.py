@@ -3,18 +3,19 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.core.inputs import Factor, read_pair
+from demele.core.inputs import read_pair
 from demele.core.names import suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
+from demele.core.verdict import listed
 from demele.estimation.information import mean_of_defined
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Array
+from demele.metrics.fitted_importances import PERMUTATION, Importances, boosting, forest, lasso
 from demele.metrics.guards import ASK, FRAGILE, many_codes
 from demele.metrics.importances import (
     compactness_of_factors,
@@ -22,14 +23,15 @@ from demele.metrics.importances import (
     modularity_of_codes,
     weighted_modularity,
 )
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.metric import Guards, Metric, Native, of_rows
 from demele.metrics.options import Count, Positive, RunOptions, at_least
 from demele.metrics.run import single
-from demele.metrics.splits import annotated_rows, fewer_than_asked, sizes
 
 Informativeness = Literal["variance", "uniform-6"]
 FactorWeights = Literal["uniform", "importance"]
 Report = Literal["above-chance", "unscaled"]
+ImportanceOfTrees = Literal["impurity", "permutation"]
+ImportanceOfWeights = Literal["coefficients", "permutation"]
 #: Trees see only the order of the codes, but the values of the factors.
 _TREES = Guards(outliers="of factors move it", bins=False, fewest_rows=50)
 _LINEAR = Guards(outliers="move it", bins=False, fewest_rows=50)
@@ -37,160 +39,81 @@ _LINEAR = Guards(outliers="move it", bins=False, fewest_rows=50)
 UNEXPLAINED, UNEXPLAINED_BY_MANY = 0.05, 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Importances:
-    """What the predictors of all factors gave.
-
-    Attributes
-    ----------
-    matrix : array of shape (n_codes, n_factors)
-        Importance of each code for each factor.
-    explicitness, unclipped : arrays of shape (n_factors,)
-        How well each factor is predicted: at least 0, and as it came.
-    settings : mapping of factor to mapping
-        Chosen by validation.
-    n : int
-        Rows.
-    notes : tuple of Note
-    """
-
-    matrix: Array
-    explicitness: Array
-    unclipped: Array
-    settings: Mapping[str, Mapping[str, Any]]
-    n: int
-    notes: tuple[Note, ...]
-
-
-def _importances(
-    data: Data,
-    streams: Streams,
-    fit: Callable[..., Any],
-    informativeness: str,
-    report: str,
-    n_train: int | None = None,
-    n_test: int | None = None,
-    **predictor: Any,
-) -> Importances:
-    """Fit one predictor for each factor, on the rows that are annotated for it."""
-    codes = data.standardised()
-    importance = np.zeros((data.codes.d, data.factors.m))
-    explicitness = np.empty(data.factors.m)
-    unclipped = np.empty(data.factors.m)
-    settings = {}
-    for index, factor in enumerate(data.factors.columns):
-        rows, values = annotated_rows(factor, codes)
-        if factor.categorical:
-            values = np.asarray(values, dtype=np.intp)
-        else:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
-            values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
-        if n_train or n_test:
-            predictor["n_train"], predictor["n_test"] = sizes(len(rows), n_train, n_test)
-        drawn_from = round(data.drawn_from * len(rows) / data.n)
-        rng = streams("factor", index)
-        fitted = fit(rows, values, categorical=factor.categorical, rng=rng, drawn_from=drawn_from, **predictor)
-        importance[:, index] = fitted.importance
-        unclipped[index] = _informativeness(fitted, factor, informativeness, report)
-        explicitness[index] = max(unclipped[index], 0.0)
-        settings[factor.name] = dict(fitted.settings)
-    notes = fewer_than_asked(data.n, n_train, n_test)
-    importance = data.summed_by_code(importance)
-    return Importances(importance, explicitness, unclipped, settings, data.n, notes)
-
-
-def _informativeness(fitted: Any, factor: Factor, informativeness: str, report: str) -> float:
-    if factor.categorical:
-        if report == "unscaled":
-            return float(fitted.score)
-        if fitted.chance >= 1:
-            return float("nan")
-        return float((fitted.score - fitted.chance) / (1 - fitted.chance))
-    if informativeness == "uniform-6":  # source equation 1.5, on factors scaled to [0, 1]
-        return float(1 - 6 * fitted.mse)
-    return float(fitted.score)
-
-
-def forest(data: Data, streams: Streams, n_trees: int, informativeness: str, report: str) -> Importances:
-    """Return the importances of random forests."""
-    from demele.estimation.forest_importance import forest_importance
-
-    return _importances(data, streams, forest_importance, informativeness, report, n_trees=n_trees)
-
-
-def lasso(data: Data, streams: Streams, informativeness: str, report: str) -> Importances:
-    """Return those of linear predictors with an L1 penalty chosen by validation."""
-    from demele.estimation.lasso_importance import lasso_importance
-
-    return _importances(data, streams, lasso_importance, informativeness, report)
-
-
-def boosting(
-    data: Data,
-    streams: Streams,
-    n_trees: int,
-    max_depth: int,
-    learning_rate: float,
-    max_bins: int | None,
-    n_train: int | None,
-    n_test: int | None,
-    informativeness: str,
-    report: str,
-) -> Importances:
-    """Return those of gradient-boosted trees."""
-    from demele.estimation.boosting_importance import boosting_importance
-
-    sizes_of = {"n_trees": n_trees, "max_depth": max_depth, "learning_rate": learning_rate, "max_bins": max_bins}
-    return _importances(
-        data, streams, boosting_importance, informativeness, report, n_train=n_train, n_test=n_test, **sizes_of
-    )
-
-
-def modularity(fitted: Importances) -> Native:
+def modularity(fitted: Importances, importance: str) -> Native:
     """D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance."""
-    per_code, weights = modularity_of_codes(fitted.matrix)
+    matrix = fitted.matrices[importance]
+    per_code, weights = modularity_of_codes(matrix)
     value, notes = weighted_modularity(per_code, weights), fitted.notes
-    if not fitted.matrix.any():
+    if importance == PERMUTATION:
+        value, notes = _where_important(matrix, value), notes + _unread(fitted, matrix)
+    elif not matrix.any():
         notes += (Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),)
     return Native(
         value=np.asarray(value),
         per_code=per_code,
         details={"predictors": dict(fitted.settings), "weights": weights},
         notes=notes,
-        chance_notes=_unexplained(fitted, value),
-        matrix=fitted.matrix,
+        chance_notes=_unexplained(fitted, importance, value),
+        matrix=matrix,
         matrix_of="importance",
     )
 
 
-def compactness(fitted: Importances, factor_weights: str) -> Native:
+def compactness(fitted: Importances, factor_weights: str, importance: str) -> Native:
     """C_i = 1 + sum_j p_ij log_d p_ij of the importances of one factor."""
-    value = mean_compactness(fitted.matrix, factor_weights)
+    matrix = fitted.matrices[importance]
+    value, notes = mean_compactness(matrix, factor_weights), fitted.notes
+    if importance == PERMUTATION:
+        value, notes = _where_important(matrix, value), notes + _unread(fitted, matrix)
     return Native(
         value=np.asarray(value),
-        per_factor=compactness_of_factors(fitted.matrix),
+        per_factor=compactness_of_factors(matrix),
         details={"predictors": dict(fitted.settings)},
-        notes=fitted.notes,
-        chance_notes=_unexplained(fitted, value),
-        matrix=fitted.matrix,
+        notes=notes,
+        chance_notes=_unexplained(fitted, importance, value),
+        matrix=matrix,
         matrix_of="importance",
     )
 
 
-def explicitness(fitted: Importances) -> Native:
+def explicitness(fitted: Importances, importance: str) -> Native:
     """1 - MSE/Var, or accuracy above chance, on rows that the predictor has not seen."""
     return Native(
         value=mean_of_defined(fitted.explicitness),
         per_factor=fitted.explicitness,
         details={"predictors": dict(fitted.settings), "unclipped": fitted.unclipped},
         notes=fitted.notes,
-        matrix=fitted.matrix,
+        matrix=fitted.matrices[importance],
         matrix_of="importance",
     )
 
 
-def _unexplained(fitted: Importances, value: float) -> tuple[Note, ...]:
+def _where_important(matrix: Array, value: float) -> float:
+    """Return a value of permutation importances; where no code has any there is none: one of 0.01 would be a 1."""
+    return value if matrix.any() else math.nan
+
+
+def _unread(fitted: Importances, matrix: Array) -> tuple[Note, ...]:
+    """Say which factors no shuffled code matters for."""
+    names = [fitted.factor_names[place] for place in np.flatnonzero(~matrix.any(axis=0))]
+    if not names:
+        return ()
+    which = "any factor" if len(names) == len(fitted.factor_names) else listed(names)
+    reason = (
+        f"no code is important for {which}: on unseen rows the predictors are no better than chance, or lose nothing "
+        "when the values of any one code are shuffled"
+    )
+    if matrix.any():
+        return (Note(code="unread-factor", message=reason, subject=tuple(names)),)
+    return (Note(code="no-importance", message=f"{reason}; there is no score", severity="warning"),)
+
+
+def _unexplained(fitted: Importances, importance: str, value: float) -> tuple[Note, ...]:
     """Say where the predictors predict nothing: what is important to them is then chance."""
-    told, d = float(mean_of_defined(fitted.explicitness)), len(fitted.matrix)
+    matrix, predicted = fitted.matrices[importance], fitted.explicitness
+    if importance == PERMUTATION:  # the others have no part in the score
+        predicted = np.where(fitted.read, predicted, np.nan)
+    told, d = float(mean_of_defined(predicted)), len(matrix)
     if not (told < (UNEXPLAINED_BY_MANY if many_codes(fitted.n, d) else UNEXPLAINED) and value > FRAGILE):
         return ()
     message = (
@@ -225,6 +148,9 @@ def dci(
         Explicitness of a continuous factor: 1 - MSE / Var, or 1 - 6 MSE on the factor scaled to [0, 1] as an equation
         in print has it, which gives a useless representation 0.5.
     **options
+        ``importance``: the predictor's own (``"impurity"`` of trees, ``"coefficients"`` of the Lasso), as published, or
+        ``"permutation"``: what the explicitness of the factor loses when the values of the code are shuffled among the
+        rows that the predictor has not seen (mean of 5 shuffles, at least 0); see the notes.
         ``factor_weights`` ("uniform"): the mean of compactness over factors; ``"importance"``: weighted by the factors'
         sums of importances, so that a factor that no code predicts drops out instead of counting 0.
         ``report`` ("above-chance"): explicitness of a categorical factor is (accuracy - chance) / (1 - chance), chance
@@ -247,6 +173,14 @@ def dci(
     -----
     Eastwood & Williams 2018, section 2. A single factor has no modularity, a single code no compactness: their
     values are NaN, with a note.
+
+    Permutation importances ask what the predictor needs, own ones what it used. Trees that try few codes at a split
+    must often do without the best one, and codes of many values offer more splits than binary ones: impurity goes to
+    them too, and a perfect code beside codes of noise loses compactness. Shuffling a code of noise costs nothing. But
+    of codes that can stand in for each other each is of little importance, and it takes 5 more predictions for each
+    code. Where a factor is not predicted better than the best constant does, and better than the same predictions score
+    for rows in random order (level 0.01, shared among the factors), no code is important for it; where that holds for
+    all factors, modularity and compactness are NaN, with a note: one accidental 0.01 would be a perfect score.
 
     The Lasso's penalty is chosen among 100 that span what the data allow. The review's code chooses among eight fixed
     ones, on columns scaled to [0, 1], where 0.0001 leaves weights on codes of noise and 0.001 hardly predicts: three
@@ -317,6 +251,7 @@ def _undefined(name: str, like: Score) -> Score:
 def _forest_options(
     *,
     n_trees: Count = 10,
+    importance: ImportanceOfTrees = "impurity",
     informativeness: Informativeness = "variance",
     factor_weights: FactorWeights = "uniform",
     report: Report = "above-chance",
@@ -326,6 +261,7 @@ def _forest_options(
 
 def _lasso_options(
     *,
+    importance: ImportanceOfWeights = "coefficients",
     informativeness: Informativeness = "variance",
     factor_weights: FactorWeights = "uniform",
     report: Report = "above-chance",
@@ -341,6 +277,7 @@ def _boosting_options(
     max_bins: Annotated[int, at_least(2)] | None = 256,
     n_train: Count | None = None,
     n_test: Count | None = None,
+    importance: ImportanceOfTrees = "impurity",
     informativeness: Informativeness = "variance",
     factor_weights: FactorWeights = "uniform",
     report: Report = "above-chance",
@@ -382,7 +319,7 @@ def _metric(
         stochastic=True,
         needs_codes=needs_codes,
         needs_factors=needs_factors,
-        readings=(of_rows(formula, after=fit, loads=loads),),
+        readings=(of_rows(formula, after=fit, serves="importance", loads=loads),),
         guards=guards,
         shares=f"dci_{model}",
         slow=2,

@@ -68,7 +68,7 @@ def areas(
             )
 
         aucs = aucs_at(penalty)
-        if len(train) <= PENALTY_MATTERS:
+        if len(train) <= PENALTY_MATTERS and not data.drawn_from:  # what a part would say of it, nobody reads
             freer[index] = mean_of_defined(above(aucs_at(100 * penalty), 0.5, report))
         occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
         undefined = np.flatnonzero(occupied & np.isnan(aucs))

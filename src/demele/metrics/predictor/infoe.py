@@ -164,6 +164,7 @@ def infoe(
     ``class_weight="balanced"``, the logarithm of their number, since that is what such a regression gives for codes
     that tell nothing: mixing the two scores codes of a rare class below 0. d standardised codes of noise score
     d (K - 1) / (2 N H) on the training rows. What is called InfoMEC elsewhere may be another formula.
+    It reads all codes together, and sees neither rotations nor copies, nor further codes that mix the factors.
 
     Examples
     --------

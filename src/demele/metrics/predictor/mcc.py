@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from demele.core.inputs import Factor
 from demele.core.results import Score
 from demele.estimation.correlations import association, carried_over, matched, mid_ranks
+from demele.estimation.cross_products import CrossProducts
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, of_moments, of_rows
+from demele.metrics.metric import Guards, Metric, Native, of_moments, of_products, of_rows
 from demele.metrics.options import Folds, RunOptions
 from demele.metrics.predictor.sap import Moments
 from demele.metrics.run import score
@@ -106,8 +107,18 @@ def correlations_of_moments(moments: Moments, average: str) -> Native:
     return of_matrix(np.sqrt(moments.squared_correlations()), average)
 
 
-def _sums_suffice(source: Source, options: Mapping[str, Any]) -> bool:
+def correlations_of_products(products: CrossProducts, average: str) -> Native:
+    """MCC of any factors from the products of all columns, classes being columns of their own."""
+    return of_matrix(products.association(), average)
+
+
+def _moments_suffice(source: Source, options: Mapping[str, Any]) -> bool:
     return options["cross_fit"] is None and set(source.factor_kinds()) == {"continuous"}
+
+
+def products_suffice(source: Source, options: Mapping[str, Any]) -> bool:
+    """Whether nothing is fitted on parts of the rows, and all columns have the same rows."""
+    return options.get("cross_fit") is None and source.complete
 
 
 def mcc(
@@ -185,7 +196,8 @@ METRIC = Metric(
     definition="absolute correlation of each factor with its code in the best one-to-one pairs",
     aliases=("MCC",),
     readings=(
-        of_moments(correlations_of_moments, when=_sums_suffice),
+        of_moments(correlations_of_moments, when=_moments_suffice),
+        of_products(correlations_of_products, when=products_suffice),
         of_rows(matched_values),
     ),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),

@@ -49,7 +49,8 @@ def mcc_rank(
     Notes
     -----
     Khemakhem et al. 2020, with Spearman's correlation. Published code differs where values are tied: some of it numbers
-    ties in the order of the rows. O(N log N) for each column.
+    ties in the order of the rows. As :func:`mcc` it sees neither copies nor further codes that mix the factors.
+    O(N log N) for each column.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Weak mean correlation coefficient: canonical correlations of codes and factors (Khemakhem et al. 2020)."""
 
+from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
@@ -8,9 +9,11 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.results import Score
+from demele.estimation.cross_products import CrossProducts
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, of_rows
+from demele.metrics.metric import Guards, Metric, Native, of_products, of_rows
 from demele.metrics.options import Folds, RunOptions
+from demele.metrics.predictor.mcc import products_suffice
 from demele.metrics.run import score
 from demele.metrics.splits import folds
 
@@ -18,35 +21,58 @@ from demele.metrics.splits import folds
 def canonical_correlations(data: Data, cross_fit: int | None) -> Native:
     """Mean canonical correlation of the codes with the factors, or with each factor where one is categorical."""
     rows = np.flatnonzero(np.all([factor.annotated() for factor in data.factors.columns], axis=0))
-    needed = 2 * (data.codes.d + data.factors.m)
-    if len(rows) < needed:
-        raise NotEnoughData(
-            "factors",
-            f"canonical correlations of {data.codes.d} codes and {data.factors.m} factors need at least {needed} rows "
-            f"on which all factors are annotated, got {len(rows)}",
-        )
-    codes, blocks = data.standardised()[rows], _blocks(data.factors.columns, rows)
+    _check_rows(len(rows), data.codes.d, data.factors.m)
+    codes = data.standardised()
+    if len(rows) < data.n:
+        codes = codes[rows]
     if cross_fit is None:
-        found = np.concatenate([_fitted(codes, block, own) for block, own in blocks])
+        found = _fitted(codes, data.factors.columns, rows)
     else:
+        blocks = _blocks(data.factors.columns, rows)
         total = np.zeros(data.factors.m)
         for train, test in folds(len(rows), cross_fit):
             parts = [_carried_over(codes, block, own, train, test) for block, own in blocks]
             total += len(test) * np.concatenate(parts)
         found = total / len(rows)
+    return _mean_of(found)
+
+
+def canonical_of_products(products: CrossProducts) -> Native:
+    """Mean canonical correlation from the products of all columns."""
+    _check_rows(products.n, len(products.codes), len(products.classes))
+    if any(products.classes):
+        return _mean_of(products.first_canonical())
+    return _mean_of(_filled(products.canonical(), len(products.classes)))
+
+
+def _check_rows(n: int, d: int, m: int) -> None:
+    needed = 2 * (d + m)
+    if n < needed:
+        raise NotEnoughData(
+            "factors",
+            f"canonical correlations of {d} codes and {m} factors need at least {needed} rows on which all factors are "
+            f"annotated, got {n}",
+        )
+
+
+def _mean_of(found: Array) -> Native:
     return Native(value=np.asarray(found.mean()), details={"canonical_correlations": found.tolist()})
+
+
+def _numbers(factors: Sequence[Factor], rows: NDArray[np.intp]) -> Array:
+    return np.array([factor.values[rows] for factor in factors], dtype=np.float64).T
 
 
 def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[Array, int]]:
     """Return columns that are correlated together, and how many canonical correlations count of each."""
     if not any(factor.categorical for factor in factors):
-        return [(np.column_stack([factor.values[rows] for factor in factors]).astype(np.float64), len(factors))]
+        return [(_numbers(factors, rows), len(factors))]
     blocks = []
     for factor in factors:
-        values = factor.values[rows]
+        columns = _numbers([factor], rows)
         if factor.categorical:
-            values = values[:, None] == np.arange(1, len(factor.levels))
-        blocks.append((values.reshape(len(rows), -1).astype(np.float64), 1))
+            columns = (columns == np.arange(1, len(factor.levels))).astype(np.float64)
+        blocks.append((columns, 1))
     return blocks
 
 
@@ -55,10 +81,21 @@ def _filled(found: Array, n: int) -> Array:
     return np.concatenate([found[:n], np.zeros(max(n - len(found), 0))])
 
 
-def _fitted(codes: Array, block: Array, n: int) -> Array:
-    from demele.estimation.linear_recovery import Basis, canonical
+def _fitted(codes: Array, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> Array:
+    from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes
 
-    return _filled(canonical(Basis.of(codes), Basis.of(block))[0], n)
+    basis = Basis.of(codes)
+    if any(factor.categorical for factor in factors):
+        # the indicators of classes need not be made: their correlations follow from the means of the classes
+        return np.array(
+            [
+                largest_with_classes(basis, factor.values[rows], len(factor.levels))
+                if factor.categorical
+                else _filled(canonical_correlations(basis, Basis.of(_numbers([factor], rows))), 1)[0]
+                for factor in factors
+            ]
+        )
+    return _filled(canonical_correlations(basis, Basis.of(_numbers(factors, rows))), len(factors))
 
 
 def _carried_over(codes: Array, block: Array, n: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> Array:
@@ -131,7 +168,7 @@ METRIC = Metric(
     references=("khemakhem2020ice",),
     definition="mean canonical correlation of the codes and the factors",
     aliases=("MCC_weak",),
-    readings=(of_rows(canonical_correlations),),
+    readings=(of_products(canonical_of_products, when=products_suffice), of_rows(canonical_correlations)),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     in_groups=True,
     order=230,

@@ -65,7 +65,7 @@ class _Fits:
         )
         importance = np.zeros(codes.shape[1])
         importance[alive] = fit.importance
-        return float((fit.predicted == self.values[self.test]).mean()), importance
+        return float((fit.predict(fit.unseen) == self.values[self.test]).mean()), importance
 
 
 def knocked_out(

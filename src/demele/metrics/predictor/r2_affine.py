@@ -1,14 +1,17 @@
 """Share of each factor that an affine map of all codes explains."""
 
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 
 from demele.core.results import Score
+from demele.estimation.cross_products import CrossProducts
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, of_rows
+from demele.metrics.metric import Guards, Metric, Native, of_products, of_rows
 from demele.metrics.options import RunOptions
+from demele.metrics.predictor.mcc import products_suffice
 from demele.metrics.run import score
 from demele.metrics.splits import annotated_rows
 
@@ -29,13 +32,23 @@ def explained_shares(data: Data) -> Native:
         if left > 0:  # as many rows as directions are fitted without an error, whatever they hold
             shares[index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
             adjusted[index] = 1.0 - (1.0 - shares[index]) * (len(rows) - 1) / left
+    found = _of_shares(shares, adjusted)
+    return found if data.groups is None else replace(found, matrix=_of_blocks(data, codes), matrix_of=BLOCKS)
+
+
+def _of_shares(shares: Array, adjusted: Array) -> Native:
     return Native(
         value=mean_of_defined(shares),
         per_factor=shares,
-        matrix=None if data.groups is None else _of_blocks(data, codes),
-        matrix_of=None if data.groups is None else BLOCKS,
         details={"adjusted": {"value": float(mean_of_defined(adjusted)), "per_factor": adjusted.tolist()}},
     )
+
+
+def explained_by_products(products: CrossProducts) -> Native:
+    """R2_i from the products of all columns."""
+    left = products.n - 1 - products.directions.shape[1]
+    shares = products.explained() if left > 0 else np.full(len(products.classes), np.nan)
+    return _of_shares(shares, 1.0 - (1.0 - shares) * (products.n - 1) / max(left, 1))
 
 
 def _of_blocks(data: Data, codes: Array) -> Array:
@@ -83,7 +96,8 @@ def r2_affine(codes: object, factors: object, **run: Unpack[RunOptions]) -> Scor
     Notes
     -----
     Zimmermann et al. 2021. Least squares on the rows that are scored: codes of noise score r / (N - 1) on average,
-    exactly so over all permutations of the rows, and the adjusted form takes that away. It does not see rotations.
+    exactly so over all permutations of the rows, and the adjusted form takes that away. It sees neither rotations
+    nor copies, nor further codes that mix the factors.
     O(N n_codes^2).
 
     Examples
@@ -108,7 +122,7 @@ METRIC = Metric(
     references=("zimmermann2021contrastive",),
     definition="share of each factor's variance that an affine map of all codes explains",
     aliases=("R2_affine",),
-    readings=(of_rows(explained_shares),),
+    readings=(of_products(explained_by_products, when=products_suffice), of_rows(explained_shares)),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="they have no more rows than the codes have directions",
     in_groups=True,

@@ -52,6 +52,18 @@ def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Array:
         order = streams("half", index).permutation(taken.n)
         halves.append((np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])))
     found: Array = ndtr(-averaged_covariances(taken.standardised(), columns, halves))
+    return found if data.groups is None else _of_groups(found, taken)
+
+
+def _of_groups(p: Array, data: Data) -> Array:
+    """Return p-values of groups: one depends on a factor if any of its columns does (Bonferroni over those that vary).
+
+    Valid however the columns of a group come along with one another.
+    """
+    varies = np.asarray(~data.codes.constant, dtype=np.float64)
+    tests = np.maximum(data.summed_by_code(varies), 1.0)
+    smallest = np.stack([p[data.columns_of([code])].min(axis=0) for code in range(data.n_codes)])
+    found: Array = np.minimum(smallest * tests[:, None], 1.0)
     return found
 
 
@@ -117,7 +129,7 @@ def tmex(
     Parameters
     ----------
     codes : array-like of shape (n_samples, n_codes), real, finite
-        Any unit.
+        Any unit. A group of columns depends on a factor if any of them does.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Rows that lack an annotation are left out.
     intended : array-like of shape (n_codes, n_factors) of 0 and 1, optional
@@ -186,6 +198,7 @@ METRIC = Metric(
     guards=Guards(outliers="move it", bins=False, fewest_rows=100),
     slow=1,
     probe=("n_splits", (9, 2, 5, 18, 36)),
+    in_groups=True,
     order=350,
     by_default=False,
 )

@@ -278,6 +278,8 @@ def _notes(codes: Codes, alive: NDArray[np.intp], scores: Mapping[str, float]) -
     dead = tuple(codes.names[index] for index in range(codes.d) if index not in alive)
     if dead:
         message = f"{len(dead)} of {codes.d} codes are constant, such as {dead[0]!r}; they are left out"
+        if len(dead) == 1:
+            message = f"1 of {codes.d} codes, {dead[0]!r}, is constant; it is left out"
         notes.append(Note(code="constant-code", message=message, subject=dead, severity="warning"))
     if np.isinf(scores["gaussian_total_correlation"]):
         message = "a code is a linear combination of others: the total correlation of a Gaussian is infinite"

@@ -11,6 +11,7 @@ from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, read_factor
 from demele.core.labelled import shown
+from demele.core.sentences import plural
 from demele.noise.audit import Audit
 from demele.noise.factor_noise import FactorAudit, Reliability, SecondAnnotation, matrix_of_annotators
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -232,8 +233,8 @@ def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
     if beyond.size:
         raise InputError(
             argument,
-            f"names {beyond.size} rows that do not exist, first {int(audit.rows[beyond[0]])}; the factors have rows 0 "
-            f"to {n - 1}",
+            f"names {plural(beyond.size, 'row that does', 'rows that do')} not exist, first "
+            f"{int(audit.rows[beyond[0]])}; rows are counted from 0: the {n:,} rows of the factors are 0 to {n - 1}",
         )
     true = read_factor(audit.values, factor.name, factor.kind)
     if not true.complete:

@@ -13,7 +13,7 @@ from demele.core.seeds import rng_for
 from demele.estimation.counts import JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.information import InformationTable
-from demele.estimation.signed_information import counted_transition, signed_table
+from demele.estimation.signed_information import audited_transition, counted_transition, signed_table
 from demele.metrics.data import TableSettings
 from demele.metrics.source import BLOCK_ENTRIES
 from demele.scoring.noisy.case import Case, NotCorrected
@@ -67,19 +67,28 @@ class Errors:
         table = np.bincount(cells, weight, minlength=self.n_classes**2)
         return table.reshape(self.n_classes, self.n_classes).astype(np.float64)
 
-    def drawn(self, weights: Floats, rng: np.random.Generator) -> Floats:
-        """Return the transition of one resample: of resampled audited rows, or of resampled counts."""
+    def drawn(self, table: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
+        """Return the transition of one resample with this table: of its audited rows, or of resampled counts."""
         if self.matrix is not None:
             return self.matrix
         if self.counts is None:
-            return counted_transition(self.counted(weights))
+            return audited_transition(self.counted(weights), self._given(table))
         total = self.counts.sum()
         again = rng.multinomial(int(total), (self.counts / total).ravel())
         return counted_transition(again.reshape(self.counts.shape).astype(np.float64))
 
-    def transition(self) -> Floats:
-        """Return the transition by the best estimate."""
-        return self.matrix if self.matrix is not None else counted_transition(self.counted())
+    def transition(self, table: Floats) -> Floats:
+        """Return the transition by the best estimate; ``table`` of all rows (n_codes, bins, columns)."""
+        if self.matrix is not None:
+            return self.matrix
+        if self.counts is not None:
+            return counted_transition(self.counts)
+        return audited_transition(self.counted(), self._given(table))
+
+    def _given(self, table: Floats) -> Floats:
+        """Return how often each class is given in all rows."""
+        given: Floats = self.placed(table)[0].sum(axis=0)
+        return given
 
     def placed(self, table: Floats) -> Floats:
         """Return a table whose columns are all classes, given or not."""
@@ -220,21 +229,21 @@ def signed_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorr
     if isinstance(found, NotCorrected):
         return found
     notes: list[Note] = []
-    for one, factor in zip(found.errors, case.source.data.factors.columns, strict=True):
+    everything = found.rows.count()
+    best: list[Floats | None] = []
+    for one, factor, table in zip(found.errors, case.source.data.factors.columns, everything.tables, strict=True):
+        best.append(None if one is None else one.transition(table))
         if one is not None and not factor.categorical:
             notes.append(_of_bins(factor))
         if one is None or one.matrix is not None:
             continue
-        if _smallest(one.transition()) < SINGULAR:
+        if _smallest(one.transition(table)) < SINGULAR:
             return NotCorrected(
                 f"the transition of {quoted(one.name)}, as it was counted, is too close to one that loses classes; "
                 "count more rows, join classes that are mistaken for each other, or take method 'audited'"
             )
         notes += _never_counted(one)
-    everything = found.rows.count()
-    estimate, difference = found.informations(
-        [everything], [[None if one is None else one.transition() for one in found.errors]]
-    )
+    estimate, difference = found.informations([everything], [best])
     draws = list(_drawn(case, found))
     by_audit = [other for _, other in draws if other is not None]
     return SignedTables(
@@ -290,7 +299,8 @@ def _drawn(case: Case, found: Binned) -> Iterator[tuple[InformationTable, Inform
         weights = np.bincount(np.concatenate(chosen), minlength=n).astype(np.float64)
         counts.append(found.rows.count(weights))
         drawn.append(weights)
-        transitions.append([None if one is None else one.drawn(weights, rng) for one in found.errors])
+        pairs = zip(found.errors, counts[-1].tables, strict=True)
+        transitions.append([None if one is None else one.drawn(table, weights, rng) for one, table in pairs])
         entries = (len(counts) + 1) * max(sum(table.size for table in counts[0].tables), n)
         if entries > BLOCK_ENTRIES or index == case.resamples - 1:
             yield found.informations(counts, transitions, drawn)

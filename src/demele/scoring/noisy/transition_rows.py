@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, quoted
 from demele.core.seeds import rng_for
-from demele.estimation.signed_information import counted_transition
+from demele.estimation.signed_information import audited_transition, counted_transition
 from demele.metrics.run import bare_values
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy.case import Case, NotCorrected, Work
@@ -94,11 +94,15 @@ def _estimate(known: NoiseOfFactor, rows: Rows, case: Case, counts: Floats | Non
         whole = known.matrix if known.kind == "transition" else counted_transition(counted)
         return whole[np.ix_(known.position, known.position)]
     column = next(one for one in case.source.data.factors.columns if one.name == known.name)
-    given = np.asarray(column.values)[known.rows]
+    values = np.asarray(column.values)
+    given = values[known.rows]
     used = (given >= 0) & np.isin(known.rows, rows)
     k = len(known.classes)
     cells = known.values[used].astype(np.intp) * k + known.position[given[used].astype(np.intp)]
-    return counted_transition(np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.float64))
+    counts = np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.float64)
+    annotated = values[rows][values[rows] >= 0].astype(np.intp)
+    often = np.bincount(known.position[annotated], minlength=k).astype(np.float64)
+    return audited_transition(counts, often)
 
 
 def _score(case: Case, work: Work, rows: Rows, transitions: Mapping[str, Floats]) -> float | str:

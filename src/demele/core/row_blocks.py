@@ -1,0 +1,98 @@
+"""Rows that belong together: which ones, as columns name them; and blocks of dependent rows, which chance permutes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.sentences import arg
+from demele.core.table_columns import as_column
+
+Numbers = NDArray[np.intp]
+
+#: Fewer blocks can be put into so few orders that no score would be rare among them: 4 into 24.
+LEAST_BLOCKS = 5
+
+
+def numbered_rows(values: object, argument: str, n: int, rows_of: str) -> tuple[Numbers, int]:
+    """Return a number from 0, in order of appearance, for what each row belongs to, and how many there are.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers or names.
+    argument : str
+        What messages call them.
+    n : int
+    rows_of : str
+        The argument whose rows these are.
+
+    Raises
+    ------
+    InputError
+        If there are not ``n``, or some are missing.
+    """
+    import pandas as pd
+
+    column = as_column(values, argument)
+    if column.shape != (n,):
+        raise InputError(argument, f"expected {n}, one per row of {arg(rows_of)}, got shape {column.shape}")
+    numbers, names = pd.factorize(column)
+    missing = np.flatnonzero(numbers < 0)
+    if missing.size:
+        raise InputError(
+            argument,
+            f"{missing.size} of {n} rows have none, first row {missing[0]}; give a row that belongs to no other a "
+            f"{argument.removesuffix('s')} of its own",
+        )
+    return numbers.astype(np.intp), len(names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowBlocks:
+    """Blocks of rows that depend on each other, such as the frames of a video.
+
+    Attributes
+    ----------
+    count : int
+        Blocks.
+    rows : array of int of shape (n_samples,)
+        The rows, block after block, in their order within each.
+    ends : array of int of shape (count,)
+        Where each block ends among them.
+    """
+
+    count: int
+    rows: Numbers
+    ends: Numbers
+
+    def permutation(self, rng: np.random.Generator) -> Numbers:
+        """Return an order of the rows in which whole blocks stand in each other's places, each in its own order.
+
+        Blocks of unequal length are laid end to end in their new order, from the first row on.
+        """
+        blocks = np.split(self.rows, self.ends[:-1])
+        order = np.empty_like(self.rows)
+        order[self.rows] = np.concatenate([blocks[place] for place in rng.permutation(self.count)])
+        return order
+
+
+def read_blocks(values: object, n: int) -> RowBlocks:
+    """Read the block of every row, in the order of the rows of the codes.
+
+    Raises
+    ------
+    InputError
+        If there are not ``n`` of them, or some are missing.
+    NotEnoughData
+        If there are too few blocks to permute.
+    """
+    numbers, count = numbered_rows(values, "blocks", n, "codes")
+    if count < LEAST_BLOCKS:
+        raise NotEnoughData(
+            "blocks",
+            f"expected at least {LEAST_BLOCKS}, got {count}: so few can be put into few orders, which say nothing of "
+            "chance; give shorter blocks, as long as rows depend on each other",
+        )
+    return RowBlocks(count, np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers)))

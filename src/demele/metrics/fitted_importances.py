@@ -1,0 +1,179 @@
+"""Predictors of all factors, and how important each code is to them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.results import Note
+from demele.estimation.importance import FittedImportance, Shuffles
+from demele.metrics.data import Array, Data
+from demele.metrics.metric import Streams
+from demele.metrics.splits import annotated_rows, fewer_than_asked, sizes
+
+#: The importance that no predictor has of its own.
+PERMUTATION = "permutation"
+#: Level at which the predictors of all factors together are held to chance before a shuffled code counts.
+LEVEL = 0.01
+#: Smaller losses of a score are rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Importances:
+    """What the predictors of all factors gave.
+
+    Attributes
+    ----------
+    matrices : mapping of str to array of shape (n_codes, n_factors)
+        Importance of each code for each factor, by the name of the importance.
+    explicitness, unclipped : arrays of shape (n_factors,)
+        How well each factor is predicted: at least 0, and as it came.
+    read : array of bool of shape (n_factors,)
+        Whether a factor is predicted better than chance; of all factors, where no code was shuffled.
+    settings : mapping of factor to mapping
+        Chosen by validation.
+    n : int
+        Rows.
+    notes : tuple of Note
+    factor_names : tuple of str
+    """
+
+    matrices: Mapping[str, Array]
+    explicitness: Array
+    unclipped: Array
+    read: NDArray[np.bool_]
+    settings: Mapping[str, Mapping[str, Any]]
+    n: int
+    notes: tuple[Note, ...]
+    factor_names: tuple[str, ...]
+
+
+def _importances(
+    data: Data,
+    streams: Streams,
+    fit: Callable[..., Any],
+    importance: tuple[str, ...],
+    informativeness: str,
+    report: str,
+    n_train: int | None = None,
+    n_test: int | None = None,
+    **predictor: Any,
+) -> Importances:
+    """Fit one predictor for each factor, on the rows that are annotated for it."""
+    codes, m = data.standardised(), data.factors.m
+    own = np.zeros((data.codes.d, m))
+    lost, read = np.zeros((data.n_codes, m)), np.ones(m, dtype=np.bool_)
+    explicitness = np.empty(data.factors.m)
+    unclipped = np.empty(data.factors.m)
+    settings = {}
+    for index, factor in enumerate(data.factors.columns):
+        rows, values = annotated_rows(factor, codes)
+        if factor.categorical:
+            values = np.asarray(values, dtype=np.intp)
+        else:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
+            values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
+        if n_train or n_test:
+            predictor["n_train"], predictor["n_test"] = sizes(len(rows), n_train, n_test)
+        drawn_from = round(data.drawn_from * len(rows) / data.n)
+        rng = streams("factor", index)
+        if PERMUTATION in importance:
+            groups = tuple(tuple(data.columns_of([code])) for code in range(data.n_codes))
+            predictor["shuffles"] = Shuffles(groups, streams("factor", index, "shuffles"))
+        fitted = fit(rows, values, categorical=factor.categorical, rng=rng, drawn_from=drawn_from, **predictor)
+        own[:, index] = fitted.importance
+        unclipped[index] = _informativeness(fitted.score, fitted.mse, fitted.chance, informativeness, report)
+        if fitted.shuffled is not None:
+            shuffled, errors = fitted.shuffled.score, fitted.shuffled.mse
+            drop = unclipped[index] - _informativeness(shuffled, errors, fitted.chance, informativeness, report)
+            read[index] = _above_chance(fitted, m)
+            lost[:, index] = np.where(read[index] & (drop > ROUNDING), drop, 0.0)
+        explicitness[index] = max(unclipped[index], 0.0)
+        settings[factor.name] = dict(fitted.settings)
+    notes = fewer_than_asked(data.n, n_train, n_test)
+    matrices = {one: lost if one == PERMUTATION else data.summed_by_code(own) for one in importance}
+    return Importances(matrices, explicitness, unclipped, read, settings, data.n, notes, data.factors.names)
+
+
+def _informativeness(
+    score: float | Array, mse: float | Array | None, chance: float | None, informativeness: str, report: str
+) -> float | Array:
+    """Return the explicitness that scores on unseen rows stand for; there is a chance of categorical factors only."""
+    if chance is not None:
+        if report == "unscaled":
+            return score
+        return (score - chance) / (1 - chance) if chance < 1 else np.nan
+    if informativeness == "uniform-6" and mse is not None:  # source equation 1.5, on factors scaled to [0, 1]
+        return 1 - 6 * mse
+    return score
+
+
+def _above_chance(fitted: FittedImportance, m: int) -> bool:
+    """Whether a predictor beats the best constant, and by more than its predictions of rows in random order do.
+
+    The level is shared among the factors: of codes of noise, not one in a hundred calls finds any factor read.
+    """
+    if fitted.shuffled is None or not fitted.score > (fitted.chance or 0.0):
+        return False
+    return fitted.shuffled.above_chance > NormalDist().inv_cdf(1 - LEVEL / m)
+
+
+def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedImportance]:
+    """Return a fit of trees that sorts the same codes once, for all factors that are annotated on all rows."""
+    from demele.estimation.presorted_codes import Presorted, presort
+
+    held: list[tuple[Array, Presorted]] = []
+
+    def fitted(codes: Array, values: Array, **options: Any) -> FittedImportance:
+        if not held or held[0][0] is not codes:
+            held[:] = [(codes, presort(codes))]
+        return fit(codes, values, presorted=held[0][1], **options)
+
+    return fitted
+
+
+def forest(
+    data: Data, streams: Streams, n_trees: int, importance: tuple[str, ...], informativeness: str, report: str
+) -> Importances:
+    """Return the importances of random forests."""
+    from demele.estimation.forest_importance import forest_importance
+
+    fit = _sorting_once(forest_importance)
+    return _importances(data, streams, fit, importance, informativeness, report, n_trees=n_trees)
+
+
+def lasso(data: Data, streams: Streams, importance: tuple[str, ...], informativeness: str, report: str) -> Importances:
+    """Return those of linear predictors with an L1 penalty chosen by validation."""
+    from demele.estimation.lasso_importance import lasso_importance
+
+    return _importances(data, streams, lasso_importance, importance, informativeness, report)
+
+
+def boosting(
+    data: Data,
+    streams: Streams,
+    n_trees: int,
+    max_depth: int,
+    learning_rate: float,
+    max_bins: int | None,
+    n_train: int | None,
+    n_test: int | None,
+    importance: tuple[str, ...],
+    informativeness: str,
+    report: str,
+) -> Importances:
+    """Return those of gradient-boosted trees."""
+    from demele.estimation.boosting_importance import boosting_importance
+
+    sizes_of: dict[str, Any] = {
+        "n_trees": n_trees,
+        "max_depth": max_depth,
+        "learning_rate": learning_rate,
+        "max_bins": max_bins,
+    }
+    rows = {"n_train": n_train, "n_test": n_test}
+    fit = _sorting_once(boosting_importance)
+    return _importances(data, streams, fit, importance, informativeness, report, **rows, **sizes_of)

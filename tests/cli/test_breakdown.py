@@ -1,0 +1,80 @@
+"""``demele breakdown``: what Python finds, said in a sentence and in every format, and what is refused."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele as library
+from tests.cli.conftest import Program
+
+BOTH = ("breakdown", "codes.npy", "blurred.npy", "factors.csv::shape")
+
+
+@pytest.fixture
+def blurred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Beside the codes, others that hold less of the factors."""
+    monkeypatch.setattr("demele.scoring.breakdown.PRECISION", 0.01)
+    codes = np.load("codes.npy")
+    np.save("blurred.npy", codes + 0.5 * np.random.default_rng(1).normal(size=codes.shape))
+    return folder
+
+
+def test_it_is_what_python_finds(demele: Program, blurred: Path) -> None:
+    found = library.breakdown(
+        np.load("codes.npy"), np.load("blurred.npy"), pd.read_csv("factors.csv")["shape"], names=("codes", "blurred")
+    )
+    assert 0 < found.guaranteed < found.attained
+    run = demele(*BOTH, "--format", "json", "--quiet")
+    assert (run.status, run.err) == (0, "")
+    assert json.loads(run.out) == json.loads(found.to_json())
+    row = pd.read_csv(io.StringIO(demele(*BOTH, "--format", "csv", "--quiet").out)).iloc[0]
+    assert (row["ahead"], row["guaranteed"], row["attained"]) == ("codes", found.guaranteed, found.attained)
+    told = demele(*BOTH, "--format", "table", "--quiet").out
+    assert " ".join(told.split()) == found.sentence
+
+
+def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
+    run = demele(
+        *BOTH, "--metric", "dcimig", "--bins", "4", "--kinds", "categorical", "--name", "new,old", "--output", "b.json"
+    )
+    assert "demele: results in b.json" in run.err
+    found = json.loads(Path("b.json").read_text(encoding="utf-8"))
+    direct = library.dcimig(np.load("blurred.npy"), pd.read_csv("factors.csv")[["shape"]], bins=4, kinds="categorical")
+    assert (found["ahead"], found["behind"], found["metric"]) == ("new", "old", "dcimig")
+    assert found["value_behind"] == pytest.approx(direct.value)
+
+
+def test_progress_is_told(blurred: Path) -> None:
+    seen: list[tuple[float, float, str]] = []
+    factors = pd.read_csv("factors.csv")["shape"]
+    library.breakdown(np.load("codes.npy"), np.load("blurred.npy"), factors, progress=lambda *one: seen.append(one))
+    parts = [done / total for done, total, _ in seen]
+    assert parts[0] == 0
+    assert max(parts) < 1
+    assert len({label for *_, label in seen}) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("breakdown", "codes.npy", "blurred.npy"), "the following arguments are required: FACTORS"),
+        (("breakdown", "codes.npy", "codes.npy", "factors.csv"), "codes.npy: given twice"),
+        ((*BOTH, "--metric", "sap"), "--metric: no bounds are known of 'sap'; known are mig, mig_sup, dcimig"),
+        ((*BOTH, "--name", "new"), "--name: expected 2 names"),
+        (
+            ("score", "codes.npy", "blurred.npy", "--factors", "factors.csv", "--factor-noise", "shape=0.02"),
+            "--factor-noise: scores of one representation are corrected; score each by itself. How many wrong "
+            "annotations the order of two bears, demele breakdown A B FACTORS says",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(demele: Program, blurred: Path, words: tuple[str, ...], message: str) -> None:
+    run = demele(*words)
+    assert run.status == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert run.out == ""

@@ -1,0 +1,103 @@
+"""``demele probe``: the numbers of Python for sparse and dense codes, in every format, and what is refused."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import demele as library
+from tests.cli.conftest import Program
+
+
+@pytest.fixture
+def dictionary(folder: Path) -> pd.DataFrame:
+    """Red has two codes, blue has one; the others fire at random."""
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 2_000)
+    first = rng.random(2_000) < 0.7
+    own = [(colour == "red") & first, (colour == "red") & ~first, colour == "blue"]
+    others = scipy.sparse.random(2_000, 30, 0.02, random_state=0)
+    scipy.sparse.save_npz("sparse.npz", scipy.sparse.hstack([np.column_stack(own) * 1.0, others], format="csr"))
+    Path("names.txt").write_text("\n".join(f"f{place}" for place in range(33)), encoding="utf-8")
+    np.savez("space.npz", decoder=rng.normal(size=(33, 5)), activations=rng.normal(size=(2_000, 5)))
+    factors = pd.DataFrame({"colour": colour})
+    factors.to_csv("colours.csv", index=False)
+    return factors
+
+
+@pytest.mark.parametrize(
+    ("options", "function", "arguments"),
+    [
+        (("--top", "1,3", "--chance", "2"), "sparse_probing", {"k": [1, 3], "chance": 2}),
+        (("--ranking", "raw", "--score-on", "training"), "sparse_probing", {"ranking": "raw", "score_on": "training"}),
+        (("--splitting", "--jump", "0.1", "--most", "2"), "splitting", {"jump": 0.1, "most": 2}),
+        (("--absorption", "--screen", "8", "--rows", "900"), "absorption", {"screen": 8, "n_rows": 900}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_numbers_are_those_of_python(
+    demele: Program, dictionary: pd.DataFrame, options: tuple[str, ...], function: str, arguments: dict[str, object]
+) -> None:
+    run = demele("probe", "sparse.npz", "colours.csv", *options, "--code-names", "names.txt", "--format", "json")
+    assert run.status == 0, run.err
+    names = Path("names.txt").read_text(encoding="utf-8").split()
+    codes = scipy.sparse.load_npz("sparse.npz")
+    found = getattr(library, function)(codes, dictionary, code_names=names, **arguments)
+    told = json.loads(run.out)
+    assert told["value"] == found.value
+    assert [row["codes"] for row in told["details"]["classes"]] == [
+        list(row["codes"]) for row in found.details["classes"]
+    ]
+
+
+def test_classes_are_rows(demele: Program, dictionary: pd.DataFrame) -> None:
+    run = demele("probe", "sparse.npz", "colours.csv", "--splitting", "--format", "csv")
+    table = pd.read_csv(io.StringIO(run.out)).set_index("class")
+    assert table["codes"]["red"] == "z1 z2"
+    assert (table["splitting"]["red"], table["splitting"]["blue"]) == (2, 1)
+    printed = demele("probe", "sparse.npz", "colours.csv", "--splitting", "--format", "table").out
+    assert "Score(splitting = " in printed
+    assert any(line.split()[:4] == ["colour", "blue", "1", "z3"] for line in printed.splitlines())
+
+
+def test_dense_codes_have_the_names_of_their_columns(demele: Program, folder: Path) -> None:
+    run = demele("probe", "data.csv::z1,z2,z3", "data.csv::shape", "--top", "1", "--format", "json", "--quiet")
+    assert {code for row in json.loads(run.out)["details"]["classes"] for code in row["codes"]} == {"z1"}
+
+
+def test_the_probe_is_of_the_activations(demele: Program, dictionary: pd.DataFrame) -> None:
+    given = ("--absorption", "--decoder", "space.npz::decoder", "--activations", "space.npz::activations")
+    run = demele("probe", "sparse.npz", "colours.csv", *given, "--format", "json", "--quiet")
+    # of noise no class is recognised
+    assert [row["full"] for row in json.loads(run.out)["details"]["classes"]] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--jump", "0.1"), "--jump: is for --splitting and --absorption"),
+        (("--splitting", "--chance", "3"), "--chance: has no part in --splitting and --absorption"),
+        (("--splitting", "--decoder", "space.npz::decoder"), "--decoder: is for --absorption"),
+        (("--absorption", "--decoder", "space.npz::decoder"), "--activations: expected decoder and activations"),
+        (("--splitting", "--absorption"), "not allowed with argument"),
+        (("--top", "one"), "expected whole numbers, such as 1,10,100"),
+        (("--top", "0"), "--top: expected at least 1, got 0"),
+    ],
+)
+def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:
+    run = demele("probe", "sparse.npz", "colours.csv", *words)
+    assert run.status == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert run.out == ""
+
+
+def test_names_are_of_sparse_codes(demele: Program, folder: Path) -> None:
+    Path("names.txt").write_text("a\nb\nc", encoding="utf-8")
+    run = demele("probe", "codes.npy", "factors.csv", "--code-names", "names.txt")
+    assert run.status == 2
+    assert "--code-names: is for sparse codes" in run.err

@@ -1,0 +1,160 @@
+"""Blocks of dependent rows: chance permutes them whole, so that rows that move together are no evidence."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.row_blocks import read_blocks
+from tests.tolerances import assert_exact, assert_mean
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+N_BLOCKS, LENGTH = 20, 30
+BLOCKS = np.repeat(np.arange(N_BLOCKS), LENGTH)
+
+
+def walks(rng: np.random.Generator, columns: int) -> Array:
+    """Columns that go slowly up and down within each block."""
+    steps = rng.standard_normal((N_BLOCKS, LENGTH, columns))
+    return np.asarray(
+        (np.cumsum(steps, axis=1) * 0.2 + rng.standard_normal((N_BLOCKS, 1, columns))).reshape(-1, columns)
+    )
+
+
+def orders(blocks: Any, draws: int, n: int) -> list[list[int]]:
+    read = read_blocks(blocks, n)
+    return [read.permutation(np.random.default_rng(draw)).tolist() for draw in range(draws)]
+
+
+def test_blocks_of_equal_length_take_each_others_places() -> None:
+    names = np.array(list("edcbaabcde"))  # 0 and 9 are block "e", 1 and 8 block "d", ...
+    pairs = [(row, 9 - row) for row in range(5)]
+    seen = set()
+    for order in orders(names, 60, 10):
+        places = [(order[first], order[second]) for first, second in pairs]
+        assert sorted(places) == pairs  # whole blocks, each in its own order
+        seen.add(tuple(places))
+    assert len(seen) > 30
+
+
+def test_blocks_of_other_lengths_are_laid_end_to_end() -> None:
+    names = [0, 0, 0, 1, 2, 2, 3, 4, 4, 4]
+    blocks = {0: [0, 1, 2], 1: [3], 2: [4, 5], 3: [6], 4: [7, 8, 9]}
+    for order in orders(names, 20, 10):
+        rest, met = list(order), []
+        while rest:
+            (block,) = [own for own in blocks.values() if own[0] == rest[0]]
+            assert rest[: len(block)] == block
+            met.append(block[0])
+            rest = rest[len(block) :]
+        assert sorted(met) == [0, 3, 4, 6, 7]
+
+
+def test_blocks_of_one_row_are_as_none() -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = rng.random((200, 2)), rng.random((200, 2))
+    options: dict[str, Any] = {"dci_lasso": {}}
+    plain = demele.evaluate(codes, factors, ["mig", "dci_lasso_modularity"], chance=5, options=options)
+    alone = demele.evaluate(
+        codes, factors, ["mig", "dci_lasso_modularity"], chance=5, options=options, blocks=np.arange(200)
+    )
+    for mine, theirs in zip(alone, plain, strict=True):
+        assert mine.chance is not None
+        assert theirs.chance is not None
+        assert_exact(mine.chance.values, theirs.chance.values)
+
+
+def test_every_metric_sees_whole_blocks() -> None:
+    """A metric of arrays, a table and rows: factors that are the number of their row show which ones were moved."""
+
+    def share_in_order(codes: Array, factors: Array) -> float:
+        moved = factors[:, 0].reshape(N_BLOCKS, LENGTH)
+        return float((np.diff(moved, axis=1) == 1).all())
+
+    rows = np.arange(N_BLOCKS * LENGTH, dtype=float)[:, None]
+    whole = demele.evaluate(rows, rows, [share_in_order], chance=6, blocks=BLOCKS)
+    single = demele.evaluate(rows, rows, [share_in_order], chance=6)
+    assert whole["share_in_order"].chance.values == (1.0,) * 6  # type: ignore[union-attr]
+    assert single["share_in_order"].chance.values == (0.0,) * 6  # type: ignore[union-attr]
+    # a factor that is constant in each block: some permutation of blocks is all that can be, and the codes tell it
+    level = BLOCKS % 4
+    codes = np.column_stack([level, np.arange(level.size) % 3]).astype(float)
+    by_block = demele.mig(codes, level, chance=20, blocks=BLOCKS, kinds="categorical").chance
+    by_row = demele.mig(codes, level, chance=20, kinds="categorical").chance
+    assert by_block is not None
+    assert by_row is not None
+    assert by_block.mean > 10 * by_row.mean
+
+
+def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() -> None:
+    """Codes and factors that know nothing of each other."""
+    small: dict[str, list[float]] = {"blocks": [], "rows": []}
+    for draw in range(100):
+        rng = np.random.default_rng(draw)
+        codes, factors = walks(rng, 1), walks(rng, 1)
+        for name, blocks in (("blocks", BLOCKS), ("rows", None)):
+            chance = demele.mcc(codes, factors, chance=19, seed=draw, blocks=blocks).chance
+            assert chance is not None
+            small[name].append(float(chance.p_value <= 0.1))
+    assert_mean(small["blocks"], expected=0.1)
+    assert np.mean(small["rows"]) > 0.5
+
+
+def test_codes_in_groups_too() -> None:
+    rng = np.random.default_rng(1)
+    codes, factors = walks(rng, 3), walks(rng, 2)
+    given: dict[str, Any] = {"chance": 19, "code_groups": {"both": [0, 1]}}
+    by_block = demele.mcc(codes, factors, blocks=BLOCKS, **given).chance
+    by_row = demele.mcc(codes, factors, **given).chance
+    assert by_block is not None
+    assert by_row is not None
+    assert by_block.mean > 2 * by_row.mean
+
+
+def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
+    rng = np.random.default_rng(2)
+    codes, factors = walks(rng, 2), walks(rng, 2)
+    score = demele.mig(codes, factors, chance=5, blocks=BLOCKS)
+    assert "blocks=20" in str(score.signature).replace(":", "=").replace(" ", "")
+    again = demele.replay(str(score.signature), codes, factors, blocks=BLOCKS)
+    assert again.chance is not None
+    assert score.chance is not None
+    assert_exact(again.chance.values, score.chance.values)
+    with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass blocks"):
+        demele.replay(str(score.signature), codes, factors)
+    plain = demele.mig(codes, factors, chance=5)
+    with pytest.raises(InputError, match="blocks: the signature's chance level permuted single rows"):
+        demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)
+
+
+def test_cells_have_no_level_of_chance_then() -> None:
+    rng = np.random.default_rng(3)
+    codes, factors = walks(rng, 2), walks(rng, 2)
+    assert demele.evaluate(codes, factors, "mig", chance=2).matrix_chance
+    assert not demele.evaluate(codes, factors, "mig", chance=2, blocks=BLOCKS).matrix_chance
+
+
+@pytest.mark.parametrize(
+    ("blocks", "more", "message"),
+    [
+        (np.arange(599), {}, "blocks: expected 600, one per row of codes, got shape"),
+        (np.where(BLOCKS < 1, np.nan, BLOCKS), {}, "blocks: 30 of 600 rows have none, first row 0; give .* a block of"),
+        (BLOCKS % 4, {}, "blocks: expected at least 5, got 4: so few can be put into few orders"),
+        (BLOCKS, {"chance": 0}, "blocks: are what chance permutes whole; pass chance=100"),
+        (BLOCKS, {"bootstrap": 10}, "bootstrap: takes rows for independent"),
+        (BLOCKS, {"aligned": True}, "aligned: takes rows for independent"),
+        (BLOCKS, {"factor_noise": {"v1": 0.1}}, "factor_noise: takes rows for independent"),
+    ],
+)
+def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> None:
+    rows = np.random.default_rng(0).random((600, 2))
+    error = NotEnoughData if "at least 5" in message else InputError
+    with pytest.raises(error, match=message):
+        demele.evaluate(rows, rows, "mig", **{"chance": 5, "blocks": blocks, **more})
+    if set(more) <= {"chance", "bootstrap"}:
+        with pytest.raises(error, match=message):
+            demele.mig(rows, rows, **{"chance": 5, "blocks": blocks, **more})

@@ -1,0 +1,122 @@
+"""Sums of rows read a piece at a time: SAP and MCC of continuous factors, IRS and OMES are of every row."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.outofcore import tables
+from tests.outofcore.test_out_of_core import in_files
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+N = 1500
+SAMPLE = 200
+CODES, FACTORS = ["z1", "z2", "z3"], ["size", "turn", "tilt"]
+METRICS = ["sap", "mcc", "irs", "omes"]
+
+
+def make_rows(*, holes: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    factors = rng.random((N, 3)) * [1.0, 8.0, 0.01]
+    codes = np.column_stack([factors[:, 0] + 0.2 * rng.standard_normal(N), factors[:, 1] ** 2, factors @ [1, 0.1, 90]])
+    if holes:
+        factors[rng.random(N) < 0.2, 0] = np.nan
+        factors[:600, 1] = np.nan
+    return pd.DataFrame(np.hstack([codes, factors]), columns=[*CODES, *FACTORS])
+
+
+def scanned(rows: pd.DataFrame, folder: Path, cuts: list[int], group: int) -> tuple[Any, Any]:
+    made = in_files(rows, folder, cuts, group)
+    return demele.scan_parquet(made, CODES), demele.scan_parquet(made, FACTORS)
+
+
+def numbers(evaluation: demele.Evaluation) -> list[float]:
+    found: list[float] = []
+    for score in evaluation:
+        assert score.matrix is not None
+        found += [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist()]
+    return found
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize(("cuts", "group"), [([], 2000), ([13, 900], 50)])
+def test_every_row_counts(tmp_path: Path, holes: bool, cuts: list[int], group: int) -> None:
+    rows = make_rows(holes=holes)
+    missing: Any = "omit" if holes else "raise"
+    expected = demele.evaluate(rows[CODES], rows[FACTORS], METRICS, missing=missing)
+    found = demele.evaluate(*scanned(rows, tmp_path / "rows", cuts, group), METRICS, sample=SAMPLE, missing=missing)
+    assert [score.n for score in found] == [N] * len(METRICS)
+    assert not [note for score in found for note in score.notes if note.code in ("sampled", "unprobed")]
+    assert_close(numbers(found), numbers(expected), ROUNDING)
+
+
+def test_neither_workers_nor_partitions_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = make_rows()
+    expected = numbers(demele.evaluate(rows[CODES], rows[FACTORS], METRICS))
+    monkeypatch.setattr(tables, "ROWS_PER_SPAN", 100)
+    data = scanned(rows, tmp_path / "rows", [300, 1100], 100)
+    alone, together = (demele.evaluate(*data, METRICS, sample=SAMPLE, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert_exact(numbers(together), numbers(alone))
+    assert_close(numbers(alone), expected, ROUNDING)
+    array = pytest.importorskip("dask.array")
+    codes, factors = (array.from_array(rows[names].to_numpy(), chunks=(400, -1)) for names in (CODES, FACTORS))
+    assert_close(numbers(demele.evaluate(codes, factors, METRICS, sample=SAMPLE)), expected, ROUNDING)
+
+
+def test_products_of_all_columns(tmp_path: Path) -> None:
+    rows = make_rows()
+    rows["turn"] = rows["turn"].astype(int).astype(str)
+    metrics = ["mcc", "mcc_weak", "r2_affine"]
+    expected = demele.evaluate(rows[CODES], rows[FACTORS], metrics)
+    found = demele.evaluate(*scanned(rows, tmp_path / "rows", [700], 100), metrics, sample=SAMPLE)
+    for score in found:
+        assert score.n == N
+        assert_close([score.value, *score.native.values()], [*values_of(expected[score.metric])], SOLVER)
+
+
+def test_classes_are_sampled_by_sap_alone(tmp_path: Path) -> None:
+    rows = make_rows()
+    rows["turn"] = rows["turn"].astype(int).astype(str)
+    expected = demele.evaluate(rows[CODES], rows[FACTORS], METRICS)
+    found = demele.evaluate(*scanned(rows, tmp_path / "rows", [700], 100), METRICS, sample=SAMPLE)
+    assert {score.metric: score.n for score in found} == {"sap": SAMPLE, "mcc": N, "irs": N, "omes": N}
+    for name in ("irs", "omes"):
+        assert_close([found[name].value, *found[name].native.values()], [*values_of(expected[name])], ROUNDING)
+
+
+def values_of(score: demele.Score) -> list[float]:
+    return [score.value, *score.native.values()]
+
+
+def test_a_signature_makes_the_number_again(tmp_path: Path) -> None:
+    data = scanned(make_rows(), tmp_path / "rows", [700], 100)
+    for score in demele.evaluate(*data, METRICS, sample=SAMPLE):
+        again = demele.replay(str(score.signature), *data)
+        assert_close(again.value, score.value, ROUNDING)
+
+
+def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
+    rows = make_rows()
+    edges = [-1.0, 0.5, 9.0]  # all of tilt lies below 0.5
+    options = {"irs": {"bins": edges}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = demele.evaluate(rows[CODES], rows[FACTORS], ["irs"], options=options)
+        data = scanned(rows, tmp_path / "rows", [700], 100)
+        found = demele.evaluate(*data, ["irs"], options=options, sample=SAMPLE)
+    assert found["irs"].factor_names == expected["irs"].factor_names
+    assert_close(numbers(found), numbers(expected), ROUNDING)
+
+
+def test_what_the_sample_shows_is_told_once(tmp_path: Path) -> None:
+    rows = make_rows()
+    rows.loc[3, "z1"] = 1e6
+    found = demele.evaluate(*scanned(rows, tmp_path / "rows", [700], 100), ["omes", "sap"], sample=N - 1)
+    for score in found:
+        codes = [note.code for note in score.notes]
+        assert len(codes) == len(set(codes))

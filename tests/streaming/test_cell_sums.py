@@ -1,0 +1,230 @@
+"""OMES from sums in cells: of every row, equal to one call on all rows to rounding, however the rows come."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import demele
+from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
+from demele.streaming.cell_sums import CellState
+from demele.streaming.frame import Frame
+from demele.streaming.sums import ExtremeState, merged
+from tests.oracles import effects as oracle
+from tests.streaming.test_sums import first, forged
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+N = 2000
+RNG = np.random.default_rng(6)
+LEVELS = RNG.integers(0, (3, 4, 2), (N, 3))
+FACTORS: Array = np.column_stack([LEVELS[:, :2], RNG.random(N)])
+KINDS = ("categorical", "categorical", "continuous")
+CODES: Array = np.column_stack([FACTORS @ [1.0, 0.2, 0.0], FACTORS[:, 1] ** 2 - FACTORS[:, 2], RNG.standard_normal(N)])
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"effect": "published"},
+    {"variance": "plug-in", "pooling": "max"},
+    {"variance": "unbiased", "bins": 3, "overlap_weight": 0.2},
+]
+
+
+def numbers(score: Any) -> list[float]:
+    usable = [float(one) for one in score.details["usable_rows"].values()]
+    return [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist(), *usable]
+
+
+def framed(codes: Array, factors: Array, **keywords: Any) -> Frame:
+    return Frame.of(codes, factors, kinds=list(KINDS), **keywords)
+
+
+def fed(frame: Frame, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
+    """Batches go to three accumulators in turn, which are merged from the last to the first."""
+    parts = [demele.Accumulator("omes", frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
+    for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
+        parts[index % 3] = parts[index % 3].update(codes[rows], factors[rows])
+    return parts[2].merge(parts[1]).merge(parts[0])
+
+
+def of_rows(codes: Array, factors: Array, **keywords: Any) -> Any:
+    return demele.omes(codes, factors, kinds=list(KINDS), **keywords)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("cuts", [1, 7, 300])
+def test_of_every_row_however_they_come(cuts: int, options: dict[str, Any]) -> None:
+    accumulator = fed(framed(CODES, FACTORS), CODES, FACTORS, cuts, options={"omes": options})
+    assert repr(accumulator) == f"Accumulator(omes; n={N}, counted: nothing, summed: omes)"
+    found, expected = accumulator.compute(), of_rows(CODES, FACTORS, **options)
+    assert_close(numbers(found), numbers(expected), ROUNDING)
+    assert [note.message for note in found.notes if note.code != "unprobed"] == [
+        note.message for note in expected.notes if note.code != "noise"
+    ]
+
+
+def test_the_definition_in_loops() -> None:
+    found = fed(framed(CODES, FACTORS), CODES, FACTORS, options={"omes": {"variance": "plug-in", "bins": 2}}).compute()
+    labels = np.column_stack([LEVELS[:, :2], FACTORS[:, 2] >= (FACTORS[:, 2].min() + FACTORS[:, 2].max()) / 2])
+    expected = oracle.total_effects(CODES.tolist(), labels.astype(int).tolist(), unbiased=False)
+    assert_close(found.matrix.to_numpy(), expected, ROUNDING)
+
+
+def test_by_hand() -> None:
+    """Two factors of two values, every pair once; the second code is the sum of both."""
+    grid = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=float)
+    codes = np.column_stack([grid[:, 0], grid.sum(axis=1)])
+    frame = Frame.fixed([(-5, 5), (-5, 5)], {"a": [0, 1], "b": [0, 1]})
+    accumulator = demele.Accumulator("omes", frame=frame)
+    for row in (3, 0, 2, 1):
+        accumulator = accumulator.update(codes[[row]], grid[[row]])
+    found = accumulator.compute()
+    assert_close(found.matrix.to_numpy(), [[1.0, 0.0], [0.5, 0.5]], ROUNDING)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    cuts=st.lists(st.integers(0, 300), max_size=6),
+    offset=st.sampled_from([0.0, 1e6, -(2.0**20)]),
+    unit=st.sampled_from([1.0, 2.0**-60, 2.0**80]),
+)
+def test_any_cut_in_any_order_is_one_call(seed: int, cuts: list[int], offset: float, unit: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(300)
+    codes = (np.round(CODES[:300] * 2**10) / 2**10 + offset) * unit
+    factors = FACTORS[:300]
+    frame = framed(codes, factors)
+    parts = np.split(rows, sorted(cuts))
+    total = demele.Accumulator("omes", frame=frame)
+    for index in rng.permutation(len(parts)):
+        part = demele.Accumulator("omes", frame=frame, stream=int(index) + 1)
+        total = part.update(codes[parts[index]], factors[parts[index]]).merge(total)
+    expected = of_rows((codes / unit - offset), factors)
+    assert_close(numbers(total.compute()), numbers(expected), ROUNDING)
+
+
+def test_rows_without_an_annotation_are_left_out() -> None:
+    factors = FACTORS.copy()
+    factors[RNG.random(N) < 0.3, 0] = np.nan
+    factors[:900, 2] = np.nan
+    accumulator = fed(framed(CODES, factors, missing="omit"), CODES, factors)
+    expected = of_rows(CODES, factors, missing="omit")
+    found = accumulator.compute()
+    assert_close(numbers(found), numbers(expected), ROUNDING)
+    complete = ~np.isnan(factors).any(axis=1)
+    assert_close(found.value, of_rows(CODES[complete], factors[complete]).value, ROUNDING)
+    state = accumulator._held.sums["omes"]
+    assert state.annotated.tolist() == (~np.isnan(factors)).sum(axis=0).tolist()
+
+
+def test_a_factor_that_does_not_vary_holds_nothing_fixed() -> None:
+    factors = np.column_stack([FACTORS[:, :2], np.full(N, 2.5)])
+    factors[::2, 2] = np.nan  # of no matter: it is left out
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fed(framed(CODES, factors, missing="omit"), CODES, factors).compute()
+        expected = of_rows(CODES, factors, missing="omit")
+    assert_close(numbers(found), numbers(expected), ROUNDING)
+    assert found.n == N
+
+
+@pytest.mark.parametrize("value", [0.1, 1e9 + 0.1])
+def test_constant_codes_have_no_effect(value: float) -> None:
+    codes = np.column_stack([CODES, np.full(N, value)])
+    found = fed(framed(codes, FACTORS), codes, FACTORS).compute()
+    assert np.isnan(found.matrix.to_numpy()[3]).all()
+    assert_close(numbers(found), numbers(of_rows(codes, FACTORS)), ROUNDING)
+
+
+def test_a_code_that_is_constant_on_annotated_rows_has_no_effect() -> None:
+    codes = np.column_stack([CODES, np.where(np.arange(N) < 1000, 0.1, CODES[:, 0])])
+    factors = FACTORS.copy()
+    factors[1000:, 0] = np.nan
+    found = fed(framed(codes, factors, missing="omit"), codes, factors).compute()
+    assert np.isnan(found.matrix.to_numpy()[3]).all()
+    assert_close(numbers(found), numbers(of_rows(codes, factors, missing="omit")), ROUNDING)
+
+
+def test_rows_that_never_agree_are_refused_as_in_memory() -> None:
+    codes, factors = CODES[:6], np.column_stack([np.arange(6.0)] * 3)
+    kinds = ["categorical"] * 3
+    frame = Frame.of(codes, factors, kinds=kinds)
+    accumulator = demele.Accumulator("omes", frame=frame).update(codes, factors)
+    with pytest.raises(NotEnoughData, match="no two rows agree on all factors but 'v1'"):
+        accumulator.compute()
+    apart = np.where(np.eye(3)[np.arange(6) % 3] > 0, np.nan, factors)
+    frame = Frame.of(codes, apart, kinds=kinds, missing="omit")
+    with pytest.raises(NotEnoughData, match="no row is annotated for all factors"):
+        demele.Accumulator("omes", frame=frame).update(codes, apart).compute()
+
+
+def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
+    rule = demele.EqualFrequency(4)
+    assert not demele.Accumulator("omes", frame=framed(CODES, FACTORS), bins=rule)._held.sums
+    exact = framed(CODES, FACTORS, bins=rule)
+    assert_close(
+        numbers(fed(exact, CODES, FACTORS, bins=rule).compute()), numbers(of_rows(CODES, FACTORS, bins=rule)), ROUNDING
+    )
+
+
+def test_values_outside_a_frame() -> None:
+    frame = Frame.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
+    found = fed(frame, CODES, FACTORS, outside="clip").compute()
+    moved = int(((FACTORS[:, 2] < 0.2) | (FACTORS[:, 2] > 0.8)).sum())
+    assert [note.message.split(" values")[0] for note in found.notes if note.code == "clipped"] == [f"{moved:,}"]
+    bins = np.minimum((np.clip(FACTORS[:, 2], 0.2, 0.8) - 0.2) / 0.6 * 5, 4).astype(int)
+    expected = demele.omes(CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased")
+    assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)  # type: ignore[union-attr]
+
+
+# States ---------------------------------------------------------------------------------------------------------------
+
+
+def test_states_of_other_frames_do_not_merge() -> None:
+    rule = demele.EqualWidth(5)
+    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
+    states = [CellState.empty(frame, rule) for frame in frames]
+    for other in (*states[1:], CellState.empty(frames[0], demele.EqualWidth(4))):
+        with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
+            states[0].merge(other)
+    with pytest.raises(IncompatibleState, match="one holds CellState, the other ExtremeState"):
+        merged(states[0], ExtremeState.empty(frames[0], rule))
+
+
+def test_bytes_hold_every_bit_and_empty_is_the_identity() -> None:
+    full = fed(framed(CODES, FACTORS), CODES, FACTORS)
+    again = demele.Accumulator.from_bytes(full.to_bytes())
+    assert again.to_bytes() == full.to_bytes()
+    assert_exact(numbers(again.compute()), numbers(full.compute()))
+    empty = demele.Accumulator.from_bytes(full.reset().to_bytes())
+    assert empty.n == 0
+    assert_exact(numbers(empty.merge(full).compute()), numbers(full.compute()))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("mean", first(np.nan), r"impossible numbers \(mean\)"),
+        ("square", first(-1.0), r"impossible numbers \(square\)"),
+        ("count", first(-1), r"impossible numbers \(count\)"),
+        ("count", first(0), "cells of this state contradict one another"),
+        ("levels", first(9), "cells of this state contradict one another"),
+        ("levels", lambda values: values[:, [1, *range(1, values.shape[1])]], "contradict one another"),
+        ("low", first(1e9), "cells of this state contradict one another"),
+        ("mean", lambda values: values[:, 1:], "do not have the columns of its frame"),
+        ("levels", lambda values: values.astype(np.int64), "do not have the columns of its frame"),
+        ("clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
+    ],
+)
+def test_forged_sums_are_refused(name: str, change: Any, message: str) -> None:
+    data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
+    with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
+        demele.Accumulator.from_bytes(forged(data, "omes", name, change))

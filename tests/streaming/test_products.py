@@ -1,0 +1,145 @@
+"""MCC, weak MCC and affine R2 from products: of every row, equal to one call on all rows to rounding."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.core.errors import FormatError, IncompatibleState
+from demele.streaming.frame import Frame
+from demele.streaming.products import ProductState
+from demele.streaming.sums import MomentState, merged
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+N = 2_000
+RNG = np.random.default_rng(11)
+SHAPE = RNG.choice(["disc", "heart", "square"], N, p=[0.6, 0.3, 0.1])
+SIZE, PLACE = RNG.random(N), RNG.standard_normal(N)
+MIXED = pd.DataFrame({"shape": SHAPE, "size": SIZE, "lit": RNG.random(N) < 0.2})
+NUMBERS = pd.DataFrame({"size": SIZE, "place": PLACE})
+CODES: Array = np.column_stack(
+    [
+        (SHAPE == "heart") + 0.3 * RNG.standard_normal(N),
+        1e6 + SIZE + 0.2 * PLACE + 0.1 * RNG.standard_normal(N),
+        1e-5 * PLACE,
+        np.full(N, 3.0),
+        2e3 * (SHAPE == "disc") + RNG.standard_normal(N),
+    ]
+)
+METRICS = ["mcc", "mcc_weak", "r2_affine"]
+
+
+def fed(metrics: list[str], codes: Array, factors: pd.DataFrame, cuts: int = 7, **keywords: Any) -> demele.Accumulator:
+    """Batches go to three accumulators in turn, which are merged from the last to the first."""
+    frame = Frame.of(codes, factors)
+    parts = [demele.Accumulator(metrics, frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
+    for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
+        parts[index % 3] = parts[index % 3].update(codes[rows], factors.iloc[rows])
+    return parts[2].merge(parts[1]).merge(parts[0])
+
+
+def numbers(scores: Any) -> list[float]:
+    found: list[float] = []
+    for score in scores:
+        found += [score.n, score.value, *score.native.values()]
+        found += [] if score.matrix is None else score.matrix.to_numpy().ravel().tolist()
+        found += score.details.get("canonical_correlations", [])
+        found += score.details["adjusted"]["per_factor"] if "adjusted" in score.details else []
+    return found
+
+
+# Products -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factors", [MIXED, NUMBERS], ids=["classes and numbers", "numbers"])
+@pytest.mark.parametrize("cuts", [1, 7, 300])
+def test_products_are_of_every_row_however_they_come(factors: pd.DataFrame, cuts: int) -> None:
+    accumulator = fed(METRICS, CODES, factors, cuts)
+    assert "summed: mcc, mcc_weak, r2_affine" in repr(accumulator)
+    evaluation = accumulator.compute()
+    assert [score.n for score in evaluation] == [N, N, N]
+    assert_close(numbers(evaluation), numbers(demele.evaluate(CODES, factors, METRICS)), SOLVER)
+    assert not [note for score in evaluation for note in score.notes if note.code == "sampled"]
+
+
+def test_classes_by_hand() -> None:
+    codes = np.array([[0.0], [2.0], [4.0], [6.0]])
+    frame = Frame.fixed([(-9, 9)], {"shape": ["a", "b", "never"]})
+    score = demele.Accumulator("mcc", frame=frame)
+    for code, shape in zip(codes, ["a", "a", "b", "b"], strict=True):
+        score = score.update(code[None], np.array([[shape]]))
+    # means 1 and 5 about 3: 2 * 4 + 2 * 4 of 20
+    assert_close(score.compute().value, np.sqrt(16 / 20), ROUNDING)
+
+
+def test_products_of_copies_have_one_direction() -> None:
+    copies = np.column_stack([SIZE, 3 * SIZE - 1, -SIZE])
+    found = fed(["r2_affine"], copies, NUMBERS).compute()["r2_affine"]
+    assert_close(found.per_factor, [1.0, np.corrcoef(SIZE, PLACE)[0, 1] ** 2], SOLVER)
+
+
+def test_rows_that_lack_an_annotation_are_sampled() -> None:
+    factors = NUMBERS.copy()
+    factors.iloc[5, 0] = np.nan
+    frame = Frame.of(CODES, factors, missing="omit")
+    accumulator = demele.Accumulator(["mcc", "r2_affine"], frame=frame).update(CODES, factors)
+    # means and cross products have rows of their own for each factor; products of all columns have not
+    assert f"summed: mcc, {N} rows kept" in repr(accumulator)
+    assert_close(
+        accumulator.compute()["r2_affine"].value, demele.r2_affine(CODES, factors, missing="omit").value, SOLVER
+    )
+
+
+# Bytes and merging ----------------------------------------------------------------------------------------------------
+
+
+def test_bytes_bring_the_same_bits() -> None:
+    accumulator = fed(METRICS, CODES, MIXED)
+    back = demele.Accumulator.from_bytes(accumulator.to_bytes())
+    assert_exact(numbers(back.compute()), numbers(accumulator.compute()))
+    rest = back.update(CODES[:9], MIXED[:9]).compute()
+    assert_exact(numbers(rest), numbers(accumulator.update(CODES[:9], MIXED[:9]).compute()))
+
+
+def test_nothing_is_the_identity() -> None:
+    accumulator = fed(METRICS, CODES, MIXED)
+    both = accumulator.reset().merge(accumulator)
+    assert_close(numbers(both.compute()), numbers(accumulator.compute()), ROUNDING)
+
+
+def test_other_frames_do_not_add_up() -> None:
+    narrow, wide = Frame.fixed([(0, 1)], {"v": (0.0, 1.0)}), Frame.fixed([(0, 9)], {"v": (0.0, 1.0)})
+    with pytest.raises(IncompatibleState, match="other references"):
+        ProductState.empty(narrow).merge(ProductState.empty(wide))
+    with pytest.raises(IncompatibleState, match="one holds ProductState, the other MomentState"):
+        merged(ProductState.empty(narrow), MomentState.empty(narrow))
+
+
+def products() -> ProductState:
+    frame = Frame.of(CODES, MIXED)
+    return ProductState.empty(frame).update(frame.read(CODES, MIXED, outside="raise"))
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("product", lambda one: one + np.triu(np.ones_like(one), 1)),
+        ("product", lambda one: one - 2 * np.diag(np.diag(one))),
+        ("mean", lambda one: one[:-1]),
+        ("n", lambda one: one - 10**6),
+    ],
+)
+def test_damaged_states_are_refused(name: str, changed: Any) -> None:
+    state = products()
+    arrays, empty = state.arrays(), state.cleared()
+    assert_exact(empty.restored(arrays).arrays()["n"], arrays["n"])
+    with pytest.raises(FormatError):
+        empty.restored({**arrays, name: changed(arrays[name])})
