@@ -1,10 +1,13 @@
 """Scores corrected for noisy factors, in worlds where the truth is known: bias, RMSE, coverage; and the check.
 
 python -m benchmarks.factor_noise 1     writes results/factor_noise.jsonl and .csv; the number is of processes
+
+Explicitness, whose classifiers stay trained on the annotations as given, is compared in each simulation with the areas
+of the same classifiers on the same unseen rows by their true values: its bias is the mean difference from these.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -12,18 +15,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+import demele
 from benchmarks.cases import write_rows
 from benchmarks.stored_cells import stored_cells
 from demele.core.inputs import read_pair
 from demele.core.results import Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.estimation.logistic import explicitness_by_value
 from demele.labels import FactorAudit, TransitionMatrix, draw_audit
 from demele.metrics.chosen import asked_of, chosen_metrics
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import request_for
 from demele.metrics.source import InMemory, Subject
+from demele.metrics.splits import split
 from demele.scoring.noisy import transition
 from demele.scoring.noisy.audited_tables import of_tables
 from demele.scoring.noisy.case import Case, NotCorrected, Work
@@ -37,6 +43,8 @@ ROWS, VALUES, FACTORS, CODES, BINS = 10_000, 6, 4, 6, 10
 SIMULATIONS, RESAMPLES, LEVEL = 200, 40, 0.90
 #: Simulations of errors that follow the codes in which the check is made.
 CHECKED = 100
+#: Simulations of Explicitness, each of which fits the classifiers of 21 sets of rows.
+FITTED = 100
 
 
 @dataclass(frozen=True)
@@ -77,13 +85,20 @@ Kind = Literal["modular", "mixed"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One world, representation, kind of errors and rate; whether the check is made, or scores are corrected."""
+    """One world, representation, kind of errors and rate; and what is measured there."""
 
     world: str
     codes: Kind
     errors: Literal["independent", "follows"]
     rate: float
-    check: bool = False
+    measures: Literal["tables", "check", "explicitness"] = "tables"
+
+    @property
+    def simulations(self) -> int:
+        """How many there are."""
+        if self.measures == "explicitness":
+            return FITTED
+        return CHECKED if self.measures == "check" and self.errors == "follows" else SIMULATIONS
 
     @property
     def drawn(self) -> str:
@@ -93,15 +108,16 @@ class Cell:
     @property
     def name(self) -> str:
         """Name in the store."""
-        return f"check {self.drawn}" if self.check else self.drawn
+        return self.drawn if self.measures == "tables" else f"{self.measures} {self.drawn}"
 
 
 CELLS = [
     *(Cell(world, "modular", "independent", rate) for world in WORLDS for rate in (0.05, 0.10, 0.20)),
     *(Cell(world, "modular", "follows", rate) for world in WORLDS for rate in (0.05, 0.10)),
-    *(Cell(world, "modular", "independent", rate, check=True) for world in WORLDS for rate in (0.05, 0.10)),
-    *(Cell(world, "modular", "follows", 0.05, check=True) for world in WORLDS),
+    *(Cell(world, "modular", "independent", rate, "check") for world in WORLDS for rate in (0.05, 0.10)),
+    *(Cell(world, "modular", "follows", 0.05, "check") for world in WORLDS),
     *(Cell(world, "mixed", errors, 0.10) for world in WORLDS for errors in ("independent", "follows")),
+    *(Cell(world, "modular", "independent", rate, "explicitness") for world in WORLDS for rate in (0.10, 0.20)),
 ]
 
 
@@ -161,14 +177,16 @@ def truth(world: str, codes: Kind) -> dict[str, float]:
 def measured(cell: Cell) -> dict[str, Any]:
     """Return the rows of one cell: one for each estimate and metric."""
     warnings.simplefilter("ignore")
+    if cell.measures == "explicitness":
+        return {"rows": of_explicitness(cell)}
     known = truth(cell.world, cell.codes)
     found: dict[str, list[list[float]]] = {}
-    for index in range(CHECKED if cell.check and cell.errors == "follows" else SIMULATIONS):
+    for index in range(cell.simulations):
         rng = rng_for(WORLDS[cell.world].seed, "simulation", cell.drawn, index)
         codes, true = drawn(WORLDS[cell.world], cell.codes, ROWS, rng)
         source = source_of(codes, annotated(cell, codes, true, rng))
         own = works(source)
-        for work in () if cell.check else own:
+        for work in () if cell.measures == "check" else own:
             found.setdefault(f"as given|{work.asked.name}", []).append([work.score.value, np.nan, np.nan])
         for what, case in cases(cell, source, true, index).items():
             for work in own:
@@ -180,13 +198,12 @@ def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Ca
     """Return what is known in each of the ways that are measured."""
     names = source.data.factors.names
     given: dict[str, Mapping[str, object]] = {}
-    if cell.errors == "independent" and not cell.check:
-        tables = WORLDS[cell.world].transitions(cell.rate)
-        given["transition, T known"] = {name: TransitionMatrix(tables[i]) for i, name in enumerate(names)}
+    if cell.errors == "independent" and cell.measures == "tables":
+        given["transition, T known"] = transitions_of(cell, names)
     for size in (300, 1000) if cell.rate <= 0.1 else ():
         rows = draw_audit(ROWS, size, seed=index).rows
         audit = {name: FactorAudit(rows, true[rows, i]) for i, name in enumerate(names)}
-        if cell.check:
+        if cell.measures == "check":
             given |= {"check, n = 300": audit} if size == 300 else {}
             continue
         given[f"audited, n = {size}"] = audit
@@ -195,6 +212,12 @@ def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Ca
     run = Run(seed=index, bootstrap=RESAMPLES, level=LEVEL)
     factors = source.subject("rows").factors
     return {what: Case(source, run, FactorNoise.checked(noise, factors), by_name=True) for what, noise in given.items()}
+
+
+def transitions_of(cell: Cell, names: Sequence[str]) -> dict[str, TransitionMatrix]:
+    """Return the transition of each factor."""
+    tables = WORLDS[cell.world].transitions(cell.rate)
+    return {name: TransitionMatrix(tables[i]) for i, name in enumerate(names)}
 
 
 def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work) -> None:
@@ -218,6 +241,63 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
         if not isinstance(corrected, NotCorrected) and ends is not None:
             row = [corrected.value, ends.low, ends.high]
     found.setdefault(f"{what}|{work.asked.name}", []).append([float(f"{one:.6g}") for one in row])
+
+
+# Explicitness -----------------------------------------------------------------------------------------------------
+
+
+def of_explicitness(cell: Cell) -> list[dict[str, object]]:
+    """Return the rows of Explicitness as given and corrected by a known transition."""
+    names = [f"v{i + 1}" for i in range(FACTORS)]
+    known = transitions_of(cell, names)
+    found: dict[str, list[list[float]]] = {"as given|explicitness": [], "transition, T known|explicitness": []}
+    truths = []
+    for index in range(cell.simulations):
+        rng = rng_for(WORLDS[cell.world].seed, "simulation", cell.drawn, index)
+        codes, true = drawn(WORLDS[cell.world], cell.codes, ROWS, rng)
+        given = annotated(cell, codes, true, rng)
+        (score,) = demele.evaluate(
+            codes.astype(float),
+            given,
+            ["explicitness"],
+            kinds="categorical",
+            seed=index,
+            factor_noise=known,
+            factor_noise_method="transition",
+        )
+        if score.corrected is None:
+            raise ValueError(str(score.notes))
+        truths.append(by_true_values(codes, given, true, index, score.value))
+        for key, value in zip(found, (score.value, score.corrected.value), strict=True):
+            found[key].append([value - truths[-1], np.nan, np.nan])
+    return [
+        {**summary(cell, key, {"explicitness": 0.0}, values), "truth": round(float(np.mean(truths)), 4)}
+        for key, values in found.items()
+    ]
+
+
+def by_true_values(codes: Whole, given: Whole, true: Whole, seed: int, score: float) -> float:
+    """Return Explicitness of classifiers trained on annotations as given, judged by true values of the unseen rows.
+
+    Raises
+    ------
+    ValueError
+        If the classifiers judged by annotations as given do not have this ``score``: it would be of other rows.
+    """
+    train, test = split(len(codes), None, None, rng_for(seed, "explicitness", "repeat", 0, "rows"), "codes")
+    judged = given.copy()
+    judged[test] = true[test]
+
+    def mean(values: Whole) -> float:
+        areas = [
+            explicitness_by_value(codes.astype(float), column, VALUES, train_rows=train, test_rows=test)
+            for column in values.T
+        ]
+        return float(2 * np.mean(areas) - 1)
+
+    if abs(mean(given) - score) > 1e-6:
+        raise ValueError("the score is of another split")
+    return mean(judged)
 
 
 # Rows -------------------------------------------------------------------------------------------------------------

@@ -6,13 +6,16 @@ above 0.1 without a *fragile* note is a miss. The other half scores representati
     python -m benchmarks.noise_notes [STORE]     runs all, or goes on where it stopped; writes results/noise_notes.csv
     python -m benchmarks.noise_notes grid        every metric, newer ones as well, on noise: 100 to 5 000 rows, up to
                                                  64 codes; goes on where it stopped; writes results/noise_grid.csv
+
+The grid has DCI, by both importances, up to 3 000 codes times rows and with one draw in place of three, NK of larger
+ones with one draw too, and Z-diff up to 40 000: their calls take seconds.
 """
 
 import itertools
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -52,6 +55,8 @@ DCI = tuple(
 )
 #: The grid: rows, codes, and representations of each size and kind of factors.
 GRID_ROWS, GRID_WIDTHS, GRID_DRAWS = (100, 300, 1000, 5000), (4, 16, 64), 3
+#: What a call of the grid is asked for: metrics that share a fit, with what is put behind their names, and options.
+Ask = tuple[tuple[str, ...], str, dict[str, dict[str, object]]]
 #: Not scored where codes tell: what needs a code named for each factor, groups of many factors, or its own input.
 OF_INFORMATIVE = tuple(name for name in QUICK if name not in ("rmig", "z_max_variance", "xmig", "dmig", "dlig"))
 NOTES = ("noise", "many-codes", "unexplained")
@@ -113,6 +118,7 @@ def scored(
     seed: int,
     *,
     undefined: bool = False,
+    options: Mapping[str, Mapping[str, object]] | None = None,
 ) -> dict[str, Any]:
     """Scores of one representation, with the codes of their fragile notes; with ``undefined``, None for no value."""
     sizes = {"n_train": 800, "n_test": 800}
@@ -127,7 +133,7 @@ def scored(
             protocol=protocol,
             seed=seed,
             codes_std=np.full_like(codes, 1e-3),
-            options=own,
+            options={**own, **(options or {})},
         )
     return {
         "scores": {
@@ -233,10 +239,26 @@ def run_informative(store: Store) -> None:
         print(*key, flush=True)
 
 
-def run_grid(store: Store) -> None:
-    """Score noise of every size and kind with every metric of the catalogue; DCI where its predictors take seconds."""
+def grid_asks(n: int, d: int, m: int, draw: int) -> Iterator[Ask]:
+    """Yield what is asked of noise of one size: all metrics of the catalogue that take no more than seconds."""
     from demele.metrics.catalogue import CATALOGUE
 
+    small = n * d <= DCI_UP_TO
+    slow = {"z_diff"} if n * d > SLOW_UP_TO else set()
+    if not small and draw > 0:
+        slow.add("nk")
+    names = applicable([name for name in CATALOGUE if name not in slow], d, m)
+    yield from (((name,), "", {}) for name in names if name not in DCI)
+    if small and draw == 0:
+        for model in ("lasso", "forest", "boosting"):
+            of_model = tuple(name for name in names if name.startswith(f"dci_{model}_"))
+            of_codes = tuple(name for name in of_model if not name.endswith("explicitness"))
+            yield of_model, "", {}
+            yield of_codes, " (permutation)", {f"dci_{model}": {"importance": "permutation"}}
+
+
+def run_grid(store: Store) -> None:
+    """Score noise of every size and kind with every metric of the catalogue; DCI where its predictors take seconds."""
     for n, d, kind in itertools.product(GRID_ROWS, GRID_WIDTHS, ("continuous", "categorical")):
         for draw in range(GRID_DRAWS):
             key = ("grid", str(n), str(d), kind, str(draw))
@@ -244,16 +266,13 @@ def run_grid(store: Store) -> None:
                 continue
             rng = rng_for(0, "noise-grid", n, d, kind, draw)
             codes, factors = codes_of("independent", rng, n, d), factors_of(kind, rng, n)
-            small = n * d <= DCI_UP_TO and draw == 0
-            slow = {"z_diff"} if n * d > SLOW_UP_TO else set()
-            metrics = [name for name in CATALOGUE if name not in slow and (small or not name.startswith("dci_"))]
-            names = applicable(metrics, d, factors.shape[1])
             found: dict[str, Any] = {}
-            for name in names:
+            for names, of, options in grid_asks(n, d, factors.shape[1], draw):
                 try:
-                    found |= scored(codes, factors, [name], "review2022", draw, undefined=True)["scores"]
+                    one = scored(codes, factors, names, "review2022", draw, undefined=True, options=options)["scores"]
                 except demele.NotEnoughData:
-                    found[name] = [None, ["refused"]]
+                    one = {name: [None, ["refused"]] for name in names}
+                found |= {f"{name}{of}": pair for name, pair in one.items()}
             store.append([(key, {"n": n, "d": d, "factors": kind, "scores": found})])
             print(*key, flush=True)
 

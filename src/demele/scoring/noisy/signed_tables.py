@@ -232,12 +232,16 @@ def signed_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorr
     everything = found.rows.count()
     best: list[Floats | None] = []
     for one, factor, table in zip(found.errors, case.source.data.factors.columns, everything.tables, strict=True):
-        best.append(None if one is None else one.transition(table))
-        if one is not None and not factor.categorical:
-            notes.append(_of_bins(factor))
-        if one is None or one.matrix is not None:
+        if one is None:
+            best.append(None)
             continue
-        if _smallest(one.transition(table)) < SINGULAR:
+        matrix = one.transition(table)
+        best.append(matrix)
+        if not factor.categorical:
+            notes.append(_of_bins(factor))
+        if one.matrix is not None:
+            continue
+        if _smallest(matrix) < SINGULAR:
             return NotCorrected(
                 f"the transition of {quoted(one.name)}, as it was counted, is too close to one that loses classes; "
                 "count more rows, join classes that are mistaken for each other, or take method 'audited'"
