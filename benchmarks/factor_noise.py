@@ -44,7 +44,7 @@ SIMULATIONS, RESAMPLES, LEVEL = 200, 40, 0.90
 #: Simulations of errors that follow the codes in which the check is made.
 CHECKED = 100
 #: Simulations of Explicitness, each of which fits the classifiers of 21 sets of rows.
-FITTED = 100
+FITTED = 20
 
 
 @dataclass(frozen=True)
