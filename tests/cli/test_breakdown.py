@@ -48,6 +48,19 @@ def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
     assert found["value_behind"] == pytest.approx(direct.value)
 
 
+def test_missing_annotations_are_refused_or_left_out(demele: Program, blurred: Path) -> None:
+    factors = pd.read_csv("factors.csv")[["shape"]]
+    factors.loc[:9, "shape"] = np.nan
+    factors.to_csv("gaps.csv", index=False)
+    words = ("breakdown", "codes.npy", "blurred.npy", "gaps.csv", "--quiet", "--format", "json")
+    refused = demele(*words)
+    assert refused.status == 2
+    assert "10 missing annotations in column 'shape'" in refused.err
+    assert "pass --missing omit" in refused.err
+    found = json.loads(demele(*words, "--missing", "omit").out)
+    assert found["n"] == len(factors) - 10
+
+
 def test_progress_is_told(blurred: Path) -> None:
     seen: list[tuple[float, float, str]] = []
     factors = pd.read_csv("factors.csv")["shape"]

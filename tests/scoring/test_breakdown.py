@@ -68,6 +68,39 @@ def test_equal_representations_have_no_order_to_lose() -> None:
     assert "score the same" in found.sentence
 
 
+def missing_some() -> tuple[Floats, Floats, pd.DataFrame]:
+    """A tenth of the shapes and a third of the scales are not annotated; the codes know nothing of which."""
+    better, worse, factors = drawn()
+    rows = np.random.default_rng(1).permutation(len(factors))
+    factors.loc[rows[:30], "shape"] = None
+    factors.loc[rows[20:120], "scale"] = None
+    return better, worse, factors
+
+
+@pytest.mark.parametrize("metric", ["mig", "mig_sup", "dcimig"])
+def test_factors_are_taken_on_the_rows_annotated_for_them(metric: str) -> None:
+    better, worse, factors = missing_some()
+    found = demele.breakdown(better, worse, factors, metric, missing="omit")
+    whole = [demele.evaluate(codes, factors, [metric], missing="omit")[metric].value for codes in (better, worse)]
+    assert_close([found.value_ahead, found.value_behind], whole, ROUNDING)
+    assert 0 < found.guaranteed < found.attained < 0.3
+    assert found.n == 270
+
+
+def test_rows_that_lack_every_annotation_change_nothing() -> None:
+    better, worse, factors = drawn()
+    more = pd.concat([factors, factors[:60].map(lambda value: None)], ignore_index=True)
+    longer, other = (np.concatenate([codes, codes[:60]]) for codes in (better, worse))
+    found = demele.breakdown(longer, other, more, missing="omit")
+    assert found == demele.breakdown(better, worse, factors)
+
+
+def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
+    better, worse, factors = missing_some()
+    with pytest.raises(demele.InputError, match=r"30 missing annotations in column 'shape'.* pass missing='omit'"):
+        demele.breakdown(better, worse, factors)
+
+
 def test_a_metric_without_bounds_is_refused() -> None:
     better, worse, factors = drawn()
     with pytest.raises(demele.UnknownNameError, match=r"no bounds are known of 'sap'; known are mig, mig_sup, dcimig"):

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.codes_alone import add_output
-from demele.cli.factor_options import add_kinds
+from demele.cli.factor_options import add_reading
 from demele.cli.options import command, given, option, told_by
 from demele.cli.output import as_text, emit, format_of, log, warned, warnings_in_one_line
 from demele.cli.progress import reporting
@@ -48,7 +48,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="B",
         help="bins of continuous columns: a number, equal-frequency:B or adaptive (default: 10)",
     )
-    add_kinds(parser.add_argument_group("how the factors are read"))
+    add_reading(parser)
     option(parser, "--name", argument="names", metavar="A,B", help="what to call the two (default: their files)")
     add_output(parser)
 
@@ -74,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
             factors,
             names=(names[0], names[1]),
             progress=report or False,
-            **given(arguments, "metric", "bins", "kinds"),
+            **given(arguments, "metric", "bins", "kinds", "missing"),
         )
     text = as_text(
         format_of(arguments.format, arguments.output),

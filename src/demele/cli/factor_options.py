@@ -15,12 +15,6 @@ def add_reading(parser: argparse.ArgumentParser) -> "argparse._ArgumentGroup":
         choices=("raise", "omit"),
         help="missing values: refuse, or skip factor by factor (default: raise)",
     )
-    add_kinds(reading)
-    return reading
-
-
-def add_kinds(reading: "argparse._ArgumentGroup") -> None:
-    """Add ``--kinds`` to a group of options."""
     option(
         reading,
         "--kinds",
@@ -28,6 +22,7 @@ def add_kinds(reading: "argparse._ArgumentGroup") -> None:
         metavar="NAME=KIND,...",
         help="continuous or categorical, where the kind that was detected is wrong; one word for all",
     )
+    return reading
 
 
 def kinds_in(text: str) -> str | dict[str, str]:

@@ -27,9 +27,11 @@ class BinnedCodes:
     n_bins: int
 
     def counts(self, labels: Ints, n_values: int) -> Floats:
-        """Return counts (n_codes, n_bins, n_values) against a factor of shape (n,)."""
-        cells = (np.arange(len(self.bins))[:, None] * self.n_bins + self.bins) * n_values + labels
-        size = len(self.bins) * self.n_bins * n_values
+        """Return counts (n_codes, n_bins, n_values) against a factor of shape (n,); without rows beyond its values."""
+        known = labels < n_values
+        bins, labels = (self.bins, labels) if known.all() else (self.bins[:, known], labels[known])
+        cells = (np.arange(len(bins))[:, None] * self.n_bins + bins) * n_values + labels
+        size = len(bins) * self.n_bins * n_values
         return np.bincount(cells.ravel(), minlength=size).reshape(-1, self.n_bins, n_values).astype(np.float64)
 
 
@@ -82,6 +84,7 @@ def attained_share(
     ahead, behind : BinnedCodes
         Of the same rows; the first scores higher.
     factors : array of int of shape (n_factors, n)
+        ``n_values`` of the factor where the annotation is missing; each factor keeps a row that has one.
     n_values : list of int
     formula : callable
     most : float
@@ -93,12 +96,15 @@ def attained_share(
     -------
     float
         NaN if none was found. Rows are annotated anew where the slope of the difference promises most, each once and
-        both representations together, in steps of 0.25 % of the rows: smaller shares may do, too.
+        both representations together, in steps of 0.25 % of the rows of each factor: smaller shares may do, too.
     """
-    labels, n = factors.copy(), factors.shape[1]
-    touched = np.zeros(labels.shape, dtype=bool)
-    size = max(round(STEP * n), 1)
-    rows = np.arange(n)
+    labels = factors.copy()
+    touched = labels >= np.array(n_values)[:, None]  # what is missing is not annotated anew
+    known = np.sum(~touched, axis=1)
+    sizes = np.maximum(np.round(STEP * known).astype(np.intp), 1)
+    widest = int(np.argmax(sizes / known))  # the share that is returned is that of the factor with the largest steps
+    size, n = int(sizes[widest]), int(known[widest])
+    rows = np.arange(factors.shape[1])
     whole = 0.0  # what is between the two at first
     for step in range(round(most * n / size) + 1):
         pairs = [[codes.counts(own, k) for own, k in zip(labels, n_values, strict=True)] for codes in (ahead, behind)]
@@ -114,8 +120,9 @@ def attained_share(
         for index in range(len(labels)):
             slope = better[index] - worse[index]
             best = slope.argmin(axis=1)
-            gain = np.where(touched[index], 0.0, slope[rows, best] - slope[rows, labels[index]])
-            chosen = np.argpartition(gain, size - 1)[:size]
+            own = np.minimum(labels[index], n_values[index] - 1)  # of a missing annotation, which is touched: any
+            gain = np.where(touched[index], 0.0, slope[rows, best] - slope[rows, own])
+            chosen = np.argpartition(gain, sizes[index] - 1)[: sizes[index]]
             chosen = chosen[gain[chosen] < 0]
             labels[index, chosen] = best[chosen]
             touched[index, chosen] = True

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import Missing
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.inputs import read_pair
 from demele.core.names import suggestion
@@ -50,7 +51,7 @@ class Breakdown(Written, Worded):
         At this rate the order turned round, when the worst annotations that were found were changed; NaN if that was
         not reached with half of the annotations. The rate at which it can turn lies between the two.
     n : int
-        Rows.
+        Rows (the largest number over factors, where annotations are missing).
     """
 
     metric: str
@@ -111,6 +112,7 @@ def breakdown(
     *,
     bins: object = 10,
     kinds: object = None,
+    missing: Missing = "raise",
     names: tuple[str, str] = ("A", "B"),
     progress: bool | Report = False,
 ) -> Breakdown:
@@ -121,13 +123,16 @@ def breakdown(
     codes_a, codes_b : array-like of shape (n_samples, n_codes), real, finite
         Two representations of the same rows; the numbers of codes may differ.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
-        The annotations of the same rows, all of them.
+        The annotations of the same rows.
     metric : {"mig", "mig_sup", "dcimig"}
         By which the two are ordered.
     bins : int, Binning or edges, default 10
         As in :func:`demele.mig`. An annotation of a continuous factor is wrong if it is in another bin.
     kinds : None, str, mapping or sequence
         As in :func:`demele.evaluate`.
+    missing : {"raise", "omit"}, default "raise"
+        What to do where annotations are missing: refuse them, or take each factor on the rows annotated for it. Rates
+        then are shares of the annotations that a factor has.
     names : tuple of two str
         What the result calls them.
     progress : bool or callable(done, total, label), default False
@@ -166,7 +171,7 @@ def breakdown(
         )
     rule, formula = as_binning(bins), _formula(metric)
     both = [
-        _scored(_read(codes, factors, kinds), name, rule, formula)
+        _scored(_read(codes, factors, kinds, missing), name, rule, formula)
         for name, codes in zip(names, (codes_a, codes_b), strict=True)
     ]
     ahead, behind = both if both[0].value >= both[1].value else both[::-1]
@@ -193,12 +198,12 @@ def breakdown(
         value_behind=behind.value,
         guaranteed=guaranteed,
         attained=attained,
-        n=ahead.factors.shape[1],
+        n=int(max(table[0].sum() for table in ahead.counts)),
     )
 
 
-def _read(codes: object, factors: object, kinds: object) -> Data:
-    return InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds))).data
+def _read(codes: object, factors: object, kinds: object, missing: Missing) -> Data:
+    return InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))).data
 
 
 def _formula(metric: str) -> Callable[[InformationTable], NDArray[np.float64]]:
