@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import demele
 from demele.core.results import Chance
@@ -64,6 +65,39 @@ def test_one_undefined_permutation_in_ten_is_left_out_and_counts_as_at_least_as_
     assert_close(chance.above().value, 0.5, ROUNDING)
     assert_close(chance.p_value, 2 / 12, ROUNDING)
     assert_close(Chance((0.1, 0.3) * 5, 0.6, failed=1).p_value, 2 / 12, ROUNDING)
+
+
+def test_level_and_deviation_are_of_the_shuffles_with_a_score() -> None:
+    for chance in (Chance((0.1, 0.3) * 5 + (NAN,), 0.6), Chance((0.1, 0.3) * 5, 0.6, failed=1)):
+        assert_close([chance.mean, chance.std], [0.2, math.sqrt(10 * 0.01 / 9)], ROUNDING)
+    assert_close(Chance((0.1, 0.3) * 5 + (NAN,), 0.25).p_value, (1 + 5 + 1) / 12, ROUNDING)
+
+
+@pytest.mark.parametrize(
+    "chance", [Chance((0.1,) * 8 + (NAN, NAN), 0.5), Chance((0.1,) * 8, 0.5, failed=2), Chance((), 0.5, failed=3)]
+)
+def test_over_a_tenth_without_a_score_leaves_no_level(chance: Chance) -> None:
+    assert math.isnan(chance.mean)
+    assert math.isnan(chance.std)
+    assert math.isnan(chance.p_value)
+
+
+def test_a_shuffle_without_a_score_leaves_a_level_and_is_told() -> None:
+    codes = np.random.default_rng(0).random((300, 2))
+    first = codes[0, 0]
+
+    def odd(codes: NDArray[np.float64], factors: NDArray[np.float64]) -> float:
+        """Return the correlation of the first columns; undefined for one shuffle in 30 or so."""
+        same = abs(float(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]))
+        return NAN if factors[0, 0] != first and np.argsort(factors[:, 0])[0] % 30 == 0 else same
+
+    score = demele.evaluate(codes, codes, [odd], chance=60).scores[0]
+    assert score.chance is not None
+    without = int(np.isnan(score.chance.values).sum()) + score.chance.failed
+    assert 0 < without <= 6
+    assert 0 < score.chance.mean < 0.1
+    (told,) = (note.message for note in score.notes if note.code == "undefined-shuffles")
+    assert told.startswith(f"{without} of 60 shuffles ha")
 
 
 def test_p_values() -> None:

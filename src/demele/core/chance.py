@@ -46,8 +46,9 @@ class AboveChance:
 class Chance:
     """The scores of the same codes when the rows of the factors are permuted: what independence scores.
 
-    ``values`` are those of the permutations that could be scored, ``failed`` how many could not; ``best`` is the best
-    value of the metric, ``native`` (permutations, native values) what else they gave.
+    ``values`` are those of the permutations that could be scored (NaN where the score is undefined), ``failed`` how
+    many could not. Up to a tenth without a score are left out of mean and std; beyond, these are NaN. ``best`` is the
+    best value of the metric, ``native`` (permutations, native values) what else they gave.
     """
 
     values: tuple[float, ...]
@@ -59,13 +60,21 @@ class Chance:
 
     @property
     def mean(self) -> float:
-        """Chance level: mean score of codes that are independent of the factors."""
-        return float(np.mean(self.values))
+        """Chance level: mean score of codes that are independent of the factors; NaN where over a tenth has none."""
+        known = self._known
+        return float(np.mean(known)) if len(known) else math.nan
 
     @property
     def std(self) -> float:
-        """Standard deviation over permutations."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+        """Standard deviation over permutations; NaN where over a tenth has no score."""
+        known = self._known
+        return float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
+
+    @property
+    def _known(self) -> Array:
+        """The scores that there are; none where too many are missing to speak for all."""
+        values = np.array(self.values, dtype=np.float64)
+        return values[~np.isnan(values)] if self.undefined_share <= MOST_UNDEFINED else values[:0]
 
     @property
     def p_value(self) -> float:
@@ -82,8 +91,8 @@ class Chance:
     @property
     def undefined_share(self) -> float:
         """Share of the permutations that have no score."""
-        known = int(np.sum(~np.isnan(self.values)))
-        return 1.0 - known / max(len(self.values) + self.failed, 1)
+        drawn, known = len(self.values) + self.failed, int(np.sum(~np.isnan(self.values)))
+        return (drawn - known) / drawn if drawn else 1.0
 
     def above(self, names: tuple[str, ...] = (), observed: Array | None = None) -> AboveChance:
         """Return how far the score, and its native values, lie above chance, relative to the best value.

@@ -103,19 +103,26 @@ def _chance(draws: Draws, value: float, request: Request, subject: Subject) -> C
 
 
 def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
-    """Say why there is no level of chance, or that shuffles are too few for a small p-value."""
+    """Say why there is no level of chance, of which shuffles it is, or that they are too few for a small p-value."""
     drawn = len(chance.values) + chance.failed
-    if np.isnan(chance.mean) or chance.undefined_share > MOST_UNDEFINED:
-        without = round(chance.undefined_share * drawn)
+    without = round(chance.undefined_share * drawn)
+    if chance.undefined_share > MOST_UNDEFINED:
         message = f"chance is not known: {without} of {plural(drawn, 'shuffle', 'shuffles')} have no score"
         if without > chance.failed:
             message += f"; with the rows shuffled codes tell nothing, and nothing is left to score ({undefined})"
         return (Note(code="undefined-chance", message=message, severity="warning"),)
+    notes: tuple[Note, ...] = ()
+    if without:
+        they = "has no score: it is" if without == 1 else "have no score: they are"
+        counted = "counts" if without == 1 else "count"
+        message = f"{without} of {plural(drawn, 'shuffle', 'shuffles')} {they} left out of the level of chance, and "
+        message += f"{counted} as at least as good for the p-value"
+        notes += (Note(code="undefined-shuffles", message=message),)
     if drawn < FEW_SHUFFLES:
         shuffles = plural(drawn, "shuffle is", "shuffles are")
         message = f"{shuffles} few for a p-value: it cannot fall below 1/{drawn + 1} = {1 / (drawn + 1):.3f}"
-        return (Note(code="few-shuffles", message=message),)
-    return ()
+        notes += (Note(code="few-shuffles", message=message),)
+    return notes
 
 
 def _undefined(request: Request, native: Native, own: Array, names: Sequence[str], constant: Collection[str]) -> Note:

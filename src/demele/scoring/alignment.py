@@ -327,7 +327,7 @@ def _alignment(metric: str, observed: _Crossed, permuted: Sequence[_Crossed], ru
     gaps = [crossed.gap(metric) for crossed in permuted]
     known = tuple(gap for gap in gaps if np.isfinite(gap))
     if known and len(known) >= (1 - MOST_FAIL) * len(gaps):
-        chance = Chance(known, found.gap)
+        chance = Chance(known, found.gap, failed=len(gaps) - len(known))
     return replace(found, interval=interval, chance=chance)
 
 
