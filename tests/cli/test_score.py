@@ -169,6 +169,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
     Path("there.html").write_text("precious", encoding="utf-8")
     for option, message in (
         (("--report", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--output", "page.html"), "--output: writes no HTML page, which page.html"),
         (("--output", "there.html"), "there.html: exists already; --force replaces it"),
         (("--report", "no/page.html"), "there is no folder no; make it first"),
         (("--output", "codes.npy", "--force"), "codes.npy: it is read by the same command"),

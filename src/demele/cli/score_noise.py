@@ -9,10 +9,10 @@ import numpy as np
 
 from demele.cli.options import items_in, option, refuse
 from demele.core.errors import FormatError, InputError, quoted
-from demele.files.audit_files import read_audit
+from demele.files.audit_files import TRUE, read_audit
 from demele.files.factor_audit_files import read_factor_audits
 from demele.files.label_files import in_file, read_transition
-from demele.files.named import split_name, unquoted
+from demele.files.named import read_table, split_name, unquoted
 from demele.files.table_files import Warn, json_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def add_noise(parser: argparse.ArgumentParser) -> None:
         type=items_in,
         metavar="FILE",
         help="true values of rows drawn at random: columns row (from 0) and one called as each audited factor; or "
-        "A=FILE,B=FILE, files that demele audit made for a factor each",
+        "A=FILE,B=FILE, a file for a factor each, also as demele audit makes them",
     )
     option(noise, "--audit-design")
     option(
@@ -166,6 +166,9 @@ def _audits(item: str, columns: "Factors", design: str | None, warn: Warn) -> di
     if named is None:
         return dict(read_factor_audits(item, columns.names, design, warn))
     name, file = named
+    table = read_table(file, warn=lambda _: None)  # what was guessed is told when its values are read
+    if not isinstance(table, np.ndarray) and name in table and TRUE not in table:
+        return dict(read_factor_audits(file, [name], design, warn))
     if not columns.columns[columns.names.index(name)].categorical:
         raise InputError(
             f"--factor-audit: factor {quoted(name)} is continuous; give its true values in a file with columns row and "

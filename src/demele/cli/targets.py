@@ -75,6 +75,8 @@ def check_targets(
         if name == "report" and path.suffix.lower() not in (".html", ".htm"):
             raise InputError(f"--report: writes an HTML page; call it {path.stem}.html, not {path}")
         check_writable(path, force=arguments.force or name == "store", inputs=read)
+        if name == "output" and hasattr(arguments, "report") and path.suffix.lower() in (".html", ".htm"):
+            raise InputError(f"--output: writes no HTML page, which {path} is called; --report {path} does")
     return read
 
 

@@ -85,9 +85,9 @@ class Work:
     def out_of_range(self, value: float) -> tuple[Note, ...]:
         """Say that a corrected value is beyond what the metric can be, which is reported and not cut."""
         low, high = self.asked.metric.range
-        if not (value < low or value > high):
+        if not (value < low or value > high) or round(value, 3) in (low, high):  # as it is shown, it is not beyond
             return ()
-        message = f"the corrected value {value:.4g} lies outside [{low:g}, {high:g}]: it is an estimate, and not cut"
+        message = f"the corrected value {value:.3f} lies outside [{low:g}, {high:g}]: it is an estimate, and not cut"
         return (Note(code="corrected-out-of-range", message=message),)
 
 
