@@ -7,6 +7,7 @@
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from demele.core.version import __version__
@@ -312,7 +313,12 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(_ROOMS[name])
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'demele' has no attribute {name!r}")
+        message = f"module 'demele' has no attribute {name!r}"
+        family, _, rest = name.partition("_")
+        model, _, score = rest.partition("_")
+        if family == "dci" and model and score:  # these metrics share a fit, and so a function
+            message += f"; DCI is demele.dci(codes, factors, model={model!r}).{score}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

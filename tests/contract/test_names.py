@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import demele
 from tools.names import PACKAGE, PAGE, homes, with_entries, with_names
 
 
@@ -21,3 +22,11 @@ def test_a_name_that_is_missing_is_written_in_its_place() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert "::: demele.irs\n" in with_entries(page.replace("::: demele.irs\n", ""))
     assert homes()["mig"] == "demele.metrics.information.mig"
+
+
+def test_scores_of_dci_name_their_function() -> None:
+    told = r"'dci_forest_modularity'; DCI is demele\.dci\(codes, factors, model='forest'\)\.modularity"
+    with pytest.raises(AttributeError, match=told):
+        demele.dci_forest_modularity  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'mgi'$"):
+        demele.mgi  # noqa: B018

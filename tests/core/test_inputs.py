@@ -467,3 +467,9 @@ def test_arrays_do_not_import_frame_libraries(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(importlib, "import_module", guarded(importlib.import_module))
     read_pair(CODES, np.column_stack([np.arange(30) % 3, np.linspace(0, 1, 30)]))
     read_pair(CODES.tolist(), (np.arange(30) % 3).tolist())
+
+
+def test_many_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_CODES", CODES.shape[1] - 1)
+    with pytest.warns(demele.DemeleWarning, match=r"demele\.evaluate_sparse scores it"):
+        read_codes(sparse.csr_array(CODES))

@@ -54,6 +54,7 @@ def test_blocks_of_other_lengths_are_laid_end_to_end() -> None:
         assert sorted(met) == [0, 3, 4, 6, 7]
 
 
+@pytest.mark.filterwarnings("ignore:blocks. every row is a block")
 def test_blocks_of_one_row_are_as_none() -> None:
     rng = np.random.default_rng(0)
     codes, factors = rng.random((200, 2)), rng.random((200, 2))
@@ -158,3 +159,9 @@ def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> Non
     if set(more) <= {"chance", "bootstrap"}:
         with pytest.raises(error, match=message):
             demele.mig(rows, rows, **{"chance": 5, "blocks": blocks, **more})
+
+
+def test_blocks_of_one_row_each_are_warned_of() -> None:
+    with pytest.warns(demele.DemeleWarning, match="every row is a block of its own"):
+        read_blocks(np.arange(9), 9)
+    read_blocks([0, 0, 1, 2, 3, 4], 6)  # no warning: they are errors here

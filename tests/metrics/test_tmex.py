@@ -114,10 +114,18 @@ def test_classes_missing_rows_and_constant_codes() -> None:
         score(noise[:40], factors[:40])
 
 
-@pytest.mark.parametrize("wrong", [np.eye(2), 2 * np.eye(3), [["a", "b"]], 3])
-def test_a_graph_of_other_shape_or_values_is_refused(wrong: Any) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [
+        (np.eye(2), r"shape \(2, 2\)"),
+        (2 * np.eye(3), r"other numbers, such as 2"),
+        ([["a", "b"]], r"\[\['a', 'b'\]\]"),
+        (3, r"shape \(\)"),
+    ],
+)
+def test_a_graph_of_other_shape_or_values_is_refused(wrong: Any, got: str) -> None:
     factors, noise = along(200)
-    with pytest.raises(demele.InputError, match="intended"):
+    with pytest.raises(demele.InputError, match=f"intended: expected zeros and ones of shape .* got {got}$"):
         score(noise, factors, intended=wrong)
 
 

@@ -139,7 +139,12 @@ def quoted(value: object) -> str:
     --------
     >>> quoted("z1"), quoted("z" * 5000)[-27:], quoted(10**5000)
     ("'z1'", "zz'... (of 5000 characters)", 'a whole number of about 5001 digits')
+    >>> import numpy as np
+    >>> quoted(np.float64(0.5)), quoted(np.str_("z1"))
+    ('0.5', "'z1'")
     """
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()  # as a number or a text, not as NumPy's type of it
     if isinstance(value, int) and value.bit_length() > 4 * MOST_REPEATED:
         return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
     if isinstance(value, str) and len(value) > MOST_REPEATED:

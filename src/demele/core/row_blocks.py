@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import DemeleWarning, InputError, NotEnoughData, warn_user
 from demele.core.sentences import arg
 from demele.core.table_columns import as_column
 
@@ -87,6 +87,11 @@ def read_blocks(values: object, n: int) -> RowBlocks:
         If there are not ``n`` of them, or some are missing.
     NotEnoughData
         If there are too few blocks to permute.
+
+    Warns
+    -----
+    DemeleWarning
+        If every row is a block of its own.
     """
     numbers, count = numbered_rows(values, "blocks", n, "codes")
     if count < LEAST_BLOCKS:
@@ -94,5 +99,11 @@ def read_blocks(values: object, n: int) -> RowBlocks:
             "blocks",
             f"expected at least {LEAST_BLOCKS}, got {count}: so few can be put into few orders, which say nothing of "
             "chance; give shorter blocks, as long as rows depend on each other",
+        )
+    if count == n:
+        warn_user(
+            "blocks: every row is a block of its own, which is as good as none; give each row the number or name of "
+            "what it belongs to, such as its video",
+            DemeleWarning,
         )
     return RowBlocks(count, np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers)))

@@ -19,8 +19,9 @@ from demele.core.xarray_tables import labelled_columns
 MAX_DENSE_ENTRIES = 500_000_000
 
 
-#: Sparse codes of more entries than this are made dense with a warning.
+#: Sparse codes of more entries or columns than this are made dense with a warning.
 MANY_DENSE_ENTRIES = 20_000_000
+MANY_DENSE_CODES = 200
 
 
 def check_same_order(first: object, second: object, names: tuple[str, str]) -> None:
@@ -156,10 +157,10 @@ def _from_sparse(data: object, argument: str) -> object:
             f"a sparse matrix of {n_entries:,} entries is too large to be made dense "
             f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows",
         )
-    if argument == "codes" and n_entries > MANY_DENSE_ENTRIES:
+    if argument == "codes" and (n_entries > MANY_DENSE_ENTRIES or matrix.shape[-1] > MANY_DENSE_CODES):
         warn_user(
             f"codes: a sparse matrix of {n_entries:,} entries is made dense ({matrix.nnz:,} of them are stored); "
-            "demele.evaluate_sparse scores it from its non-zeros, with less memory",
+            "demele.evaluate_sparse scores it from its non-zeros, in less memory and time",
             DemeleWarning,
         )
     return checked_structure(matrix, argument).toarray()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.results import Note
 from demele.core.sentences import arg, marked
@@ -125,9 +125,11 @@ def _read_intended(given: object, subject: Subject) -> SideInput:
     try:
         matrix = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError("intended", f"expected zeros and ones of shape {shape}, got {given!r}") from error
-    if matrix.shape != shape or not np.isin(matrix, (0.0, 1.0)).all():
-        raise InputError("intended", f"expected zeros and ones of shape {shape}, codes by factors, got {given!r}")
+        raise InputTypeError("intended", f"expected zeros and ones of shape {shape}, got {quoted(given)}") from error
+    others = matrix[~np.isin(matrix, (0.0, 1.0))]
+    if matrix.shape != shape or others.size:
+        found = f"shape {matrix.shape}" if matrix.shape != shape else f"other numbers, such as {others[0]:g}"
+        raise InputError("intended", f"expected zeros and ones of shape {shape}, codes by factors, got {found}")
     shown = tuple(tuple(int(one) for one in row) for row in matrix)
     return SideInput(matrix[:, list(subject.active)] > 0, shown)
 

@@ -167,7 +167,7 @@ def breakdown(
     if metric not in BOUNDS:
         raise UnknownNameError(
             "metric",
-            f"no bounds are known of {quoted(metric)}{suggestion(str(metric), BOUNDS)}; of {', '.join(BOUNDS)}",
+            f"no bounds are known of {quoted(metric)}{suggestion(str(metric), BOUNDS)}",
         )
     rule, formula = as_binning(bins), _formula(metric)
     both = [
