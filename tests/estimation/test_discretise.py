@@ -234,3 +234,10 @@ def test_a_rule_of_the_user() -> None:
     codes = np.array([[-3.0], [-0.1], [0.1], [5.0]] * 20)
     score = demele.mig(codes, np.array([0, 0, 1, 1] * 20)[:, None], bins=Sign())  # type: ignore[arg-type]
     assert score.value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rule", [EqualWidth(4), EqualFrequency(4), Edges((0.0, 0.25, 0.5, 0.75, 1.0))])
+def test_values_beyond_the_edges_are_of_the_outer_bins(rule: Binning) -> None:
+    known = np.linspace(0.0, 1.0, 9)
+    bins = rule.column_bins(known, 0.0, 1.0)
+    assert cut(np.array([-0.1, -1e300, np.nan, 1.1, 1e300]), bins).tolist() == [0, 0, 4, 3, 3]

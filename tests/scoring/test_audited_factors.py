@@ -158,3 +158,16 @@ def test_small_and_unclear_audits_are_warned_of() -> None:
     one = {"v1": noise["v1"], "v2": labels.FactorAudit(drawn[:-1], true[drawn[:-1], 1])}
     other = demele.evaluate(codes, given, ["mig"], factor_noise=one, bootstrap=10)["mig"]
     assert "different rows" in other.notes[-1].message
+
+
+@pytest.mark.parametrize("bins", ["equal-width:10", "equal-frequency:10"])
+@pytest.mark.parametrize("name", ["mig", "snc", "infom"])
+def test_true_values_beyond_those_that_were_given(name: str, bins: str) -> None:
+    """An instrument that stops at .1 and at .9: true values beyond these are in the outer bins."""
+    true = np.random.default_rng(0).random((1200, 2))
+    given = np.clip(true, 0.1, 0.9)
+    found = demele.evaluate(true, given, [name], bins=bins, factor_noise=audit_of(true, 400))[name]
+    inside = demele.evaluate(true, given, [name], bins=bins, factor_noise=audit_of(given, 400))[name]
+    assert found.corrected is not None
+    assert inside.corrected is not None
+    assert_exact(found.corrected.value, inside.corrected.value)

@@ -178,7 +178,7 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
     labels = np.repeat(["a", "b"], 200)
     found = demele.absorption(noise, labels)
     assert math.isnan(found.value)
-    assert any(note.code == "unrecognised-class" and note.subject == ("b",) for note in found.notes)
+    assert any(note.code == "unrecognised-class" and note.subject == ("a", "b") for note in found.notes)
     assert [row["codes"] for row in found.details["classes"] if np.isnan(row["splitting"])] == [()]
     rare = demele.sparse_probing(noise, np.array(["a"] * 200 + ["b"] * 197 + ["c"] * 3))
     assert any(note.code == "rare-class" and note.subject == ("c",) for note in rare.notes)
@@ -216,3 +216,29 @@ def test_options_that_do_not_fit(function: str, options: dict[str, Any], error: 
         getattr(demele, function)(codes, concept, **options)
     with pytest.raises(InputError, match="same number of rows"):
         getattr(demele, function)(codes[:-1], concept)
+
+
+def test_both_of_two_named_classes_are_split() -> None:
+    """Which codes fire on German text says nothing of those that fire on English; False and 0 are no concepts."""
+    codes, concept = parted(0.6, 0.4)
+    language = np.where(concept == 1, "de", "en")  # the class that codes fire on is the first of the two
+    for function in (demele.splitting, demele.absorption):
+        rows = function(codes, language, **ON_TRAINING).details["classes"]
+        assert [row["class"] for row in rows] == ["de", "en"]
+        assert rows[0]["splitting"] == 2.0
+        assert math.isnan(rows[1]["splitting"])
+        for alone in (concept, concept == 1, np.where(concept == 1, "Yes", "No")):
+            assert len(function(codes, alone, **ON_TRAINING).details["classes"]) == 1
+    assert demele.splitting(codes, language, **ON_TRAINING).value == 2.0
+
+
+def test_a_quantity_has_no_accuracy() -> None:
+    rows = demele.sparse_probing(GRID + 0.5, FIRST, k=1, kinds="continuous", **ON_TRAINING).details["classes"]
+    assert_close(rows[0]["score"], 1.0, ROUNDING)
+    assert math.isnan(rows[0]["accuracy"])
+
+
+def test_more_codes_than_there_are() -> None:
+    found = demele.sparse_probing(GRID, UPPER, k=(1, 9))
+    assert [note.message for note in found.notes] == ["k = 9 is more than the codes that differ: probes read 2 of them"]
+    assert not demele.sparse_probing(GRID, UPPER, k=(1, 2)).notes

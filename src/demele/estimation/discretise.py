@@ -175,11 +175,14 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
     Parameters
     ----------
     values : array of shape (n,)
+        Those beyond the outer edges, as true values may be where annotations never go so far, are of the outer bins.
 
     Examples
     --------
     >>> cut(np.array([0.0, 0.24, 0.5, 1.0]), EqualWidth(4).column_bins(np.empty(0), 0.0, 1.0)).tolist()
     [0, 0, 2, 3]
+    >>> cut(np.array([-3.0, 1e300]), EqualWidth(4).column_bins(np.empty(0), 0.0, 1.0)).tolist()
+    [0, 3]
     """
     n_bins = bins.n_bins
     values = np.asarray(values, dtype=np.float64)
@@ -190,9 +193,9 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
         position = (values - low) / (high - low)
         position += EDGE_TOLERANCE
         position *= n_bins
+        np.clip(position, 0, n_bins - 1, out=position)
         with np.errstate(invalid="ignore"):
             index = position.astype(np.intp)
-        np.minimum(index, n_bins - 1, out=index)
     else:
         index = np.searchsorted(bins.edges[1:-1], values, side="right")
     missing = np.isnan(values)

@@ -76,7 +76,8 @@ def splitting(
     Parameters
     ----------
     codes, factors, score_on, n_rows, seed, missing, kinds, code_names
-        As in :func:`sparse_probing`; at least one factor must be categorical, and continuous ones are left out.
+        As in :func:`sparse_probing`; at least one factor must be categorical, and continuous ones are left out. Of
+        two classes both are looked at, but for one called False, 0 or no: the concept is then the other.
     jump : float in (0, 1), default 0.03
         Gain of F1 from which a further code counts.
     most : int >= 1, default 10
@@ -269,7 +270,7 @@ def _settings(jump: object, most: object, screen: object) -> tuple[float, int, i
 
 
 def _classes(rows: ConceptRows) -> list[Concept]:
-    found = [concept for concept in rows.concepts if concept.level >= 0]
+    found = rows.classes
     if not found:
         raise NotEnoughData("factors", "expected at least one categorical factor that varies: classes are split")
     return found

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 #: Share of the rows that probes are fitted on; the others are scored.
 TRAINING = 0.8
+#: Names of the class that only says that the other one is not there, in small letters.
+ABSENT = frozenset({"false", "0", "0.0", "no"})
 #: Fewest rows of a class, and of the rest, to fit on and to score.
 FEWEST = 5
 
@@ -68,6 +70,21 @@ class ConceptRows:
             first = 1 if len(factor.levels) == 2 else 0
             found += [Concept(index, level, factor.levels[level]) for level in range(first, len(factor.levels))]
         return found
+
+    @property
+    def classes(self) -> list[Concept]:
+        """All classes of categorical factors that vary, but for one whose name says that the other is not there.
+
+        Codes that tell a class from the rest as well tell the rest from it, which is why ``concepts`` has one of two.
+        Which codes *fire* on a class is another question for each of the two.
+        """
+        return [
+            Concept(index, level, name)
+            for index, factor in enumerate(self.factors.columns)
+            if factor.categorical and not factor.constant
+            for level, name in enumerate(factor.levels)
+            if len(factor.levels) > 2 or level == 1 or name.lower() not in ABSENT
+        ]
 
     def column(self, concept: Concept) -> Factor:
         """Return the factor of a concept."""

@@ -86,8 +86,8 @@ def sparse_probing(
     -------
     Score
         value at most 1, best 1, 0 at random, NaN where no class has rows enough; ``per_factor``;
-        ``details["by_k"]``: value by k; ``details["classes"]``: a row for each class and k with accuracy (or
-        :math:`R^2`), score and codes.
+        ``details["by_k"]``: value by k; ``details["classes"]``: a row for each class and k with accuracy (NaN of
+        a continuous factor, whose score is :math:`R^2`), score and codes.
 
     Raises
     ------
@@ -157,11 +157,17 @@ def _counts(k: object) -> tuple[int, ...]:
 
 def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:
     rare = tuple(dict.fromkeys(row["class"] for row in table if row["score"] != row["score"]))
-    if not rare:
-        return ()
-    listed = ", ".join(map(repr, rare[:5])) + (", ..." if len(rare) > 5 else "")
-    message = f"{len(rare)} classes ({listed}) have too few rows to be both learnt and scored; they are left out"
-    return (Note(code="rare-class", message=message, subject=rare, severity="warning"),)
+    notes = []
+    if rare:
+        listed = ", ".join(map(repr, rare[:5])) + (", ..." if len(rare) > 5 else "")
+        message = f"{len(rare)} classes ({listed}) have too few rows to be both learnt and scored; they are left out"
+        notes.append(Note(code="rare-class", message=message, subject=rare, severity="warning"))
+    short = [row for row in table if len(row["codes"]) < row["k"]]
+    if short:
+        most, read = max(row["k"] for row in short), max(len(row["codes"]) for row in short)
+        message = f"k = {most} is more than the codes that differ: probes read {read} of them"
+        notes.append(Note(code="fewer-codes", message=message))
+    return tuple(notes)
 
 
 def ranked(rows: ConceptRows, concepts: Sequence[Concept], ranking: Ranking) -> list[tuple[Array, Array]]:
@@ -233,7 +239,7 @@ def _probed(
 
 
 def _scores_of(rows: ConceptRows, concept: Concept, chosen: Rows, counts: tuple[int, ...]) -> list[tuple[float, float]]:
-    """Return accuracy (or R2) and score of a probe for each number of codes."""
+    """Return accuracy and score of a probe for each number of codes; a quantity has no accuracy, and R2 as score."""
     train, test = rows.rows(concept, train=True), rows.rows(concept, train=False)
     if train is None or test is None:
         return [(float("nan"), float("nan"))] * len(counts)
@@ -241,7 +247,7 @@ def _scores_of(rows: ConceptRows, concept: Concept, chosen: Rows, counts: tuple[
     found = []
     for count in counts:
         if columns is None or others is None:  # no code differs at all
-            found.append((0.5, 0.0) if concept.level >= 0 else (0.0, 0.0))
+            found.append((0.5, 0.0) if concept.level >= 0 else (float("nan"), 0.0))
         elif concept.level >= 0:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # classes that one code parts have steep slopes
@@ -251,5 +257,5 @@ def _scores_of(rows: ConceptRows, concept: Concept, chosen: Rows, counts: tuple[
         else:
             values = rows.column(concept).values
             share = explained(columns[:, :count], values[train[0]], others[:, :count], values[test[0]])
-            found.append((share, share))
+            found.append((float("nan"), share))
     return found
