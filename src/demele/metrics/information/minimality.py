@@ -123,7 +123,8 @@ def minimality(
     is constant. **A continuous code has the entropy of its bins**, about log B, which says nothing of it: a uniform
     code of a factor with four values scores 0.64 with 5 bins and 0.26 with 200. Where four times the bins would move
     the score by more than 0.1 it is marked fragile; codes of as many values as bins are as they are. Copies of codes
-    change nothing, nor does a factor that no code holds.
+    change nothing, nor does a factor that no code holds. Codes of noise score what few rows leave of information: by
+    ten bins 0.24 on 100 rows, 0.08 on 300, 0.03 on 1 000, for any number of codes.
 
     Examples
     --------

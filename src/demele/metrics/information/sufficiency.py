@@ -55,7 +55,8 @@ def sufficiency(
     -----
     Almudévar & Ortega 2024, beside :func:`minimality`: codes are disentangled, of dependent factors too, where each is
     minimal and sufficient for its factor. It is MIG without the second code taken away: copies and further codes that
-    mix the factors change nothing, and a factor that two codes hold by halves counts as half known.
+    mix the factors change nothing, and a factor that two codes hold by halves counts as half known. Codes of
+    noise score what few rows leave of information: by ten bins about 0.2 on 100 rows, 0.07 on 300, 0.02 on 1 000.
 
     Examples
     --------
