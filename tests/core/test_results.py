@@ -97,3 +97,12 @@ def test_columns_with_names_keep_them_in_the_matrix() -> None:
     codes = pd.DataFrame(np.random.default_rng(0).random((5000, 2)), columns=["left", "right"])
     matrix = _table(demele.mig(codes, codes.rename(columns=str.upper)))
     assert (list(matrix.index), list(matrix.columns)) == (["left", "right"], ["LEFT", "RIGHT"])
+
+
+def test_what_has_no_value_is_not_called_fragile() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.warns(demele.DemeleWarning):
+        found = demele.evaluate(rng.normal(size=(10, 3)), rng.integers(0, 3, (10, 3)), ["infom"])["infom"]
+    assert np.isnan(found.value)
+    assert found.fragile
+    assert "fragile" not in repr(found)

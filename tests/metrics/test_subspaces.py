@@ -150,3 +150,18 @@ def test_refusals() -> None:
         score(GRID, np.column_stack([FIRST // 2, SECOND]), cyclic=["v1"])
     with pytest.raises(demele.DemeleError, match="subspace_scores"):
         demele.evaluate(GRID, GRID, ["d_lsbd"])
+
+
+def test_levels_called_by_texts_turn_in_the_order_of_their_names_and_that_is_said() -> None:
+    levels = np.repeat([0, 1, 2], 40)
+    other = np.tile([0, 1], 60)
+    codes = np.column_stack([circles(levels * 2 * np.pi / 3), other])
+    factors = np.column_stack([np.array(["a", "b", "c"])[levels], np.array(["x", "y"])[other]])
+    found = demele.subspace_scores(codes, factors, cyclic=["v1"])
+    assert abs(found.turns["v1"].frequency) == 1  # of three levels 2, 4, 5, 7, 8 and 10 turns are the same points
+    assert [note.message for note in found.notes if note.code == "order-of-names"] == [
+        "the levels of 'v1' are taken for equal angles in the order of their names ('a', 'b', 'c')"
+    ]
+    numbered = demele.subspace_scores(codes, np.column_stack([levels, other]), cyclic=["v1"], kinds="categorical")
+    assert "order-of-names" not in {note.code for note in numbered.notes}
+    assert numbered.turns["v1"] == found.turns["v1"]

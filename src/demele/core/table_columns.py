@@ -298,7 +298,7 @@ def _refuse_few_texts(values: NDArray[Any], name: str, argument: str) -> None:
     ------
     InputTypeError
     """
-    odd = [row for row, value in enumerate(values) if not _reads_as_number(value)]
+    odd = [row for row, value in enumerate(values) if not reads_as_number(value)]
     if not odd or 2 * len(odd) >= len(values) or number_hint(values[odd[0]], values):
         return
     few = f"{len(odd)} value{'s' * (len(odd) > 1)} that {'are' if len(odd) > 1 else 'is'} none"
@@ -309,7 +309,8 @@ def _refuse_few_texts(values: NDArray[Any], name: str, argument: str) -> None:
     )
 
 
-def _reads_as_number(value: object) -> bool:
+def reads_as_number(value: object) -> bool:
+    """Whether a value is a finite number, a text of one, or missing."""
     if value is None or is_missing(value) or isinstance(value, int | float | np.number | np.bool_):
         return True
     try:

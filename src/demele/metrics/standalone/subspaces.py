@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.core.inputs import read_pair
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.inputs import Factors, read_pair
 from demele.core.names import suggestion
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.shown import Tabled
 from demele.core.signature import Signature
+from demele.core.table_columns import reads_as_number
 from demele.core.version import __version__
 from demele.core.written import Written, plain
 from demele.estimation.cells import Partition
@@ -78,7 +79,9 @@ def turning(codes: Floats, angle: Floats, total: float) -> Turning:
     plane[:, :kept] = codes @ axes[:kept].T / np.sqrt(2.0 * variance[:kept])
     point = plane[:, 0] + 1j * plane[:, 1]
     turned = [abs(complex((point * np.exp(-1j * k * angle)).mean())) ** 2 for k in FREQUENCIES]
-    best = int(np.argmax(turned))
+    # Of few levels, 5 turns are the same points as 1: the fewest turns that fit as well, to rounding.
+    as_well = [place for place, one in enumerate(turned) if one >= max(turned) - 1e-9]
+    best = min(as_well, key=lambda place: abs(FREQUENCIES[place]))
     ratio = float(variance[0] / variance[1]) if kept == 2 else float("inf")
     # a direction without variance is one that does not turn
     return Turning(max(1.0 - 1.0 / n - turned[best], 0.0), FREQUENCIES[best], ratio)
@@ -276,7 +279,7 @@ def subspace_scores(
         factor_names=names,
         code_names=read_codes.names,
         n=len(labels),
-        notes=_notes(per_factor, turns),
+        notes=(*_notes(per_factor, turns), *_in_order_of_texts(read_factors, turns)),
         signature=Signature(
             "subspace_scores",
             {"cyclic": tuple(turns), "share": part, "bins": as_binning(bins), "seed": run.seed},
@@ -339,6 +342,18 @@ def _turning(codes: Floats, labels: Labels, n_levels: Sequence[int], factor: int
     sums = np.stack([np.bincount(group, column, others.n) for column in kept.T], axis=1)
     angle = 2.0 * np.pi * at[complete, factor] / k
     return turning(kept - sums[group] / k, angle, float(codes.var(axis=0).sum()))
+
+
+def _in_order_of_texts(factors: Factors, turns: Mapping[str, Turning]) -> list[Note]:
+    """Say in which order levels were taken for angles that are called by texts, which have no order of their own."""
+    found = []
+    for column in factors.columns:
+        levels = [str(level) for level in column.levels] if column.categorical and column.name in turns else []
+        if any(not reads_as_number(level) for level in levels):
+            shown = ", ".join(map(quoted, levels[:4])) + (", ..." if len(levels) > 4 else "")
+            message = f"the levels of {column.name!r} are taken for equal angles in the order of their names ({shown})"
+            found.append(Note(code="order-of-names", message=message, subject=(column.name,), severity="warning"))
+    return found
 
 
 def _notes(per_factor: Mapping[str, float], turns: Mapping[str, Turning]) -> tuple[Note, ...]:
