@@ -2,20 +2,24 @@
 
 ``python -m benchmarks.characterise --only NAME`` computes the rows of one metric (or of ``dci_forest`` and the like)
 and writes ``src/demele/bench/reference/NAME.jsonl``: some minutes for a fast one. ``--scenario NAME`` computes one
-scenario, and leaves the rows of the others in the files as they are. Without either, those of all metrics and
+scenario, and leaves the rows of the others in the files as they are. Metrics that take seconds a call get fewer seeds,
+of fewer rows: ``FEWER`` in ``demele.bench.reference_rows`` names them. Without either option, those of all metrics and
 ``results/characterise.csv``: about two hours on two cores. Killed, it goes on where it was, from a store beside it that
 is removed when the rows are written; the time is only written if it ran in one go.
 """
 
 import argparse
+import functools
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.cases import write_rows
 from demele import bench
 from demele.bench import reference_rows
-from demele.bench.reference_rows import SEEDS, SLOW_SEEDS
+from demele.bench.reference_rows import FEWER, FEWER_SAMPLES, N_SAMPLES, SEEDS, SLOW_SEEDS, fewer_seeds
 from demele.bench.scenarios import SCENARIOS
 
 
@@ -41,6 +45,24 @@ def _of_run(seeds: Mapping[str, int], scenarios: Sequence[str] | None) -> dict[s
     return {key: number for key, number in seeds.items() if key not in SCENARIOS or key in (scenarios or SCENARIOS)}
 
 
+def of_fewer(metric: str, scenarios: Sequence[str] | None, store: Path, how: Any) -> bench.Characterisation:
+    """Measure a slow metric with fewer seeds, of fewer rows, but where the number of rows is what is varied.
+
+    A store is of one number of rows, so that there are two.
+    """
+    chosen = [item for item in SCENARIOS.values() if scenarios is None or item.name in scenarios]
+    found = []
+    for sized, n_samples in ((False, FEWER_SAMPLES), (True, N_SAMPLES)):
+        own = [item.name for item in chosen if item.counts_rows == sized]
+        if own:
+            seeds = _of_run(fewer_seeds(metric), own)
+            kept = store.with_name(f"{store.name}-{n_samples}")
+            sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_samples": n_samples, "store": kept}
+            found.append(bench.characterise(metric, own, **sizes, **how))
+    # what is written is of the fewer rows; a scenario that counts rows says itself how many there are
+    return replace(functools.reduce(reference_rows.in_one, found), n_samples=FEWER_SAMPLES)
+
+
 def main() -> None:
     """Measure, and keep every row."""
     parser = argparse.ArgumentParser(description="Compute the stored rows of demele's own metrics.")
@@ -50,18 +72,28 @@ def main() -> None:
     parser.add_argument("--store", type=Path, metavar="FILE", help="rows that are finished (default: named after it)")
     asked = parser.parse_args()
     store = asked.store or Path("-".join(["characterise", *(asked.only or ()), *(asked.scenario or ())]) + ".store")
-    how = {"n_jobs": asked.jobs, "store": store, "progress": True}
+    how: dict[str, Any] = {"n_jobs": asked.jobs, "progress": True}
     if asked.only is None and asked.scenario is None and not store.exists():
         started = time.perf_counter()
-        found = bench.characterise(None, "source", seeds=SEEDS["source"], slow_seeds=SLOW_SEEDS["source"], **how)
+        found = bench.characterise(
+            None, "source", seeds=SEEDS["source"], slow_seeds=SLOW_SEEDS["source"], store=store, **how
+        )
         write_rows("characterise", [experiment(found, time.perf_counter() - started, asked.jobs)])
     seeds, slow_seeds = (_of_run(own, asked.scenario) for own in (SEEDS, SLOW_SEEDS))
     metrics = asked.only or (None if asked.scenario is None else [item.name for item in bench.reference().candidates])
-    found = bench.characterise(metrics, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, **how)
+    fewer = [name for name in metrics or () if name in FEWER]
+    usual = None if metrics is None else [name for name in metrics if name not in FEWER]
+    runs = []
+    if usual is None or usual:
+        runs.append(bench.characterise(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
+    runs += [of_fewer(name, asked.scenario, store, how) for name in fewer]
     write = reference_rows.write_rows if asked.scenario is None else reference_rows.add_rows
-    for path in write(found, reference_rows.FOLDER):
-        print(path)
-    store.unlink()  # rows of code that is changed afterwards must not be taken for those of the change
+    for found in runs:
+        for path in write(found, reference_rows.FOLDER):
+            print(path)
+    # rows of code that is changed afterwards must not be taken for those of the change
+    for kept in (store, *(store.with_name(f"{store.name}-{rows}") for rows in (FEWER_SAMPLES, N_SAMPLES))):
+        kept.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,11 @@ class View:
         """Return the criteria of a group."""
         return [item for item in self.data["criteria"] if item["group"] == group]
 
+    def fewer(self, row: str) -> str:
+        """Return, to stand behind the name of a row, how many seeds it has, of how many rows, if these are fewer."""
+        told = (self.metrics[name].get("fewer") for name in self.rows[row]["metrics"])
+        return next((f" ({fewer['text']})" for fewer in told if fewer), "")
+
     def sign(self, row: str, criterion: str) -> str:
         """Return the sign of a verdict, as a link to its evidence."""
         status = self.verdicts[row, criterion]["status"]
@@ -136,6 +141,15 @@ def what_was_run(found: Item) -> list[str]:
     kinds = [item["kind"] for item in found["scenarios"]]
     values = sum(sum(curve["n"]) for curve in found["curves"])
     failed = sum(sum(curve["failed"]) for curve in found["curves"])
+    fewer: dict[str, list[str]] = {}
+    for item in found["metrics"]:
+        if item.get("fewer"):
+            fewer.setdefault(item["fewer"]["text"], []).append(cell(item["title"]))
+    slow = [
+        f"{text} for {', '.join(titles)}, of which a call takes seconds; their intervals are wider, and more of their "
+        "verdicts are undecided."
+        for text, titles in fewer.items()
+    ]
     return [
         f"{count(len(found['metrics']), 'score')} in {count(len(found['rows']), 'row')}, protocol "
         f"<code>{cell(found['protocol'])}</code>, demele {cell(found['demele'])}.",
@@ -143,6 +157,7 @@ def what_was_run(found: Item) -> list[str]:
         f"{found['n_samples']:,} rows each, but where the number of rows itself is varied.",
         f"{_range_of(found['seeds'])} seeds a point; {_range_of(found['slow_seeds'])} for the metrics that train "
         "predictors.",
+        *slow,
         f"{count(values, 'value')}; {count(failed, 'call')} gave none, and the reason is kept.",
         f"Intervals over seeds with level {found['level']:g}; those of one score in one scenario hold together.",
     ]
@@ -238,7 +253,7 @@ def verdict_table(view: View, criteria: Sequence[Item]) -> str:
         differs = [view.verdicts[row["name"], item["name"]]["agrees"] is False for item in criteria]
         lines.append(
             [
-                f"[{cell(row['title'])}]({BENCH}#{identity('card', row['metrics'][0])})",
+                f"[{cell(row['title'])}]({BENCH}#{identity('card', row['metrics'][0])}){view.fewer(row['name'])}",
                 *(f"{sign} ≠" if other else sign for sign, other in zip(own, differs, strict=True)),
             ]
         )

@@ -19,7 +19,8 @@ def figures(_folder: Path) -> str:
 
 def found_in(found: Mapping[str, Any]) -> str:
     """Return the table of a characterisation."""
-    titles = {row["name"]: row["title"] for row in found["rows"]}
+    fewer = {item["row"]: item["fewer"]["text"] for item in found.get("metrics", ()) if item.get("fewer")}
+    titles = {row["name"]: row["title"] + "*" * (row["name"] in fewer) for row in found["rows"]}
     rows = []
     for criterion in found["criteria"]:
         by_status = {
@@ -33,7 +34,8 @@ def found_in(found: Mapping[str, Any]) -> str:
         if any(by_status.values()):
             holds, fails, undecided = (by_status[status] for status in _STATUSES)
             rows.append([criterion["question"], _listed(holds, titles), str(len(fails)), str(len(undecided))])
-    return table(["where this matters", "take one of", "fail", "undecided"], rows)
+    marks = "".join(f"\n\\* {text}, since a call takes seconds\n" for text in dict.fromkeys(fewer.values()))
+    return table(["where this matters", "take one of", "fail", "undecided"], rows) + marks
 
 
 def _listed(names: list[str], titles: Mapping[str, str]) -> str:

@@ -57,6 +57,14 @@ def page(view: View) -> str:
         "since that is what to check before it is believed.\n",
         "## All that were considered\n",
     ]
+    fewer = dict.fromkeys(
+        view.metrics[name]["fewer"]["text"] for name in view.metrics if view.metrics[name].get("fewer")
+    )
+    if fewer:
+        parts.append(
+            f"*{'*, *'.join(fewer)}*: a call of the metric takes seconds, so that fewer are stored. Its intervals are "
+            "wider: more criteria are undecided, which count as not held. Its seconds are of fewer rows.\n"
+        )
     for name in PROPERTIES:
         parts += [f"### {name.capitalize()}\n", considered_table(view, name), not_considered(view, name)]
     parts += [
@@ -137,7 +145,7 @@ def answers(view: View) -> str:
     lines = [["for", "we would report", "where milliseconds count"]]
     for name in PROPERTIES:
         found = considered(view, name)
-        quick = [row for row in found if seconds(view, row) <= QUICK]
+        quick = [row for row in found if seconds(view, row) <= QUICK and not view.fewer(row)]
         lines.append([f"**{name}**", _told(view, found, name), _told(view, quick, name)])
     return table(lines)
 
@@ -148,7 +156,8 @@ def _told(view: View, rows: Sequence[str], claimed: str) -> str:
     own = statuses(view, rows[0])
     names = [name for name in view.rows[rows[0]]["metrics"] if claimed in view.metrics[name]["properties"]]
     total = sum(len(found) for found in own.values())
-    text = f"{', '.join(f'`{name}`' for name in names)}: holds {len(own['holds'])} of {total} criteria"
+    told = ", ".join(f"`{name}`" for name in names) + view.fewer(rows[0])
+    text = f"{told}: holds {len(own['holds'])} of {total} criteria"
     for status, words in (("fails", "fails"), ("undecided", "undecided")):
         if own[status]:
             text += f"; {words}: {', '.join(cell(view.criteria[name]['title']) for name in own[status])}"
@@ -161,7 +170,11 @@ def considered_table(view: View, claimed: str) -> str:
     for row in considered(view, claimed):
         own = statuses(view, row)
         lines.append(
-            [cell(view.rows[row]["title"]), *(str(len(own[status])) for status in JUDGED), f"{seconds(view, row):.2g}"]
+            [
+                cell(view.rows[row]["title"]) + view.fewer(row),
+                *(str(len(own[status])) for status in JUDGED),
+                f"{seconds(view, row):.2g}",
+            ]
         )
     return table(lines)
 
@@ -169,7 +182,7 @@ def considered_table(view: View, claimed: str) -> str:
 def not_considered(view: View, claimed: str) -> str:
     """Return the metrics that claim a property and are not considered, with the criterion that decided."""
     reasons = [
-        f"{cell(view.rows[row]['title'])} ({'; '.join(reasons)})"
+        f"{cell(view.rows[row]['title'])}{view.fewer(row)} ({'; '.join(reasons)})"
         for row in view.rows
         if claimed in claims(view, row) and (reasons := why_not(view, row, claimed))
     ]
@@ -181,7 +194,12 @@ def traps_table(view: View) -> str:
     lines = [["score", *TRAPS]]
     for name, metric in view.metrics.items():
         if metric["characterised"]:
-            lines.append([f"`{name}`", *(_trap(view, metric, criterion) for criterion in TRAPS.values())])
+            lines.append(
+                [
+                    f"`{name}`{view.fewer(metric['row'])}",
+                    *(_trap(view, metric, criterion) for criterion in TRAPS.values()),
+                ]
+            )
     return table(lines)
 
 
@@ -192,7 +210,7 @@ def mended_table(view: View) -> str:
     for name, metric in view.metrics.items():
         cells = [cell for raw, mended in MENDED.values() for cell in _mended(view, metric, raw, mended)]
         if any(told != "none" for told in cells[1::2]):
-            lines.append([f"`{name}`", *cells])
+            lines.append([f"`{name}`{view.fewer(metric['row'])}", *cells])
     return table(lines)
 
 

@@ -201,6 +201,9 @@ def test_the_map_names_the_metrics_that_hold_a_criterion() -> None:
         "verdicts": [{**item, "criterion": "one"} for item in verdicts],
     }
     assert docs_map.found_in(found).splitlines()[2:] == ["| Is it so? | A | 1 | 1 |"]
+    slow = [{"row": "a", "fewer": {"text": "5 seeds of 5,000 rows"}}, {"row": "b", "fewer": None}]
+    *_, row, _, mark = docs_map.found_in({**found, "metrics": slow}).splitlines()
+    assert (row, mark) == ("| Is it so? | A\\* | 1 | 1 |", "\\* 5 seeds of 5,000 rows, since a call takes seconds")
 
 
 def test_result_pages_follow_the_files(tmp_path: Path) -> None:

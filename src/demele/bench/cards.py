@@ -29,7 +29,7 @@ def card_of(found: Findings, item: Candidate) -> dict[str, Any]:
         "chance_by_size": _by_size(scenarios.get("chance"), curves, found.level),
         "invariances": _invariances(item, scenarios.get("invariances"), curves, found.level),
         "seconds": _seconds(found, item),
-        "seconds_rows": found.n_samples,
+        "seconds_rows": found.rows_for(item.name),
         "cost": _cost(found, item, scenarios.get("sample_size")),
     }
     plain_card: dict[str, Any] = plain(card)

@@ -40,6 +40,9 @@ class Characterisation(Findings, Worded):
         Seconds of each call, per severity.
     rows_of : mapping of scenario to (least, most)
         Rows of the scenarios that draw another number than ``n_samples``.
+    fewer_rows : mapping of metric to int
+        Rows of the representations of metrics that were measured on fewer than ``n_samples``, as some that are slow
+        are in :func:`demele.bench.reference`; their seeds are fewer as well.
     drifting : mapping of metric to text
         What functions that draw without a seed gave, twice, on the same arrays.
     version : str

@@ -10,6 +10,7 @@ from demele.bench.published import PRINTED_SCORES, agreement, agrees, printed_ve
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
+from demele.core.sentences import plural
 from demele.core.written import plain
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
@@ -113,9 +114,17 @@ def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
         "discretises": item.discretises,
         "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
         "drifts": found.drifting.get(item.name),
+        "fewer": _fewer(found.fewer(item.name)),
         "characterised": all(found.curves[item.name, scenario.name].characterised for scenario in found.scenarios),
         "card": card_of(found, item),
     }
+
+
+def _fewer(told: tuple[int, int] | None) -> dict[str, Any] | None:
+    if told is None:
+        return None
+    seeds, rows = told
+    return {"seeds": seeds, "n_samples": rows, "text": f"{plural(seeds, 'seed', 'seeds')} of {rows:,} rows"}
 
 
 def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:

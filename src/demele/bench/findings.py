@@ -1,5 +1,6 @@
 """What a run of the bench found: curves of every metric on every scenario, judged by criteria."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -54,8 +55,28 @@ class Findings:
     curves: Mapping[tuple[str, str], Curve]
     seconds: Mapping[tuple[str, str], tuple[NDArray[np.float64], ...]]
     rows_of: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    fewer_rows: Mapping[str, int] = field(default_factory=dict)
     drifting: Mapping[str, str] = field(default_factory=dict)
     version: str = __version__
+
+    def rows_for(self, metric: str) -> int:
+        """Return how many rows the representations have that a metric was measured on."""
+        return self.fewer_rows.get(metric, self.n_samples)
+
+    def fewer(self, metric: str) -> tuple[int, int] | None:
+        """Return how many seeds a metric was given, of how many rows, if these are fewer than those of the others.
+
+        The number of seeds is that of most points of its curves. None as well where no rows are stored.
+        """
+        if metric not in self.fewer_rows:
+            return None
+        found = [curve for (name, _), curve in self.curves.items() if name == metric]
+        counts = Counter(n + failed for curve in found for n, failed in zip(curve.n, curve.failed, strict=True))
+        del counts[0]  # where nothing is stored, or a metric takes no part
+        if not counts:
+            return None
+        ((most, _),) = counts.most_common(1)
+        return most, self.fewer_rows[metric]
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

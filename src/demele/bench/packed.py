@@ -43,6 +43,7 @@ def packed(found: Findings) -> bytes:
         "seeds": dict(found.seeds),
         "slow_seeds": dict(found.slow_seeds),
         "rows_of": dict(found.rows_of),
+        "fewer_rows": dict(found.fewer_rows),
         "drifting": dict(found.drifting),
         "candidates": [_packed_candidate(item) for item in found.candidates],
         "scenarios": [_packed_scenario(item) for item in found.scenarios],
@@ -97,6 +98,7 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
                 for item in found["seconds"]
             },
             rows_of={name: (int(low), int(high)) for name, (low, high) in found.get("rows_of", {}).items()},
+            fewer_rows=found.get("fewer_rows", {}),
             drifting=found.get("drifting", {}),
             version=found["demele"],
         )
@@ -136,6 +138,8 @@ def _checked(found: Findings) -> None:
     odd: list[object] = [text for text in texts if not isinstance(text, str)]
     odd += [number for counts in (found.seeds, found.slow_seeds) for number in counts.values() if not _count(number)]
     odd += [number for item in found.scenarios for number in item.severities if not _number(number)]
+    odd += [rows for rows in found.fewer_rows.values() if not _count(rows)]
+    odd += [name for name in found.fewer_rows if name not in {item.name for item in found.candidates}]
     odd += [text for pair in found.drifting.items() for text in pair if not isinstance(text, str)]
     if odd:
         raise ValueError(f"{odd[0]!r:.60} where there is a text or a number")

@@ -7,7 +7,7 @@ are in the order of the bench, and numbers are written so that the same bits are
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,19 +26,64 @@ from demele.core.errors import FormatError
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing
 
-__all__ = ["FOLDER", "LEVEL", "N_SAMPLES", "PROTOCOL", "SEEDS", "SLOW_SEEDS", "add_rows", "referred", "write_rows"]
+__all__ = [
+    "FEWER",
+    "FEWER_SAMPLES",
+    "FOLDER",
+    "LEVEL",
+    "N_SAMPLES",
+    "PROTOCOL",
+    "SEEDS",
+    "SLOW_SEEDS",
+    "add_rows",
+    "fewer_seeds",
+    "in_one",
+    "referred",
+    "samples_of",
+    "write_rows",
+]
 
 #: Where the files are; a metric whose file is not there was not yet characterised.
 FOLDER = Path(__file__).with_name("reference")
 #: Scores that are corrected or aligned take as long as many, and hardly vary.
 _MENDED = [item.name for item in MENDED_SCENARIOS]
-#: How rows are made: fewer seeds where predictors are trained, and on the scenarios that are not the review's.
+#: How rows are made, but of the metrics below: fewer seeds where predictors are trained, and on the scenarios that are
+#: not the review's.
 PROTOCOL, N_SAMPLES, LEVEL = "review2022", 20_000, 0.95
 SEEDS: Mapping[str, int] = {"source": 100, "added": 20, **dict.fromkeys(_MENDED, 5)}
 SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(_MENDED, 3)}
+#: Metrics that take seconds a call, of which the usual rows would take days, and their seeds: fewer, of fewer rows too,
+#: but where the number of rows itself is varied. Wherever their rows are shown, that is said.
+FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 5, "tmex": 5, "unique_information": 5}
+FEWER_SAMPLES = 5_000
 _FORMAT = {"format": "demele-reference-rows", "format_version": 1}
 
 Found = TypeVar("Found", bound=Findings)
+
+
+def samples_of(metric: str) -> int:
+    """Return how many rows the representations have that a metric's stored rows are made of."""
+    return FEWER_SAMPLES if metric in FEWER else N_SAMPLES
+
+
+def fewer_seeds(metric: str) -> dict[str, int]:
+    """Return the seeds of a metric of :data:`FEWER`, by kind of scenario, and by name where there are fewer still."""
+    return {"source": FEWER[metric], "added": FEWER[metric], **{name: min(FEWER[metric], 3) for name in _MENDED}}
+
+
+def in_one(whole: Found, sized: Found) -> Found:
+    """Return two runs of the same metrics as one: the second is of scenarios that count rows, and has more of them."""
+    order = list(SCENARIOS)
+    scenarios = sorted((*whole.scenarios, *sized.scenarios), key=lambda item: order.index(item.name))
+    return replace(
+        whole,
+        scenarios=tuple(scenarios),
+        seeds={**whole.seeds, **sized.seeds},
+        slow_seeds={**whole.slow_seeds, **sized.slow_seeds},
+        curves={**whole.curves, **sized.curves},
+        seconds={**whole.seconds, **sized.seconds},
+        rows_of={**whole.rows_of, **sized.rows_of},
+    )
 
 
 def write_rows(found: Findings, folder: Path) -> list[Path]:
@@ -123,6 +168,7 @@ def referred(kind: type[Found], metrics: Sequence[str], folder: Path) -> Found:
         for name, medians in rows[item.name].seconds.items():
             # Metrics of one group share a call: the first tells its time, others may have been timed by themselves.
             seconds.setdefault((item.group, name), tuple(np.array([median]) for median in medians))
+    fewer = {item.name: samples_of(item.name) for item in candidates if samples_of(item.name) != N_SAMPLES}
     return kind(
         candidates=candidates,
         scenarios=scenarios,
@@ -133,6 +179,7 @@ def referred(kind: type[Found], metrics: Sequence[str], folder: Path) -> Found:
         slow_seeds=_most_seeds(scenarios, [item for item in candidates if item.slow], curves, SLOW_SEEDS),
         curves=curves,
         seconds=seconds,
+        fewer_rows=fewer,
         version=", ".join(dict.fromkeys(own.version for own in rows.values() if own.version)),
     )
 
@@ -151,7 +198,7 @@ def _read(path: Path, metric: str) -> _Rows:
         return _Rows("", {}, {})
     with parsing(f"{path.name} does not hold the rows of a metric"):
         first, *lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
-        made = {**_FORMAT, "metric": metric, "protocol": PROTOCOL, "n_samples": N_SAMPLES}
+        made = {**_FORMAT, "metric": metric, "protocol": PROTOCOL, "n_samples": samples_of(metric)}
         for what, expected in made.items():
             if first.get(what) != expected:
                 raise FormatError(f"{path.name}: expected rows of {what} {expected!r}, got {first.get(what)!r}")

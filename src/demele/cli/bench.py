@@ -288,16 +288,17 @@ def _frame(content: Mapping[str, Any], measured: str) -> "pd.DataFrame":
     import pandas as pd
 
     columns = ["metric", "criterion", "status", "summary", "origin", "n_samples", "seeds"]
-    about = {}
+    about, fewer = {}, {item["row"]: item["fewer"] for item in content["metrics"] if item["fewer"]}
     for row in content["rows"]:
         stored = bool(row.get("beside"))
         run = content["beside"] if stored else content
+        size = {"n_samples": run["n_samples"], "seeds": max(run["seeds"].values()), **fewer.get(row["name"], {})}
         origin = "stored" if stored else "yours" if row["own"] else measured
         about[row["name"]] = {
             "metric": row["name"],
             "origin": origin,
-            "n_samples": run["n_samples"],
-            "seeds": max(run["seeds"].values()),
+            "n_samples": size["n_samples"],
+            "seeds": size["seeds"],
         }
     lines = [{**item, **about[item["row"]]} for item in content["verdicts"]]
     return pd.DataFrame(lines, columns=columns)

@@ -78,7 +78,7 @@ def ridge_predictions(
     sizes : sequence of int
         Columns that are used.
     """
-    seen, n = features[train], len(train)
+    seen, unseen, n = features[train], features[test], len(train)
     gram = seen.T @ seen
     means = [target[train].mean(axis=0) for target in targets]
     centred = [target[train] - mean for target, mean in zip(targets, means, strict=True)]
@@ -98,7 +98,7 @@ def ridge_predictions(
             rest = np.maximum(total - (power * (shrunk + penalties) / shrunk**2).sum(axis=0), 0.0)
             best = int(np.argmin(rest / room**2))
             weights = vectors @ (turned / shrunk[:, [best]])
-            own.append(mean + features[test][:, :size] @ weights)
+            own.append(mean + unseen[:, :size] @ weights)
         found.append(own)
     return found
 

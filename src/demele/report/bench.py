@@ -174,12 +174,14 @@ def _row(view: BenchView, row: Item, criteria: Sequence[Item]) -> Html:
         for word, there in (("yours", "own"), ("stored", "beside"))
         if row.get(there)
     ]
+    fewer = view.fewer(row["name"])
+    less = h("span", f" {fewer}", class_="meaning") if fewer else ""
     counts = tally(view.statuses(row["name"], criteria))
     judged = counts["holds"] + counts["fails"] + counts["undecided"]
     held = f"{counts['holds']} of {judged}" if judged else DASH
     return h(
         "tr",
-        h("th", h("bdi", head), tags, scope="row"),
+        h("th", h("bdi", head), tags, less, scope="row"),
         [_cell(view, row["name"], item) for item in criteria],
         h("td", h("span", held, class_="number"), shares(counts), class_="held"),
         class_="own" if row.get("own") else "",

@@ -63,6 +63,7 @@ def _card(view: BenchView, metric: Item, is_open: bool) -> Html:
     judged = len(statuses) - counts["not applicable"]
     brief = [f"{counts['holds']} of {judged} held"] if judged else []
     brief += ["not yet characterised"] if metric.get("characterised") is False else []
+    brief += [metric["fewer"]["text"]] if metric.get("fewer") else []
     if card.get("seconds") is not None:
         rows = card.get("seconds_rows")
         brief.append(duration(card["seconds"]) + (f" at {plural(rows, 'row', 'rows')}" if rows else ""))
@@ -102,6 +103,8 @@ def _facts(view: BenchView, metric: Item, card: Item) -> Html:
         ("Cuts into bins", _said(metric.get("discretises"))),
         ("Draws at random", random),
     ]
+    if metric.get("fewer"):
+        pairs.append(("Measured with", f"{metric['fewer']['text']}, fewer than the others, since a call takes seconds"))
     chance = card.get("chance")
     if chance:
         seeds = f" · {plural(chance['n'], 'seed', 'seeds')}" if chance.get("n") is not None else ""

@@ -38,7 +38,8 @@ def evidence(view: BenchView) -> Html:
     ]
     parts = []
     for row, cells in rows:
-        many = h("span", plural(len(cells), "criterion", "criteria"), class_="meaning")
+        told = filter(None, (plural(len(cells), "criterion", "criteria"), view.fewer(row)))
+        many = h("span", " · ".join(told), class_="meaning")
         summary = h("summary", named(view.row_title(row)), " ", many)
         parts.append(h("details", summary, [_evidence(view, row, item) for item in cells], class_="evidence-row"))
     return h(

@@ -95,6 +95,12 @@ class BenchView:
         """Return the name of a row in print."""
         return str(self.rows.get(row, {}).get("title") or row)
 
+    def fewer(self, row: str) -> str | None:
+        """Return how many seeds a row was given, of how many rows, where these are fewer than those of the others."""
+        members = self.rows.get(row, {}).get("metrics") or ()
+        found = (self.metrics.get(name, {}).get("fewer") for name in members)
+        return next((str(fewer["text"]) for fewer in found if fewer), None)
+
     def row_of(self, metric: str) -> str:
         """Return the row that a metric is judged in."""
         return str(self.metrics[metric].get("row") or metric)

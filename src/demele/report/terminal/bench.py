@@ -77,6 +77,8 @@ def verdict_tables(content: Content, *, curves: Iterable[Any] = (), output: Path
         sheet.blank()
         legend = [f"{sign} {status}" for status, sign in signs.items() if status not in _RARE or status in shown]
         sheet.line("   ".join(legend), "dim")
+        for text, rows in _fewer(content).items():
+            sheet.line(f"* {text}, which decide less: {', '.join(rows)}", "dim")
     if content.get("beside"):
         sheet.line(f"stored: the published metrics as they come with demele; {_heading(content['beside'])}", "dim")
     for row in _explained(content):
@@ -121,11 +123,21 @@ def _heading(content: Content) -> str:
     return f"{rows}, {words}; protocol {content['protocol']}"
 
 
+def _fewer(content: Content) -> dict[str, list[str]]:
+    """Return the rows of metrics that were measured with fewer seeds, of fewer rows, by how many."""
+    found: dict[str, list[str]] = {}
+    for item in content["metrics"]:
+        if item.get("fewer") and item["row"] not in (rows := found.setdefault(item["fewer"]["text"], [])):
+            rows.append(item["row"])
+    return found
+
+
 def _tables(sheet: Sheet, content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> set[str]:
     """Print as many criteria side by side as the width holds; return what is in their cells."""
     shown: set[str] = set()
     found = {(item["row"], item["criterion"]): _status(item) for item in content["verdicts"]}
-    names = {row["name"]: clipped(row["name"], _NAME_WIDTH) for row in content["rows"]}
+    starred = {name for rows in _fewer(content).values() for name in rows}
+    names = {row["name"]: clipped(row["name"], _NAME_WIDTH) + "*" * (row["name"] in starred) for row in content["rows"]}
     first = max(len("metric"), *map(len, names.values())) + 1
     for number, columns in enumerate(_blocks(criteria, sheet.width - first)):
         if number:

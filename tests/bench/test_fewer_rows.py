@@ -1,0 +1,188 @@
+"""Rows of slow metrics, of fewer seeds and fewer rows: where that is declared, how they are made, where it is said."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import characterise
+from demele import bench
+from demele.bench import reference_rows
+from demele.bench.curves import Curve
+from demele.bench.reference_rows import FEWER, FEWER_SAMPLES, N_SAMPLES, fewer_seeds, samples_of
+from demele.bench.scenarios import SCENARIOS
+from demele.cli.bench import _frame
+from demele.core.errors import FormatError
+from demele.metrics.catalogue import CATALOGUE
+from demele.report.terminal.bench import verdict_tables
+from tests.report.test_bench_html import _write
+from tools import docs_bench, docs_which
+
+SAID = "2 seeds of 150 rows"
+#: One that is measured as usual, and one with fewer rows.
+NAMES = ("mig", "sap")
+
+
+@pytest.fixture(scope="module")
+def found() -> bench.Characterisation:
+    """A run of which one metric is taken to be slow."""
+    whole = bench.characterise(NAMES, ["mixing", "noise", "rotation"], seeds=2, n_samples=300)
+    return replace(whole, fewer_rows={"sap": 150})
+
+
+# Declared -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_are_named() -> None:
+    assert len(FEWER) == 4
+    assert all(CATALOGUE[name].slow and not CATALOGUE[name].by_default for name in FEWER)
+    assert {samples_of(name) for name in FEWER} == {FEWER_SAMPLES}
+    assert samples_of("dci_forest_modularity") == N_SAMPLES > FEWER_SAMPLES
+    for name in FEWER:
+        assert all(3 <= number <= reference_rows.SLOW_SEEDS[kind] for kind, number in fewer_seeds(name).items())
+
+
+def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
+    few = bench.characterise("sap", "mixing", seeds=1, n_samples=FEWER_SAMPLES)
+    reference_rows.write_rows(few, tmp_path)
+    with pytest.raises(FormatError, match=r"sap\.jsonl: expected rows of n_samples 20000, got 5000"):
+        reference_rows.referred(bench.Characterisation, ["sap"], tmp_path)
+
+
+def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference_rows, "FEWER", {"sap": 2})
+    few = bench.characterise("sap", "mixing", seeds=2, n_samples=FEWER_SAMPLES)
+    (path,) = reference_rows.write_rows(few, tmp_path)
+    assert json.loads(path.read_text(encoding="utf-8").splitlines()[0])["n_samples"] == FEWER_SAMPLES
+    again = reference_rows.referred(bench.Characterisation, ["sap"], tmp_path)
+    assert again.n_samples == N_SAMPLES
+    assert (again.fewer_rows, again.fewer("sap")) == ({"sap": FEWER_SAMPLES}, (2, FEWER_SAMPLES))
+
+
+def test_where_nothing_is_stored_there_is_nothing_to_say(tmp_path: Path) -> None:
+    again = reference_rows.referred(bench.Characterisation, ["tmex"], tmp_path)
+    assert again.fewer("tmex") is None
+    assert again.to_dict()["metrics"][0]["fewer"] is None
+
+
+# Made -----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def small(metrics: Any, scenarios: Any, *, seeds: Mapping[str, int], **given: Any) -> bench.Characterisation:
+        calls.append((metrics, scenarios, seeds, given["slow_seeds"], given["n_samples"]))
+        taken = "sample_size" if "sample_size" in scenarios else "mixing"
+        return whole("sap", taken, seeds=1, n_samples=200, store=given["store"])
+
+    whole = bench.characterise
+    monkeypatch.setattr(bench, "characterise", small)
+    monkeypatch.setattr(reference_rows, "FOLDER", tmp_path)
+    monkeypatch.setattr(
+        "sys.argv", ["characterise", "--only", "tmex", "--jobs", "1", "--store", str(tmp_path / "a.store")]
+    )
+    characterise.main()
+    usual = [item.name for item in SCENARIOS.values() if not item.counts_rows]
+    assert [call[:2] for call in calls] == [("tmex", usual), ("tmex", ["sample_size", "chance"])]
+    assert [call[4] for call in calls] == [FEWER_SAMPLES, N_SAMPLES]
+    assert calls[0][2] == calls[0][3] == fewer_seeds("tmex")
+    assert (
+        calls[1][2] == calls[1][3] == dict.fromkeys(("source", "added"), FEWER["tmex"])
+    )  # no other scenario may be named there
+    assert [path.name for path in tmp_path.iterdir()] == ["sap.jsonl"]  # and no store
+    first, *lines = map(json.loads, (tmp_path / "sap.jsonl").read_text(encoding="utf-8").splitlines())
+    assert first["n_samples"] == FEWER_SAMPLES
+    assert list(dict.fromkeys(line["scenario"] for line in lines)) == ["mixing", "sample_size"]
+
+
+# Said -----------------------------------------------------------------------------------------------------------------
+
+
+def test_data_and_files_keep_it(found: bench.Characterisation, tmp_path: Path) -> None:
+    told = {item["name"]: item for item in found.to_dict()["metrics"]}
+    assert told["sap"]["fewer"] == {"seeds": 2, "n_samples": 150, "text": SAID}
+    assert told["mig"]["fewer"] is None
+    assert (told["sap"]["card"]["seconds_rows"], told["mig"]["card"]["seconds_rows"]) == (150, 300)
+    again = bench.load(found.save(tmp_path / "found.json.gz"))
+    assert again.fewer_rows == {"sap": 150}
+    assert again.to_dict()["metrics"][1]["fewer"] == told["sap"]["fewer"]
+    assert again.verdicts == found.verdicts
+    with pytest.raises(FormatError, match="lacks a part of a characterisation"):
+        bench.load(replace(found, fewer_rows={"nowhere": 150}).save(tmp_path / "odd.json.gz"))
+
+
+def test_the_table_of_a_terminal_says_it(found: bench.Characterisation) -> None:
+    lines = verdict_tables(found.to_dict(), output=Path("out.txt")).splitlines()
+    assert f"* {SAID}, which decide less: sap" in lines
+    assert [line.split()[0] for line in lines if line.startswith(("mig", "sap"))] == ["mig", "sap*"] * 2
+    usual = verdict_tables(replace(found, fewer_rows={}).to_dict(), output=Path("out.txt"))
+    assert "*" not in usual
+
+
+def test_lines_for_programs_have_its_own_numbers(found: bench.Characterisation) -> None:
+    frame = _frame(found.to_dict(), "measured")
+    own = {(line.metric, line.n_samples, line.seeds) for line in frame.itertuples()}
+    assert own == {("mig", 300, 2), ("sap", 150, 2)}
+
+
+def test_the_page_says_it_in_table_evidence_and_card(found: bench.Characterisation, tmp_path: Path) -> None:
+    page = _write(tmp_path, found.to_dict())
+    assert (
+        page.count(f'<span class="meaning"> {SAID}</span></th>') == 2
+    )  # the tables of the review and of what is added
+    assert f"{SAID}, fewer than the others" in page
+    assert f"criteria · {SAID}" in page
+    assert SAID not in _write(tmp_path, replace(found, fewer_rows={}).to_dict())
+
+
+def test_the_pages_of_results_say_it(found: bench.Characterisation) -> None:
+    content = found.to_dict()
+    page = docs_bench.bench_pages(content, [])["results/metrics.md"]
+    assert f"{SAID} for SAP, of which a call takes seconds" in page
+    rows = [line for line in page.splitlines() if line.startswith("| [SAP](")]
+    assert len(rows) == 2
+    assert all(line.split("|")[1].endswith(f") ({SAID}) ") for line in rows)
+    view = docs_bench.View(content)
+    assert view.fewer("mig") == ""
+    assert f" ({SAID})" in docs_which.not_considered(view, "compactness") + docs_which.considered_table(
+        view, "compactness"
+    )
+
+
+# Judged ---------------------------------------------------------------------------------------------------------------
+
+
+def first_seeds(curve: Curve, number: int) -> Curve:
+    """Return a curve of the first seeds alone."""
+    kept = [seeds < number for seeds in curve.seeds]
+    counts = [number - int(own.sum()) for own in kept]
+    return replace(
+        curve,
+        values=tuple(values[own] for values, own in zip(curve.values, kept, strict=True)),
+        seeds=tuple(seeds[own] for seeds, own in zip(curve.seeds, kept, strict=True)),
+        reasons=tuple(
+            reasons[: min(missing, len(reasons))] for reasons, missing in zip(curve.reasons, counts, strict=True)
+        ),
+    )
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_fewer_seeds_leave_verdicts_undecided_and_turn_none_round(number: int) -> None:
+    """The stored rows of metrics with many seeds, cut: what fewer seeds say must be what many say, or nothing."""
+    whole = bench.reference()
+    fast = [item.name for item in whole.candidates if not item.slow]
+    curves = {key: first_seeds(curve, number) if key[0] in fast else curve for key, curve in whole.curves.items()}
+    pairs = [
+        (many.status, few.status)
+        for many, few in zip(whole.verdicts, replace(whole, curves=curves).verdicts, strict=True)
+        if many.row in fast
+    ]
+    decided = [pair for pair in pairs if pair[0] in ("holds", "fails")]
+    assert len(decided) > 500
+    assert {("holds", "fails"), ("fails", "holds"), ("undecided", "holds"), ("undecided", "fails")}.isdisjoint(pairs)
+    undecided = sum(few == "undecided" for _, few in decided)
+    assert 0 < undecided < 0.1 * len(decided)
