@@ -60,7 +60,7 @@ def of_fewer(metric: str, scenarios: Sequence[str] | None, store: Path, how: Any
             sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_samples": n_samples, "store": kept}
             found.append(bench.characterise(metric, own, **sizes, **how))
     # what is written is of the fewer rows; a scenario that counts rows says itself how many there are
-    return replace(functools.reduce(reference_rows.in_one, found), n_samples=FEWER_SAMPLES)
+    return replace(functools.reduce(reference_rows.in_one, found), fewer_rows={metric: FEWER_SAMPLES})
 
 
 def main() -> None:

@@ -77,7 +77,7 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
     def small(metrics: Any, scenarios: Any, *, seeds: Mapping[str, int], **given: Any) -> bench.Characterisation:
         calls.append((metrics, scenarios, seeds, given["slow_seeds"], given["n_samples"]))
         taken = "sample_size" if "sample_size" in scenarios else "mixing"
-        return whole("sap", taken, seeds=1, n_samples=200, store=given["store"])
+        return whole("tmex", taken, seeds=1, n_samples=200, store=given["store"])
 
     whole = bench.characterise
     monkeypatch.setattr(bench, "characterise", small)
@@ -90,11 +90,10 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
     assert [call[:2] for call in calls] == [("tmex", usual), ("tmex", ["sample_size", "chance"])]
     assert [call[4] for call in calls] == [FEWER_SAMPLES, N_SAMPLES]
     assert calls[0][2] == calls[0][3] == fewer_seeds("tmex")
-    assert (
-        calls[1][2] == calls[1][3] == dict.fromkeys(("source", "added"), FEWER["tmex"])
-    )  # no other scenario may be named there
-    assert [path.name for path in tmp_path.iterdir()] == ["sap.jsonl"]  # and no store
-    first, *lines = map(json.loads, (tmp_path / "sap.jsonl").read_text(encoding="utf-8").splitlines())
+    # no scenario may be named there that is not of the run
+    assert calls[1][2] == calls[1][3] == dict.fromkeys(("source", "added"), FEWER["tmex"])
+    assert [path.name for path in tmp_path.iterdir()] == ["tmex.jsonl"]  # and no store
+    first, *lines = map(json.loads, (tmp_path / "tmex.jsonl").read_text(encoding="utf-8").splitlines())
     assert first["n_samples"] == FEWER_SAMPLES
     assert list(dict.fromkeys(line["scenario"] for line in lines)) == ["mixing", "sample_size"]
 

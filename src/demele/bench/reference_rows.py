@@ -120,7 +120,7 @@ def _place(line: str) -> tuple[bool, int]:
 
 
 def _lines(found: Findings, item: Candidate) -> Iterator[str]:
-    made = {"demele": found.version, "protocol": found.protocol, "n_samples": found.n_samples}
+    made = {"demele": found.version, "protocol": found.protocol, "n_samples": found.rows_for(item.name)}
     yield _line({**_FORMAT, "metric": item.name, **made})
     for scenario in found.scenarios:
         curve = found.curves[item.name, scenario.name]
