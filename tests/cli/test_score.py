@@ -44,6 +44,21 @@ def test_the_numbers_of_the_library(demele: Program, folder: Path, table: pd.Dat
         assert scores[score.metric] == pytest.approx(score.value, rel=1e-9)
 
 
+def test_the_table_says_every_sentence_of_the_verdict_in_words(demele: Program, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    factors = pd.DataFrame(rng.integers(0, 3, (500, 3)), columns=["shape", "size", "place"])
+    codes = np.column_stack([factors["shape"] + 3 * factors["size"], factors["place"], rng.normal(size=(500, 1))])
+    np.save("mixed.npy", codes)
+    factors.to_csv("three.csv", index=False)
+    verdict = library.evaluate(codes, factors, ["mig"]).verdict
+    assert verdict is not None
+    assert any(words.startswith("z1 mixes s") for words in verdict.sentences)
+    assert any(words.startswith("z3 tells nothing") for words in verdict.sentences)
+    run = demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table")
+    table = " ".join(run.out.split())
+    assert [words for words in (verdict.sentence, *verdict.sentences) if words not in table] == []
+
+
 def test_options_reach_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
     run = demele(
         *("score", "run.npz::codes", "run.npz::shape,size", *FAST),

@@ -102,10 +102,8 @@ def _verdicts(sheet: Sheet, evaluations: Sequence[Evaluation], *, details: bool)
         sheet.line(lead + verdict["sentence"], "bold")
         if len(evaluations) > 1 and not details:
             continue
-        mixed = set() if details else {code["words"] for code in verdict["codes"] if code["status"] == "mixed"}
         for words in verdict["sentences"]:
-            if words not in mixed:
-                sheet.indented(words)
+            sheet.indented(words)
         if verdict["headline"]:
             sheet.indented(verdict["headline"])
 
