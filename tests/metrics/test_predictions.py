@@ -9,7 +9,7 @@ import pytest
 
 import demele
 from demele.estimation.probes import ProbedCodes, held_out_score, predicted
-from demele.metrics.standalone.fairness import total_variation
+from demele.metrics.standalone.fairness import p_value_of_any, total_variation
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 _RNG = np.random.default_rng(0)
@@ -189,6 +189,55 @@ def test_factors_that_go_together_make_true_values_unfair_as_well() -> None:
     assert_close(found.mean, found.of_labels, {"rtol": 0, "atol": 0.02})
     assert found.unfairness > 0.3
     assert "factors-go-together" in {note.code for note in found.notes}
+
+
+def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
+    """Of two places, one only has the rare kind, half of the time; the codes tell the kind."""
+    places = np.tile(["north", "south"], 300)
+    kinds = np.where(places == "north", "other", np.where(_RNG.random(600) < 0.5, "rare", "other"))
+    kinds = np.where(kinds == "other", _RNG.choice(["round", "flat"], 600), kinds)
+    factors = pd.DataFrame({"kind": kinds, "place": places})
+    codes = np.column_stack([kinds == "rare", kinds == "flat"]) + 0.01 * _RNG.normal(size=(600, 2))
+    found = demele.fairness(codes, factors, n_train=400, chance=39, **CHEAP)
+    (most,) = (one for one in found.rates if one.target == "kind")
+    assert (most.sensitive, most.value) == ("place", "= rare")
+    rare = {"= north": 0.0, "= south": 1 / 2}
+    assert most.rate == pytest.approx(rare[most.group], abs=0.1)
+    assert most.rate_of_all == pytest.approx(1 / 4, abs=0.1)
+    assert (found.p_value_of_any, found.p_value[0, 1]) == (1 / 40, 1 / 40)
+    assert "some beyond chance, p = 0.025" in found.sentence
+    frame = found.to_frame().set_index("target")
+    assert (frame["group"]["kind"], frame["rate"]["kind"]) == (most.group, most.rate)
+    assert json.loads(found.to_json())["rates"][0]["group"] == most.group
+    i = int(np.nanargmax(found.mean)) // 2
+    (worst,) = (one for one in found.rates if one.target == ("kind", "place")[i])
+    words = f"is predicted in {worst.rate:.0%} of the {worst.n} rows of {worst.sensitive} {worst.group}"
+    assert words in found.sentence
+    assert words in repr(found)
+
+
+def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
+    fair = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, chance=5, **CHEAP)
+    assert "none shown to be beyond chance" in fair.sentence
+    assert "few-shuffles" in {note.code for note in fair.notes}
+    unasked = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
+    assert np.isnan(unasked.p_value_of_any)
+    assert "pass chance=20 to see what chance gives" in unasked.sentence
+
+
+def test_the_p_value_of_several_pairs_by_hand() -> None:
+    """Deviations in standard deviations: the first pair's is largest, and one shuffle of the second exceeds it."""
+    once = np.array([[1.0, 2.0, 3.0, 4.0]])
+    assert p_value_of_any(np.array([5.0]), once) == 1 / 5
+    assert p_value_of_any(np.array([5.0, 0.0]), np.concatenate([once, [[0.0, 0.0, 0.0, 9.0]]])) == 2 / 5
+
+
+def test_pairs_that_say_the_same_do_not_make_a_p_value_small() -> None:
+    """Two factors whose pairs are one: under independence, at most one in twenty is beyond chance."""
+    rng = np.random.default_rng(3)
+    same, shuffled = rng.normal(size=2000), rng.normal(size=(2000, 2, 19))
+    share = np.mean([p_value_of_any(np.full(2, one), drawn) <= 0.05 for one, drawn in zip(same, shuffled, strict=True)])
+    assert share < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 2000)
 
 
 def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.inputs import Missing
+from demele.core.inputs import Factor, Missing
 from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.sentences import give, plural, sentence
 from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.written import Written, plain
 from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import cut
+from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
@@ -24,10 +27,15 @@ from demele.metrics.standalone.predicting import Prober, checked_rows, noted, pr
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FairnessScores", "fairness"]
+__all__ = ["FairnessScores", "GroupRates", "fairness"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+#: What is known of each pair of factors, and of the group in it that differs most.
+_OF_PAIRS = ("mean", "largest", "of_labels", "chance", "p_value")
+_OF_GROUPS = ("group", "value", "rate", "rate_of_all")
+#: A p-value up to this one is said to be beyond chance; fewer shuffles than these cannot show one.
+LEVEL, FEW_SHUFFLES = 0.05, 19
 
 
 def total_variation(counts: Floats) -> tuple[float, float]:
@@ -50,6 +58,33 @@ def total_variation(counts: Floats) -> tuple[float, float]:
     return float((distances * rows).sum() / rows.sum()), float(distances.max())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRates:
+    """What is predicted in one group and in all rows, where the two differ most.
+
+    Attributes
+    ----------
+    target, sensitive : str
+        The factor that is predicted, and the one that makes the groups.
+    group : str
+        Value, or range, of the sensitive factor: of its groups the one that adds most to the mean over rows.
+    value : str
+        Value, or range, of the target whose rate differs most there.
+    rate, rate_of_all : float in [0, 1]
+        How often it is predicted in the group, and in all test rows.
+    n : int
+        Test rows of the group.
+    """
+
+    target: str
+    sensitive: str
+    group: str
+    value: str
+    rate: float
+    rate_of_all: float
+    n: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FairnessScores(Written, Tabled):
     """How far predictions of each factor follow each other factor; made by :func:`demele.fairness`.
@@ -63,6 +98,13 @@ class FairnessScores(Written, Tabled):
         The mean for the true values in place of predictions: what a perfect predictor would have on these rows.
     chance : array of shape (n_factors, n_factors)
         The mean for predictions whose groups are shuffled; NaN where not asked for.
+    p_value : array of shape (n_factors, n_factors)
+        (1 + shuffles at least as unfair) / (1 + shuffles), pair by pair; NaN where not asked for.
+    p_value_of_any : float
+        Whether predictions of some factor follow another one beyond chance: of the most extreme pair, held against the
+        most extreme one of each shuffle, so that many pairs do not make it small by themselves.
+    rates : tuple of GroupRates
+        For each pair, the group that adds most, and what is predicted in it.
     factor_names : tuple of str
     n_train, n_test : int
     notes : tuple of Note
@@ -73,6 +115,9 @@ class FairnessScores(Written, Tabled):
     largest: Floats
     of_labels: Floats
     chance: Floats
+    p_value: Floats
+    p_value_of_any: float
+    rates: tuple[GroupRates, ...]
     factor_names: tuple[str, ...]
     n_train: int
     n_test: int
@@ -84,25 +129,50 @@ class FairnessScores(Written, Tabled):
         """The mean over all pairs of ``mean``: the score of the study of 2019; 0 is fair."""
         return float(np.nanmean(self.mean))
 
+    @property
+    def sentence(self) -> str:
+        """How far predictions follow other factors, whether that is beyond chance, and where most."""
+        found = f"between groups of another factor, predictions differ by {self.unfairness:.3f} on average"
+        compared = [f"true values by {np.nanmean(self.of_labels):.3f}"]
+        if np.isnan(self.p_value_of_any):
+            known = f"{compared[0]}; {give(chance=20)} to see what chance gives"
+        else:
+            compared.append(f"shuffled groups by {np.nanmean(self.chance):.3f}")
+            beyond = "some beyond chance" if self.p_value_of_any <= LEVEL else "none shown to be beyond chance"
+            known = f"{', '.join(compared)}; {beyond}, p = {self.p_value_of_any:.3g}"
+        return sentence(f"{found[0].upper()}{found[1:]} ({known}). {self._worst()}.")
+
+    def _worst(self) -> str:
+        """Say of the pair that differs most which group does, and by which rates."""
+        i, j = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
+        target, sensitive = self.factor_names[i], self.factor_names[j]
+        (most,) = (one for one in self.rates if (one.target, one.sensitive) == (target, sensitive))
+        group = f"{plural(most.n, 'row', 'rows')} of {sensitive} {most.group}"
+        return (
+            f"Most of all those of {target} by {sensitive}, {self.mean[i, j]:.3f}: {target} {most.value} is predicted "
+            f"in {most.rate:.0%} of the {group}, in {most.rate_of_all:.0%} of all"
+        )
+
     def __repr__(self) -> str:
         lines = [f"Fairness of predictions of {len(self.factor_names)} factors, {self.n_test} test rows"]
         lines.append(f"  unfairness = {self.unfairness:.4f}, of the true values {np.nanmean(self.of_labels):.4f}")
         if not np.isnan(self.chance).all():
-            lines.append(f"  by chance {np.nanmean(self.chance):.4f}")
-        worst = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
-        target, sensitive = (self.factor_names[index] for index in worst)
-        lines.append(f"  most: predictions of {target} by {sensitive}, {self.mean[worst]:.4f}")
+            lines.append(f"  by chance {np.nanmean(self.chance):.4f}, p = {self.p_value_of_any:.3g}")
+        worst = self._worst()
+        lines.append(f"  {worst[0].lower()}{worst[1:]}")
         return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each pair of a factor that is predicted and a sensitive one."""
         import pandas as pd
 
+        rates = {(one.target, one.sensitive): one for one in self.rates}
         rows = [
             {
                 "target": target,
                 "sensitive": sensitive,
-                **{name: getattr(self, name)[i, j] for name in ("mean", "largest", "of_labels", "chance")},
+                **{name: getattr(self, name)[i, j] for name in _OF_PAIRS},
+                **{name: getattr(rates.get((target, sensitive)), name, None) for name in _OF_GROUPS},
             }
             for i, target in enumerate(self.factor_names)
             for j, sensitive in enumerate(self.factor_names)
@@ -116,7 +186,10 @@ class FairnessScores(Written, Tabled):
             {
                 "kind": "fairness",
                 "unfairness": self.unfairness,
-                **{name: getattr(self, name) for name in ("mean", "largest", "of_labels", "chance")},
+                "p_value_of_any": self.p_value_of_any,
+                "sentence": str(self.sentence),
+                **{name: getattr(self, name) for name in _OF_PAIRS},
+                "rates": [asdict(one) for one in self.rates],
                 "factor_names": self.factor_names,
                 "n_train": self.n_train,
                 "n_test": self.n_test,
@@ -158,7 +231,8 @@ def fairness(
         10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
         fewer. More than there are is scaled down in proportion.
     chance : int, default 0
-        Shuffles of the test rows' groups: small groups differ from all rows by themselves.
+        Shuffles of the test rows' groups: small groups differ from all rows by themselves. They give ``chance``, what
+        is to be expected of that, and p-values; 19 or more can show at 0.05 that predictions follow another factor.
     bins : int, str, Binning or edges, default 10
         How numbers are cut, sensitive ones and predicted ones.
 
@@ -205,25 +279,39 @@ def fairness(
     train, test = read.split(n_train, n_test)
     labels, n_levels = Data(read.codes, read.factors).factor_labels(binning)
     m = read.factors.m
-    found = {name: np.full((m, m), np.nan) for name in ("mean", "largest", "of_labels", "chance")}
+    found = {name: np.full((m, m), np.nan) for name in _OF_PAIRS}
+    values = [_values(factor, factor_bins(factor, binning)) for factor in read.factors.columns]
+    rates, seen, drawn, names = [], [], [], read.factors.names
     for i, said in enumerate(_predictions(read, train, test, binning)):
         for j in range(m):
             known = labels[test, j] >= 0
             if i == j or not known.any():
                 continue
             groups, size = labels[test[known], j], (n_levels[i], n_levels[j])
-            found["mean"][i, j], found["largest"][i, j] = total_variation(_table(said[known], groups, size))
+            counts = _table(said[known], groups, size)
+            found["mean"][i, j], found["largest"][i, j] = total_variation(counts)
+            rates.append(_rates(counts, names[i], names[j], values[i], values[j]))
             true = labels[test[known], i]
             if (true >= 0).any():
                 found["of_labels"][i, j], _ = total_variation(_table(true[true >= 0], groups[true >= 0], size))
-            found["chance"][i, j] = _by_chance(read, said[known], groups, size, shuffles, (i, j))
+            if shuffles:
+                drawn.append(_by_chance(read, said[known], groups, size, shuffles, (i, j)))
+                found["chance"][i, j] = drawn[-1].mean()
+                seen.append(found["mean"][i, j])
+                found["p_value"][i, j] = _p_value(seen[-1], drawn[-1])
     arguments: dict[str, Any] = {"n_train": n_train, "n_test": n_test, "bins": binning}
     return FairnessScores(
         **found,
-        factor_names=read.factors.names,
+        p_value_of_any=p_value_of_any(np.array(seen), np.array(drawn)) if drawn else np.nan,
+        rates=tuple(rates),
+        factor_names=names,
         n_train=len(train),
         n_test=len(test),
-        notes=(*_without_mixing(read.notes(n_train, n_test)), *_notes(read, labels, test, found["of_labels"])),
+        notes=(
+            *_without_mixing(read.notes(n_train, n_test)),
+            *_notes(read, labels, test, found["of_labels"]),
+            *_few_shuffles(shuffles),
+        ),
         signature=read.signature(**arguments, **({"chance": shuffles} if shuffles else {})),
     )
 
@@ -249,19 +337,75 @@ def _table(said: Ints, groups: Ints, size: tuple[int, int]) -> Floats:
 
 def _by_chance(
     read: Prober, said: Ints, groups: Ints, size: tuple[int, int], shuffles: int, pair: tuple[int, int]
-) -> float:
-    if not shuffles:
-        return float("nan")
+) -> Floats:
+    """Return the mean total variation of each shuffle of the groups."""
     drawn = []
     for shuffle in range(shuffles):
         order = rng_for(read.seed, read.name, "chance", *pair, shuffle).permutation(len(groups))
         drawn.append(total_variation(_table(said, groups[order], size))[0])
-    return float(np.mean(drawn))
+    return np.array(drawn)
+
+
+def _p_value(observed: float, shuffled: Floats) -> float:
+    """Return (1 + shuffles at least as unfair) / (1 + shuffles)."""
+    return float((1 + np.count_nonzero(shuffled >= observed)) / (1 + len(shuffled)))
+
+
+def p_value_of_any(observed: Floats, shuffled: Floats) -> float:
+    """Return a p-value that no pair differs by more than chance: of the largest deviation, in standard deviations.
+
+    Parameters
+    ----------
+    observed : array of shape (n_pairs,)
+    shuffled : array of shape (n_pairs, n_shuffles)
+        Drawn for each pair by itself. Where pairs go together, as predictions of two factors by each other do, the
+        largest of independent deviations is larger, and the p-value errs on the safe side.
+    """
+    every = np.column_stack([observed, shuffled])
+    spread = every.std(axis=1, keepdims=True)
+    largest = ((every - every.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)).max(axis=0)
+    return _p_value(float(largest[0]), largest[1:])
+
+
+def _values(factor: Factor, own_bins: ColumnBins | None) -> list[str]:
+    """Name the values of a factor, or the ranges of its bins, as they stand behind its name."""
+    if own_bins is None:
+        return [f"= {level}" for level in factor.levels]
+    edges = own_bins.edges.tolist()
+    return [f"in [{low:.3g}, {high:.3g}]" for low, high in pairwise(edges)] or [
+        f"in [{factor.low:.3g}, {factor.high:.3g}]"
+    ]
+
+
+def _rates(counts: Floats, target: str, sensitive: str, values: Sequence[str], groups: Sequence[str]) -> GroupRates:
+    """Find the group that adds most to the mean total variation, and the prediction whose rate differs most in it."""
+    rows = counts.sum(axis=0)
+    overall = counts.sum(axis=1) / rows.sum()
+    apart = np.abs(counts - overall[:, None] * rows)
+    group = int(apart.sum(axis=0).argmax())
+    value = int(apart[:, group].argmax())
+    return GroupRates(
+        target=target,
+        sensitive=sensitive,
+        group=groups[group],
+        value=values[value],
+        rate=float(counts[value, group] / rows[group]),
+        rate_of_all=float(overall[value]),
+        n=int(rows[group]),
+    )
 
 
 def _without_mixing(notes: list[Note]) -> list[Note]:
     """Drop the note on means of accuracies and R2: there are none here."""
     return [note for note in notes if note.code != "mixed-measures"]
+
+
+def _few_shuffles(shuffles: int) -> tuple[Note, ...]:
+    if not 0 < shuffles < FEW_SHUFFLES:
+        return ()
+    few = f"{plural(shuffles, 'shuffle is', 'shuffles are')} few for a p-value"
+    message = f"{few}: it cannot fall below 1/{shuffles + 1} = {1 / (shuffles + 1):.3f}"
+    return (Note(code="few-shuffles", message=message),)
 
 
 def _notes(read: Prober, labels: Ints, test: Ints, of_labels: Floats) -> list[Note]:
