@@ -7,7 +7,7 @@ import pytest
 
 import demele
 from demele.estimation.traversals import lehmer_mean
-from tests.tolerances import ROUNDING, SOLVER, assert_close
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 STEPS = np.arange(16.0)
 #: Eight traversals of three codes, all alike.
@@ -61,6 +61,14 @@ def test_one_code_and_codes_that_are_named() -> None:
     assert "size: smoothness" in repr(found)
 
 
+def test_one_axis_is_one_traversal_of_one_code() -> None:
+    one, two = demele.interpolatability(STEPS, STEPS**2), demele.interpolatability(STEPS[None], STEPS[None] ** 2)
+    assert one.smoothness.shape == (1, 1)
+    assert_exact(one.smoothness, two.smoothness)
+    assert_exact(one.monotonicity, two.monotonicity)
+    assert_exact(demele.interpolatability(STEPS, STEPS[None, None] ** 2).smoothness, two.smoothness)
+
+
 def test_flat_slopes_are_not_counted() -> None:
     attribute = np.array([[0.0, 1.0, 1.0005, 2.0, 1.0]])
     found = demele.interpolatability(np.arange(5.0)[None], attribute)
@@ -80,7 +88,7 @@ def test_lehmer_means_lean_to_the_largest_and_do_not_overflow() -> None:
         (Z[..., :2], Z[..., :2], {}, "at least 3 points on each traversal, got 2"),
         (Z * 0, Z, {}, "the code of attribute 0 does not move on traversal 0"),
         (Z**2, Z, {}, "steps of one size.* attribute 0 on traversal 0"),
-        (Z[:, :1], Z, {}, "attributes: expected a code for each, got 3 and 1 codes"),
+        (Z[:, :1], Z, {}, r"attributes: expected a code for each, got 3 and 1 code along .*; pass reg_dim=\[...\]"),
         (Z, Z, {"reg_dim": [0, 1]}, "a code for each of the 3 attributes, got 2"),
         (Z, Z, {"reg_dim": [0, 1, 3]}, "indices from 0 to 2, got 3"),
         (Z, Z, {"power": 1.0}, "power: expected a number above 1"),
@@ -88,7 +96,9 @@ def test_lehmer_means_lean_to_the_largest_and_do_not_overflow() -> None:
         (Z, Z, {"threshold": -1}, "threshold: expected"),
         (Z, Z, {"names": ["a"]}, "names: expected a name for each of the 3"),
         (Z, np.full(Z.shape, np.nan), {}, "not finite, first on traversal 0"),
-        (STEPS, STEPS, {}, r"expected an array of shape"),
+        (np.float64(3), STEPS, {}, r"codes: expected an array of shape \(traversals, columns, points\).* got \(\)"),
+        (np.zeros((8, 0, 16)), Z, {}, r"codes: .* with at least 1 of each, got \(8, 0, 16\)"),
+        (STEPS, Z[0], {}, r"shape \(16,\) and \(3, 16\); give both as \(traversals, columns, points\)"),
     ],
 )
 def test_what_is_no_traversal_is_refused(codes: Any, attributes: Any, options: dict[str, Any], message: str) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.results import Note
+from demele.core.sentences import give, plural
 from demele.core.shown import Tabled
 from demele.core.written import Written, plain
 from demele.estimation.information import mean_of_defined
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Interpolatability", "averaged", "interpolatability", "monotonicity_on", "smoothness_on"]
 
 Floats = NDArray[np.float64]
+#: The axes of codes and attributes, as messages name them.
+_CUBE = "(traversals, columns, points)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,10 +100,13 @@ def interpolatability(
 
     Parameters
     ----------
-    codes : array-like of shape (n_traversals, n_codes, n_points), or (n_traversals, n_points) for one code
-        Codes that were decoded: along the last axis each moves in equal steps.
-    attributes : array-like of shape (n_traversals, n_attributes, n_points), or (n_traversals, n_points) for one
-        What was measured of the results: attribute i while the code of attribute i moves.
+    codes : array-like of shape (n_traversals, n_codes, n_points)
+        Codes that were decoded: along the last axis each moves in equal steps. Of one code also (n_traversals,
+        n_points), and of one code on one traversal (n_points,). Two axes are never (n_codes, n_points): several codes
+        on one traversal are ``codes[None]``.
+    attributes : array-like of shape (n_traversals, n_attributes, n_points)
+        What was measured of the results: attribute i while the code of attribute i moves. Of one attribute, the
+        shapes that ``codes`` may have of one code.
     reg_dim : sequence of int, optional
         The code of each attribute; code i for attribute i by default.
     power : float above 1, or None
@@ -119,7 +125,7 @@ def interpolatability(
     Raises
     ------
     InputError, InputTypeError, NotEnoughData
-        Unequal steps, a code that does not move, fewer than 3 points.
+        Shapes that do not fit each other, unequal steps, a code that does not move, fewer than 3 points.
 
     Notes
     -----
@@ -190,8 +196,9 @@ def _read(
     if z.shape[0] != a.shape[0] or z.shape[2] != a.shape[2]:
         raise InputError(
             ("codes", "attributes"),
-            f"expected the same traversals and points, got {z.shape[0]} of {z.shape[2]} points and {a.shape[0]} of "
-            f"{a.shape[2]}; arrays are (traversals, columns, points)",
+            f"expected the same traversals and points, got {z.shape[0]} of {plural(z.shape[2], 'point', 'points')} and "
+            f"{a.shape[0]} of {a.shape[2]}, from arrays of shape {np.shape(codes)} and {np.shape(attributes)}; give "
+            f"both as {_CUBE}. Two axes are (traversals, points) of one column, one is the points of one traversal",
         )
     if a.shape[2] < fewest:
         raise NotEnoughData("attributes", f"expected at least {fewest} points on each traversal, got {a.shape[2]}")
@@ -218,20 +225,25 @@ def _cube(values: object, argument: str) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(argument, f"expected numbers of shape (traversals, columns, points): {error}") from error
-    if array.ndim not in (2, 3) or 0 in array.shape:
-        shape = "(traversals, columns, points) or (traversals, points)"
-        raise InputError(argument, f"expected an array of shape {shape}, got {array.shape}")
-    if not np.isfinite(array).all():
-        first = np.argwhere(~np.isfinite(array))[0]
+        raise InputTypeError(argument, f"expected numbers of shape {_CUBE}: {error}") from error
+    if array.ndim not in (1, 2, 3) or 0 in array.shape:
+        shape = f"{_CUBE}, (traversals, points) of one column, or (points,) of one traversal of one column"
+        raise InputError(argument, f"expected an array of shape {shape}, with at least 1 of each, got {array.shape}")
+    cube = array.reshape(-1, 1, array.shape[-1]) if array.ndim < 3 else array
+    if not np.isfinite(cube).all():
+        first = np.argwhere(~np.isfinite(cube))[0]
         raise InputError(argument, f"not finite, first on traversal {first[0]}, point {first[-1]}")
-    return array[:, None, :] if array.ndim == 2 else array
+    return cube
 
 
 def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) -> list[int]:
     if reg_dim is None:
         if n_attributes > n_codes:
-            raise InputError("attributes", f"expected a code for each, got {n_attributes} and {n_codes} codes")
+            raise InputError(
+                "attributes",
+                f"expected a code for each, got {n_attributes} and {plural(n_codes, 'code', 'codes')} along the second "
+                f"axis of {_CUBE}; {give(reg_dim=[...])} where one code is that of several",
+            )
         return list(range(n_attributes))
     found = list(reg_dim)
     if len(found) != n_attributes:
