@@ -197,7 +197,7 @@ def _read(
         raise InputError(
             ("codes", "attributes"),
             f"expected the same traversals and points, got {z.shape[0]} of {plural(z.shape[2], 'point', 'points')} and "
-            f"{a.shape[0]} of {a.shape[2]}, from arrays of shape {np.shape(codes)} and {np.shape(attributes)}; give "
+            f"{a.shape[0]} of {a.shape[2]}, from arrays of shape {_shape(codes)} and {_shape(attributes)}; give "
             f"both as {_CUBE}. Two axes are (traversals, points) of one column, one is the points of one traversal",
         )
     if a.shape[2] < fewest:
@@ -234,6 +234,10 @@ def _cube(values: object, argument: str) -> Floats:
         first = np.argwhere(~np.isfinite(cube))[0]
         raise InputError(argument, f"not finite, first on traversal {first[0]}, point {first[-1]}")
     return cube
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    return tuple(values.shape) if hasattr(values, "shape") else np.asarray(values).shape
 
 
 def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) -> list[int]:
