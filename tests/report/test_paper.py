@@ -299,3 +299,76 @@ def test_methods_of_evaluations_made_alike_are_one_paragraph(small: Evaluation) 
     assert methods_paragraph([small.to_dict(), other, longer], format="text").count("\n\n") == 1
     with pytest.raises(demele.InputError, match="format"):
         small.methods(format="html")
+
+
+# What stands beside a score -------------------------------------------------------------------------------------------
+
+
+def audited(metrics: list[str], **noise: Any) -> Evaluation:
+    """Scores of annotations of which a tenth is wrong, with an audit or a rate."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, (900, 2))
+    given = np.where(rng.random(true.shape) < 0.1, (true + 1) % 3, true)
+    codes = true + 0.3 * rng.normal(size=true.shape)
+    drawn = np.sort(rng.choice(900, 300, replace=False))
+    known = noise or {f"v{i + 1}": demele.labels.FactorAudit(drawn, true[drawn, i]) for i in range(2)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return demele.evaluate(codes, given, metrics, factor_noise=known)
+
+
+def test_corrected_scores_stand_in_the_paper_and_in_the_frame() -> None:
+    found = audited(["mig", "sap"])
+    rows = checked_latex(found.to_latex())
+    assert rows[0][-1] == "Corrected"
+    corrected = {score.metric: score.corrected for score in found}
+    for cells, metric in zip(rows[1:], ("mig", "sap"), strict=True):
+        known = corrected[metric]
+        assert known is not None and known.interval is not None  # noqa: PT018
+        assert cells[-1] == f"{known.value:.3f} [{known.interval.low:.3f}, {known.interval.high:.3f}]"
+    assert "(method audited, 95% interval)" in found.to_markdown()
+    told = found.methods(format="text")
+    assert "MIG was corrected (method audited, 95% interval). Assumed: The audited rows were drawn at random" in told
+    frame = found.to_frame().set_index("metric")
+    known = corrected["mig"]
+    assert known is not None
+    assert frame.loc["mig", "corrected"] == known.value
+    assert frame.loc["mig", "correction"] == "audited"
+
+
+def test_bounds_are_no_estimate() -> None:
+    found = audited(["mig", "sap"], v1=0.02)
+    rows = checked_latex(found.to_latex())
+    assert rows[0][-1] == "Bounds"
+    assert rows[1][-1].startswith("{[}")
+    assert not rows[2][-1]
+    assert "MIG was bounded. Assumed: At most 2% of the annotations of 'v1' are wrong." in found.methods(format="text")
+    assert "Not corrected for noisy factors" in found.to_markdown()
+    assert pd.isna(found.to_frame().set_index("metric").loc["mig", "corrected"])
+
+
+def test_aligned_scores_stand_in_the_paper_and_in_the_frame() -> None:
+    found = evaluated(metrics=["mig", "modularity"], aligned=True, whiten=True)
+    alignment = found["mig"].alignment
+    assert alignment is not None
+    heads, *rows = checked_latex(found.to_latex())
+    assert heads[-2:] == ["Aligned", "Gap"]
+    cells = next(row for row in rows if row[0].startswith("MIG"))
+    assert cells[-2] == f"{alignment.aligned:.3f}"
+    assert "codes whitened and turned towards the factors" in found.methods(format="text")
+    assert "Not aligned" in found.to_markdown()
+    frame = found.to_frame().set_index("metric")
+    assert frame.loc["mig", "gap"] == alignment.gap
+    assert pd.isna(frame.loc["modularity", "gap"])
+    assert list(evaluated().to_frame()) == list(found.to_frame())[:-5]
+
+
+def test_blocks_and_groups_are_told() -> None:
+    found = evaluated(chance=3, blocks=np.arange(120) // 12, metrics=["mig"])
+    assert "3 permutations of the rows of the factors, 10 blocks of rows as wholes" in found.methods(format="text")
+    assert "10 blocks of rows as wholes" in found.to_latex()
+    assert "blocks" not in evaluated(chance=3, metrics=["mig"]).methods()
+    groups = {"both": [0, 1]}
+    assert "one code together: both (2 columns)." in evaluated(metrics=["sap"], code_groups=groups).methods()
+    reduced = evaluated(metrics=["sap"], code_groups=groups, reduce_groups="pca1").methods()
+    assert "represented by their first principal component: both (2 columns)." in reduced

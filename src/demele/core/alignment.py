@@ -89,6 +89,16 @@ class Alignment(Worded):
         """The three numbers."""
         return f"raw = {self.raw:z.4f}, aligned = {self.aligned:z.4f}, gap = {self.gap:z.4f}"
 
+    def row(self) -> dict[str, object]:
+        """Flat, in a fixed column order: what tables and CSV files hold beside the score."""
+        return {
+            "raw": self.raw,
+            "aligned": self.aligned,
+            "gap": self.gap,
+            "gap_low": None if self.interval is None else self.interval.low,
+            "gap_high": None if self.interval is None else self.interval.high,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         return {

@@ -56,6 +56,15 @@ class CorrectedScore(Worded):
         interval = "" if self.interval is None else f" {self.interval}"
         return f"CorrectedScore({self.value:.4f}{interval}, method={self.method!r})"
 
+    def row(self) -> dict[str, object]:
+        """Flat, in a fixed column order: what tables and CSV files hold beside the score."""
+        return {
+            "corrected": self.value,
+            "corrected_low": None if self.interval is None else self.interval.low,
+            "corrected_high": None if self.interval is None else self.interval.high,
+            "correction": self.method,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         interval = self.interval

@@ -340,10 +340,16 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     rows: RowSample | None = None
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per score, in a fixed column order."""
+        """One row per score, in a fixed column order; corrected and aligned scores in columns at the end, if any."""
         import pandas as pd
 
-        return pd.DataFrame([{"name": self.name, **score.row()} for score in self.scores])
+        rows = []
+        for score in self.scores:
+            beside = [found.row() for found in (score.corrected, score.alignment) if found is not None]
+            rows.append(
+                {"name": self.name, **score.row(), **{key: value for row in beside for key, value in row.items()}}
+            )
+        return pd.DataFrame(rows)
 
     def above_chance(self) -> "pd.DataFrame":
         """One row per score with a level of chance: its p-value, and where the score lies between chance and the best.

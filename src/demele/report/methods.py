@@ -12,7 +12,8 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import RunOptions, restored
 from demele.metrics.protocols import PROTOCOLS
-from demele.report.paper import REPRESENTATIONS, as_evaluations, kind_of
+from demele.report.paper import REPRESENTATIONS, as_evaluations, blocks_of, kind_of
+from demele.report.paper_beside import beside_made, grouped_made
 from demele.report.paper_latex import escaped as in_latex
 from demele.report.paper_markdown import escaped as in_markdown
 from demele.report.paper_representations import differences_made
@@ -132,8 +133,10 @@ def _of_evaluation(item: Content) -> list[str]:
         f"The representation \ue012, {counts}, was scored against {_factors(item['factors'])} with "
         f"{_tool(item.get('demele'))}, under the protocol {item['protocol']}{cited}{said}.",
         f"The metrics are {joined(_title(name, cite=True) for name in calls)}." if calls else "",
+        *grouped_made(calls.values()),
         *_settings(calls),
         *_uncertainty(scores),
+        *beside_made(scores, _title),
         *_drawn(calls),
     ]
     sentences += [f"{_title(gap['metric'])} is left out: {str(gap['reason']).rstrip('.')}." for gap in item["left_out"]]
@@ -216,11 +219,11 @@ def _uncertainty(scores: Sequence[Content]) -> list[str]:
         sentences.append(f"Intervals say what other rows of the same source would have given: {told}.")
     for runs, names in seeds.items():
         sentences.append(f"Values of {joined(names)} are means over {count(runs, 'seed')}.")
+    blocks = blocks_of(scores)
     for runs, names in chance.items():
-        shuffles = count(runs, "permutation")
-        sentences.append(
-            f"Chance levels of {joined(names)} are mean scores over {shuffles} of the rows of the factors."
-        )
+        shuffles = f"{count(runs, 'permutation')} of the rows of the factors"
+        whole = f", {blocks} as wholes" if blocks else ""
+        sentences.append(f"Chance levels of {joined(names)} are mean scores over {shuffles}{whole}.")
     return sentences
 
 

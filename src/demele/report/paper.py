@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from demele.core.errors import InputError
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE
+from demele.report.paper_beside import beside_cells, beside_heads, beside_messages, beside_words
 from demele.report.paper_labels import assessment_paper, decision_paper, ranking_paper
 from demele.report.paper_latex import latex_text
 from demele.report.paper_markdown import markdown_text
@@ -15,7 +17,7 @@ from demele.report.paper_table import Footnotes, PaperRow, PaperTable
 from demele.report.scores_view import PROPERTIES, Catalogue, View
 from demele.report.words import DASH, brackets, count, joined, level_text, number
 
-__all__ = ["REPRESENTATIONS", "as_evaluations", "kind_of", "latex", "markdown", "paper_table"]
+__all__ = ["REPRESENTATIONS", "as_evaluations", "blocks_of", "kind_of", "latex", "markdown", "paper_table"]
 
 Content = Mapping[str, Any]
 #: The kind of a comparison of representations.
@@ -88,10 +90,11 @@ def _alone(score: Content) -> dict[str, Any]:
 def _scores(evaluations: list[dict[str, Any]]) -> PaperTable:
     view = View(evaluations, Catalogue({name: metric.facts() for name, metric in CATALOGUE.items()}))
     columns = {} if view.several else _columns(evaluations[0]["scores"])
+    beside = {} if view.several else beside_heads(evaluations[0]["scores"])
     notes = Footnotes()
     groups = []
     for key, metrics in view.by_property(view.metrics).items():
-        groups.append((PROPERTIES[key][0], tuple(_row(view, metric, columns, notes) for metric in metrics)))
+        groups.append((PROPERTIES[key][0], tuple(_row(view, metric, columns, beside, notes) for metric in metrics)))
     for index, item in enumerate(evaluations):
         for note in item["notes"]:
             notes.add(note["message"], about=_of(view, [index]), marked=False)
@@ -101,7 +104,7 @@ def _scores(evaluations: list[dict[str, Any]]) -> PaperTable:
     return PaperTable(
         name="-".join(names),
         caption=_caption(evaluations, columns),
-        heads=("Metric", *(names if view.several else (value, *columns.values()))),
+        heads=("Metric", *(names if view.several else (value, *columns.values(), *chain(*beside.values())))),
         groups=tuple(groups),
         notes=notes.all,
         comments=_comments(evaluations),
@@ -114,17 +117,20 @@ def _columns(scores: Iterable[Content]) -> dict[str, str]:
     return {key: head for key, head in known.items() if any(score[key] is not None for score in scores)}
 
 
-def _row(view: View, metric: str, columns: Mapping[str, str], notes: Footnotes) -> PaperRow:
+def _row(
+    view: View, metric: str, columns: Mapping[str, str], beside: Mapping[str, tuple[str, ...]], notes: Footnotes
+) -> PaperRow:
     scores = [view.score(index, metric) for index in range(len(view.evaluations))]
     cells = [
         DASH if score is None else f"{number(score['value'])} {brackets(score['interval'])}".strip() for score in scores
     ]
     first = scores[0] or {}
-    beside = {"spread": (first.get("spread") or {}).get("std"), "chance": (first.get("chance") or {}).get("mean")}
-    cells += [number(beside[key]) if first.get(key) else "" for key in columns]
+    single = {"spread": (first.get("spread") or {}).get("std"), "chance": (first.get("chance") or {}).get("mean")}
+    cells += [number(single[key]) if first.get(key) else "" for key in columns]
+    cells += beside_cells(first, beside)
     told: dict[str, list[int]] = {}
     for index, score in enumerate(scores):
-        for message in _messages(view.evaluations[index], score, metric):
+        for message in _messages(view.evaluations[index], score, metric, with_beside=bool(beside)):
             told.setdefault(message, []).append(index)
     marks = {notes.add(message, about=_of(view, about)) for message, about in told.items()}
     return PaperRow(
@@ -132,12 +138,13 @@ def _row(view: View, metric: str, columns: Mapping[str, str], notes: Footnotes) 
     )
 
 
-def _messages(evaluation: Content, score: Content | None, metric: str) -> list[str]:
+def _messages(evaluation: Content, score: Content | None, metric: str, *, with_beside: bool) -> list[str]:
     """Return what a reader must know of a number, or why there is none."""
     if score is None:
         return [str(gap["reason"]) for gap in evaluation["left_out"] if gap["metric"] == metric]
     every = score["value"] is None
-    return [str(note["message"]) for note in score["notes"] if every or note["severity"] != "info"]
+    told = [str(note["message"]) for note in score["notes"] if every or note["severity"] != "info"]
+    return list(dict.fromkeys([*told, *(beside_messages(score) if with_beside else [])]))
 
 
 def _of(view: View, about: Sequence[int]) -> str:
@@ -165,8 +172,18 @@ def _caption(evaluations: Sequence[Content], columns: Mapping[str, str]) -> str:
     if "spread" in columns:
         parts.append(f"SD: standard deviation over {_numbers('spread', scores)} seeds")
     if "chance" in columns:
-        parts.append(f"Chance: mean score over {_numbers('chance', scores)} permutations of the rows of the factors")
+        whole = f", {blocks} as wholes" if (blocks := blocks_of(scores)) else ""
+        shuffles = f"{_numbers('chance', scores)} permutations of the rows of the factors{whole}"
+        parts.append(f"Chance: mean score over {shuffles}")
+    if len(evaluations) == 1:
+        parts += beside_words(scores)
     return f"Scores of {'. '.join(parts)}."
+
+
+def blocks_of(scores: Iterable[Content]) -> str:
+    """Return how many blocks of rows chance permuted, in words; nothing where it permuted single rows."""
+    found = {Signature.parse(str(score["signature"])).context.get("blocks") for score in scores} - {None}
+    return f"{' or '.join(sorted(map(str, found)))} blocks of rows" if found else ""
 
 
 def _numbers(key: str, scores: Iterable[Content]) -> str:
@@ -178,5 +195,10 @@ def _comments(evaluations: Sequence[Content]) -> tuple[str, ...]:
     for item in evaluations:
         lead = f"{item['name']}: " if len(evaluations) > 1 else ""
         lines += [f"{lead}{score['signature']}" for score in item["scores"]]
+        lines += [
+            f"{lead}{score['metric']} is corrected: {score['corrected']['signature']}"
+            for score in item["scores"]
+            if score.get("corrected")
+        ]
         lines += [f"{lead}{gap['metric']} is left out: {gap['reason']}" for gap in item["left_out"]]
     return tuple(re.sub(r"\s+", " ", line) for line in lines)
