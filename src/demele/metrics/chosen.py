@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.results import Note
+from demele.core.sentences import give
 from demele.metrics.catalogue import CATALOGUE, default_names, resolve
 from demele.metrics.metric import Metric, as_metric
-from demele.metrics.protocols import Protocol
+from demele.metrics.protocols import PROTOCOLS, Protocol
 from demele.metrics.request import Asked, checked
 
 #: A registered name, a metric, or a function ``(codes, factors) -> float``.
@@ -45,6 +47,18 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metri
         chosen[name] = metric
         functions.append(metric.call)
     return chosen
+
+
+def unnamed_metrics(protocol: str) -> tuple[Note, ...]:
+    """Say, where no metric was named, that a protocol is about metrics that are scored by name only."""
+    settings = list(PROTOCOLS[protocol].options)
+    if not settings or not all(name in CATALOGUE and not CATALOGUE[name].by_default for name in settings):
+        return ()
+    message = (
+        f"the protocol {protocol} is about {', '.join(settings)} only, which must be named: "
+        f"{give(f'metrics={settings}', metrics=','.join(settings))}; what is scored here has its default settings"
+    )
+    return (Note(code="unnamed-metrics", message=message, severity="warning"),)
 
 
 def _known(function: Callable[..., Any]) -> Metric | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
 from demele.core.results import Note, Severity
-from demele.core.sentences import setting
+from demele.core.sentences import marked, setting
 from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
@@ -30,6 +30,11 @@ FEW_ROWS_PER_CODE = 20
 FINER = 4
 ASK_INTERVAL = f"{setting('demele.evaluate(..., bootstrap=1000)', bootstrap=1000)} gives an interval"
 ASK = f"{setting('demele.evaluate(..., chance=20)', chance=20)} gives the level of chance"
+
+
+def beside_level(notes: Sequence[Note]) -> tuple[Note, ...]:
+    """Return notes of a score whose level of chance is known: they ask for none."""
+    return tuple(replace(note, message=marked(note.message).removesuffix(f"; {ASK}")) for note in notes)
 
 
 # Another setting ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import inspect
 import numbers
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypedDict, Union, cast, get_args, get_origin, get_type_hints
@@ -324,6 +324,25 @@ class Run:
     def checked(cls, **given: Any) -> "Run":
         """Validate the keywords that were given."""
         return cls(**{name: check(name, given[name]) for name, check in _RUN_CHECKS.items() if name in given})
+
+
+#: Keywords of ``demele.evaluate`` that are asked of functions of metrics too, which lack them.
+OF_EVALUATE = frozenset({"aligned", "whiten", "factor_noise", "factor_noise_method", "protocol"})
+
+
+def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
+    """Say who takes a keyword that the function of some metrics does not take, or what it takes.
+
+    Parameters
+    ----------
+    metrics : mapping of name to their own options
+    """
+    names = ", ".join(metrics)
+    if keyword in OF_EVALUATE:
+        return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, {keyword}=...)"
+    own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))
+    told = f"its own options are {own}" if own else "it has no options of its own"
+    return f"{names} has no such option; {told}; every metric takes {', '.join(RunOptions.__annotations__)}"
 
 
 def check_blocks(run: Run, **beside: object) -> None:

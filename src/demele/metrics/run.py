@@ -21,6 +21,7 @@ from demele.metrics.fitted import fitted
 from demele.metrics.guards import (
     FRAGILE,
     beside_chance,
+    beside_level,
     counted_noise_notes,
     few_rows_notes,
     finer_bins_notes,
@@ -30,7 +31,7 @@ from demele.metrics.guards import (
     unprobed_notes,
 )
 from demele.metrics.metric import MATRIX, SUMMED, Metric, Native
-from demele.metrics.options import Run, RunOptions, check_blocks
+from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
 from demele.metrics.pictured import chance_of_matrices, rows_for_pictures
 from demele.metrics.pilot import announced
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
@@ -89,8 +90,7 @@ def single(
     """Score metrics that share their options: errors are raised, not collected."""
     for keyword in run:
         if keyword not in RunOptions.__annotations__:
-            allowed = ", ".join(RunOptions.__annotations__)
-            raise InputTypeError(keyword, f"no such option; every metric takes {allowed}")
+            raise InputTypeError(keyword, no_such_option(keyword, {one.name: one.option_table for one in metrics}))
     kinds = run.get("kinds")
     settings = Run.checked(**run) if run else Run()
     asked = [Asked(metric, metric.name, checked(metric, options)) for metric in metrics]
@@ -163,7 +163,7 @@ def evaluation(
         code_names=subject.codes.names,
         factors=subject.summaries(),
         dependency=pictures,
-        notes=subject.notes,
+        notes=beside_level(subject.notes) if run.chance else subject.notes,
         version=__version__,
         verdict=_in_words(source, run, scores),
         matrix_chance=matrix_chance(found, source),
@@ -221,7 +221,8 @@ def scores_of(
     for request in found.requests:
         subject = source.subject(request.reading.state, request.options)
         outcome = found.outcomes[request.name]
-        scores.append(score_of(request, outcome, subject, run, protocol, kinds, source.context))
+        score = score_of(request, outcome, subject, run, protocol, kinds, source.context)
+        scores.append(score if score.chance is None else replace(score, notes=beside_level(score.notes)))
     if warn and any(score.fragile for score in scores):
         warn_of_fragile(scores)
     return scores

@@ -1,7 +1,7 @@
 """Many metrics of one representation in one call: shared work done once, with uncertainty, chance levels and notes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
-from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
+from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options, unnamed_metrics
 from demele.metrics.code_groups import in_groups, refuse_beside_groups
 from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -261,6 +261,13 @@ class Call:
         self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
     ) -> Evaluation:
         """Score what was read."""
+        found = self._evaluation(data, name, progress)
+        unnamed = () if self.named else unnamed_metrics(self.protocol)
+        return replace(found, notes=(*found.notes, *unnamed)) if unnamed else found
+
+    def _evaluation(
+        self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None]
+    ) -> Evaluation:
         if isinstance(data, Pieces):
             return evaluation_in_pieces(
                 self.asked,

@@ -1,0 +1,55 @@
+"""What a call says beside its numbers: no advice to do what was done, who takes an option, what a protocol is about."""
+
+import math
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.errors import InputTypeError
+from demele.core.sentences import told
+from demele.metrics.protocols import PROTOCOLS
+
+RNG = np.random.default_rng(0)
+CODES, FACTORS = RNG.normal(size=(60, 6)), RNG.random((60, 2))
+ADVICE = "gives the level of chance"
+
+
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.parametrize("groups", [None, {"pair": [0, 1]}])
+def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
+    without = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups)
+    asked = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups, chance=20)
+    said, kept = ([note.message for note in (*found["modularity"].notes, *found.notes)] for found in (without, asked))
+    assert any(ADVICE in message for message in said)
+    assert not any(ADVICE in message for message in kept)
+    assert any("(mean of 20)" in message for message in kept) or groups is not None
+
+
+def test_an_option_of_evaluate_is_no_option_of_a_metric() -> None:
+    with pytest.raises(InputTypeError, match=r"demele\.evaluate\(codes, factors, \['mig'\], aligned=\.\.\.\)"):
+        demele.mig(CODES, FACTORS, aligned=True)  # type: ignore[call-arg]
+    with pytest.raises(InputTypeError, match=r"mcc has no such option; its own options are average, cross_fit; every"):
+        demele.mcc(CODES, FACTORS, correction="adjusted")  # type: ignore[call-arg]
+
+
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_a_protocol_of_metrics_that_must_be_named() -> None:
+    def notes(metrics: object, protocol: str) -> list[str]:
+        found = demele.evaluate(CODES, FACTORS, metrics, protocol=protocol)  # type: ignore[arg-type]
+        return [note.message for note in found.notes if note.code == "unnamed-metrics"]
+
+    assert notes(["mcc", "mig"], "mcc2020") == []
+    (message,) = notes(None, "mcc2020")
+    assert "pass metrics=['mcc', 'mcc_rank']" in message
+    assert "give --metrics mcc,mcc_rank" in told(message, lambda it: f"--{it.name} {it.value}")
+    about = {name for name in PROTOCOLS if demele.metrics.chosen.unnamed_metrics(name)}
+    assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
+
+
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_what_has_no_score_is_not_fragile() -> None:
+    score = demele.evaluate(CODES[:10], FACTORS[:10], ["infom"])["infom"]
+    assert math.isnan(score.value)
+    assert any(note.severity == "fragile" for note in score.notes)
+    assert not score.fragile
