@@ -29,6 +29,7 @@ from demele.estimation.sparse_counts import (
     squared_correlation_block,
 )
 from demele.estimation.univariate import squared_correlations
+from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -606,3 +607,14 @@ def test_a_factor_in_a_single_bin_has_no_entropy_to_be_relative_to() -> None:
 def test_evaluate_names_the_way_for_matrices_too_large_to_be_dense() -> None:
     with pytest.raises(demele.InputError, match=re.escape("score it with demele.evaluate_sparse")):
         demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000))
+
+
+def test_every_metric_that_is_offered_is_computed() -> None:
+    concept = np.arange(400) % 2
+    codes = sp.csr_array(np.column_stack([concept * 0.5, 1.0 - concept, (np.arange(400) % 3 == 0) * 1.0]))
+    factors = np.column_stack([concept, np.arange(400) % 3])
+    for name in sparse_metrics():
+        if not name.startswith("dci_"):
+            assert demele.evaluate_sparse(codes, factors, [name], kinds="categorical")[name].n == 400
+    assert {"infom", "infoc", "med_modularity", "minimality", "sufficiency"} <= set(sparse_metrics())
+    assert "snc" not in sparse_metrics()

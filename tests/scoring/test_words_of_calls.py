@@ -1,7 +1,5 @@
 """What a call says beside its numbers: no advice to do what was done, who takes an option, what a protocol is about."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -45,11 +43,3 @@ def test_a_protocol_of_metrics_that_must_be_named() -> None:
     assert "give --metrics mcc,mcc_rank" in told(message, lambda it: f"--{it.name} {it.value}")
     about = {name for name in PROTOCOLS if demele.metrics.chosen.unnamed_metrics(name)}
     assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
-
-
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
-def test_what_has_no_score_is_not_fragile() -> None:
-    score = demele.evaluate(CODES[:10], FACTORS[:10], ["infom"])["infom"]
-    assert math.isnan(score.value)
-    assert any(note.severity == "fragile" for note in score.notes)
-    assert not score.fragile

@@ -117,7 +117,7 @@ class Score(ForPapers, DrawnScore):
     @property
     def fragile(self) -> bool:
         """True when the score would change much under another defensible setting, or noise would score as well."""
-        return not math.isnan(self.value) and any(note.severity == "fragile" for note in self.notes)
+        return any(note.severity == "fragile" for note in self.notes)
 
     @property
     def native(self) -> dict[str, float]:

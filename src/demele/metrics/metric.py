@@ -76,9 +76,10 @@ class Reading:
         An option in which these metrics may differ: the fit is given all values that are asked for, as a tuple.
     when : callable (source, options) -> bool, optional
         Whether this way can be gone.
-    pairs, soft, one_by_one : bool
-        Of tables: whether informations between factors are read; each row is spread by its standard deviations; or
-        nearest neighbours look at each code by itself, with its own noise against ties.
+    pairs, soft, one_by_one, joint : bool
+        Of tables: whether informations between factors are read; each row is spread by its standard deviations;
+        nearest neighbours look at each code by itself, with its own noise against ties; or the joint counts
+        themselves are read, which not every source keeps.
     loads : str
         A module that the work imports, and that brings a pool of threads.
     """
@@ -91,14 +92,21 @@ class Reading:
     pairs: bool = False
     soft: bool = False
     one_by_one: bool = False
+    joint: bool = False
     loads: str = ""
 
 
 def of_table(
-    formula: Formula, *, pairs: bool = False, soft: bool = False, one_by_one: bool = False, when: When | None = None
+    formula: Formula,
+    *,
+    pairs: bool = False,
+    soft: bool = False,
+    one_by_one: bool = False,
+    joint: bool = False,
+    when: When | None = None,
 ) -> Reading:
     """Read a metric off the table of mutual informations."""
-    return Reading("table", formula, when=when, pairs=pairs, soft=soft, one_by_one=one_by_one)
+    return Reading("table", formula, when=when, pairs=pairs, soft=soft, one_by_one=one_by_one, joint=joint)
 
 
 def of_rows(

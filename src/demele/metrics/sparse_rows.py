@@ -79,7 +79,7 @@ class SparseRows(Source):
     @staticmethod
     def reads(reading: Reading) -> bool:
         """Whether a way to a number goes through informations of codes on factors alone."""
-        return reading.state == "table" and not (reading.pairs or reading.soft)
+        return reading.state == "table" and not (reading.pairs or reading.soft or reading.joint)
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the way to a metric that is read off such a table."""

@@ -272,7 +272,7 @@ METRIC = Metric(
     references=("mahon2024correcting",),
     definition="accuracy of one code's bins for the factor that is its own, above chance",
     aliases=("SNC",),
-    readings=(of_table(single_codes_of_table, when=_of_bins), of_rows(single_codes_of_rows)),
+    readings=(of_table(single_codes_of_table, joint=True, when=_of_bins), of_rows(single_codes_of_rows)),
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=320,
     by_default=False,
