@@ -289,7 +289,7 @@ def test_candidates_that_are_all_the_same_are_chosen_in_order() -> None:
         ),
         ({"indicators": np.empty((0, 3))}, InputError, r"got \(0, 3\)"),
         ({"indicators": [["a"]]}, InputTypeError, r"indicators: expected numbers"),
-        ({"indicators": [[0.1, 1.5]]}, InputError, r"got 1 others, first 1.5 at row 0, column 1"),
+        ({"indicators": [[0.1, 1.5]]}, InputError, r"got 1 other, first 1.5 at row 0, column 1"),
         ({"indicators": [[np.nan, np.nan]]}, NotEnoughData, r"indicators: every value is NaN"),
         ({"n": 0}, InputError, r"n: expected a whole number >= 1, got 0"),
         ({"n": 3}, NotEnoughData, r"n: 3 classifiers are wanted, but of 2 candidates only 2"),

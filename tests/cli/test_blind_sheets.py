@@ -122,7 +122,7 @@ def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame
     filled(lambda name: "" if name == first[4] else "cat")
     run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
     assert run.status == 2
-    assert f"1 rows have no answer, first {sheet().set_index('id')['key'][first[4]]}" in run.err
+    assert f"1 row has no answer, first {sheet().set_index('id')['key'][first[4]]}" in run.err
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame
         (lambda table: table.iloc[3:], "3 of 12 rows are missing, first"),
         (
             lambda table: table.assign(answer=["cat", "kat", *["dog"] * 10]),
-            "1 answers are no class of LABELS: row 3 'kat'",
+            "1 answer is no class of LABELS: row 3 'kat'",
         ),
         (lambda table: table.drop(columns="key"), "expected one column key, got 0"),
         (lambda table: table.assign(answer="unclear"), "no row has an answer in column answer but unclear"),

@@ -502,7 +502,10 @@ def test_what_is_no_file_of_answers_is_kept(content: str, message: str, demele: 
 
 def test_an_answer_that_is_no_class(demele: Program, labels_folder: Path) -> None:
     _ask(demele, "--quiet")
-    for answer, message in ((9, "column true_label: 1 of 1 values are none of the 4 classes"), ("?", "no numbers")):
+    for answer, message in (
+        (9, "column true_label: 1 of 1 values are none of the 4 classes"),
+        ("?", "1 answer is no number"),
+    ):
         frame = pd.read_csv("answers.csv", dtype=str)
         frame.loc[0, "true_label"] = str(answer)
         frame.to_csv("answers.csv", index=False)
@@ -551,7 +554,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         (("data.csv",), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 1 file "),
         ((*PAIR, "x.csv"), "x.csv: No such file"),
         (("old.npy", "short.csv::new", "label.npy"), "new and LABELS: expected the same number of rows, got 9 and 600"),
-        (("old.npy", "gaps.csv::new", "label.npy"), "gaps.csv::new: column new: 1 missing values, first at row 3"),
+        (("old.npy", "gaps.csv::new", "label.npy"), "gaps.csv::new: column new: 1 missing value, first at row 3"),
         (("old.npy", "scores.npy", "label.npy"), "scores.npy: expected one column of classes, got 4 columns"),
         (("unseen.csv::old", "new.npy", "label.npy"), "old: 1 of 600 values are none of the 4 classes 0, 1, 2, 3: 11"),
         (("old.npy", "new.npy", "names.csv::label"), "old: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),

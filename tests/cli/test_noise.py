@@ -695,7 +695,7 @@ def test_gold_of_other_classes_is_shown_plainly(demele: Program, crowd: pd.DataF
 
 def test_a_missing_answer_is_named(demele: Program, crowd: pd.DataFrame) -> None:
     crowd.assign(label=crowd["label"].where(crowd.index != 3)).to_csv("holes.csv", index=False)
-    _refused(demele, "estimate", ("holes.csv",), "holes.csv: column label: 1 missing values, first at row 3")
+    _refused(demele, "estimate", ("holes.csv",), "holes.csv: column label: 1 missing value, first at row 3")
 
 
 # Cleaning --------------------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> No
         (("--factor-noise", "shape=0.1", "--factor-audit", "audited.csv"), "tells of it twice"),
         (("--factor-audit", "bare.csv"), "--audit-design uniform"),
         (("--factor-audit", "bare.csv", "--audit-design", "selective"), "looked wrong"),
-        (("--factor-audit", "gap.csv"), "1 rows have no true value"),
+        (("--factor-audit", "gap.csv"), "1 row has no true value"),
         (("--factor-audit", "factors.csv"), "expected columns row"),
         (("--factor-noise-method", "audited"), "says how to correct"),
         (("--audit-design", "uniform"), "which is not given"),

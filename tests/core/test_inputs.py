@@ -473,3 +473,27 @@ def test_many_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.Mon
     monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_CODES", CODES.shape[1] - 1)
     with pytest.warns(demele.DemeleWarning, match=r"demele\.evaluate_sparse scores it"):
         read_codes(sparse.csr_array(CODES))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([np.inf], r"1 infinite value in column 'v1', first at row 0;"),
+        ([0.5, np.inf, -np.inf], r"2 infinite values in column 'v1', first at row 1;"),
+    ],
+)
+def test_one_value_is_not_told_in_the_plural(wrong: list[float], message: str) -> None:
+    factors = np.random.default_rng(0).random((20, 2))
+    factors[: len(wrong), 0] = wrong
+    with pytest.raises(demele.InputError, match=f"factors: {message}"):
+        read_factors(factors)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"), [(2, r" \(and in 1 other column\)"), (3, r" \(and in 2 other columns\)")]
+)
+def test_other_columns_are_counted(columns: int, message: str) -> None:
+    factors = np.random.default_rng(0).random((20, 3))
+    factors[4, :columns] = np.nan
+    with pytest.raises(demele.InputError, match=f"1 missing annotation in column 'v1'{message}, first at row 4"):
+        read_factors(factors)

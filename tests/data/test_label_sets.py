@@ -133,7 +133,7 @@ def test_taking_by_flags_is_taking_by_number(questions: LabelSet) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "says"),
-    [([0, 0], "once"), ([5432], "do not exist, first 5432"), ([-1], "do not exist"), ([0.5], "row numbers")],
+    [([0, 0], "once"), ([5432], "does not exist, first 5432"), ([-1], "does not exist"), ([0.5], "row numbers")],
 )
 def test_rows_that_cannot_be_taken(questions: LabelSet, rows: list[float], says: str) -> None:
     with pytest.raises(InputError, match=says):

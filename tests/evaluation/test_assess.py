@@ -452,7 +452,7 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([1, 2], [0, 1], {}, InputError, "shifted by 1"),
         ([0.2, 0.8], [0, 1], {}, InputError, "look like probabilities"),
         ([[0.2, 0.8], [0.6, 0.4]], [0, 1], {}, InputError, "argmax"),
-        ([0, 1], [0, None], {}, InputError, "missing values, first at row 1"),
+        ([0, 1], [0, None], {}, InputError, "1 missing value, first at row 1"),
         ([0, 1], [0, 1], {"level": 95}, InputError, "level: .* got 95"),
         ([0, 1], [0, 1], {"noise": 5}, InputError, "for 5% write 0.05"),
         ([0, 1], [0, 1], {"noise": -0.1}, InputError, "noise: expected a rate"),

@@ -275,7 +275,7 @@ def test_many_classes_without_the_cube() -> None:
         (([0, 1], [0, 1], ["a", "b"]), InputError, "true_labels: expected classes among"),
         (([], [], []), NotEnoughData, "labels: expected at least 1 instance"),
         (([[0.2, 0.8], [0.5, 0.5]], [0, 1], [0, 1]), InputError, "argmax"),
-        (([0, 1], [0, None], [0, 1]), InputError, "labels: 1 missing values, first at row 1"),
+        (([0, 1], [0, None], [0, 1]), InputError, "labels: 1 missing value, first at row 1"),
         (([0, 1], [0, 1], [0, math.nan]), InputError, "true_labels: 1 missing"),
         (([0, 1], [0, 1], None), InputTypeError, "true_labels"),
         (([0, 1], pd.Series([0, 1]), pd.Series([0, 1])[::-1]), InputError, "true_labels and labels: .*another order"),

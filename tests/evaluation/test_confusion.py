@@ -188,9 +188,9 @@ def test_counts_are_frozen() -> None:
 
 BAD_COUNTS: dict[str, tuple[object, str]] = {
     "shares": ([[0.5, 0.5], [0.1, 0.9]], r"got 4 others, first 0\.5 in row 0, column 0; give counts, not shares"),
-    "a negative": ([[1, 2], [-3, 4]], "got 1 others, first -3 in row 1, column 0"),
-    "NaN": ([[1, 2], [np.nan, 4]], "got 1 others, first nan in row 1, column 0"),
-    "infinite": ([[1, 2], [np.inf, 4]], "got 1 others, first inf"),
+    "a negative": ([[1, 2], [-3, 4]], "got 1 other, first -3 in row 1, column 0"),
+    "NaN": ([[1, 2], [np.nan, 4]], "got 1 other, first nan in row 1, column 0"),
+    "infinite": ([[1, 2], [np.inf, 4]], "got 1 other, first inf"),
     "not square": ([[1, 2, 3], [1, 2, 3]], r"expected a square table .*, got shape \(2, 3\)"),
     "a row": ([1, 2], r"got shape \(2,\)"),
     "nothing": (np.zeros((0, 0)), r"got shape \(0, 0\)"),

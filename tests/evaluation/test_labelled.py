@@ -116,7 +116,7 @@ def test_reading_changes_nothing() -> None:
 
 # What is refused ---------------------------------------------------------------------------------------------------
 
-MISSING = r"labels: {} missing.* values, first at row {}; drop those rows"
+MISSING = r"labels: {} missing.* values?, first at row {}; drop those rows"
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "NaN": ([0.0, np.nan, np.nan], InputError, MISSING.format(2, 1)),
     "infinity": ([0.0, np.inf], InputError, MISSING.format(1, 1)),
@@ -142,7 +142,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         InputError,
         r"got 2 numbers that are not whole, first 0\.9 at row 1; these look like probabilities: .*>= 0\.5",
     ),
-    "scores": (np.array([-1.5, 3.0]), InputError, r"got 1 numbers that are not whole, first -1\.5 at row 0$"),
+    "scores": (np.array([-1.5, 3.0]), InputError, r"got 1 number that is not whole, first -1\.5 at row 0$"),
     "probabilities of classes": (
         np.full((4, 3), 1 / 3),
         InputError,
@@ -171,7 +171,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         f"expected whole numbers up to {2**63 - 1}, got {2**64 - 1} at row 1",
     ),
     "objects beyond 64 bits": ([1, 2**70], InputError, "expected whole numbers up to"),
-    "floats beyond 53 bits": ([1.0, 1e300], InputError, r"1 numbers beyond 2\*\*53 .*, first 1e\+300 at row 1"),
+    "floats beyond 53 bits": ([1.0, 1e300], InputError, r"1 number beyond 2\*\*53 .*, first 1e\+300 at row 1"),
     "no instance": ([], NotEnoughData, "labels: expected at least 1 instance, got none"),
     "no instance of strings": (np.array([], dtype=str), NotEnoughData, "expected at least 1 instance"),
     "no instance in pandas": (pd.Series([], dtype=object), NotEnoughData, "expected at least 1 instance"),

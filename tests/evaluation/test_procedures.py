@@ -290,7 +290,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "other lengths": ({"y": Y[:-1]}, InputError, "X and y: expected the same number of rows, got 12 and 11"),
     "no table": ({"X": None}, InputTypeError, r"X: expected a table of shape \(n, n_features\), got NoneType"),
     "one number": ({"X": np.array(3.0)}, InputTypeError, "X: expected a table"),
-    "missing classes": ({"y": [None, *Y[1:]]}, InputError, "y: 1 missing values, first at row 0"),
+    "missing classes": ({"y": [None, *Y[1:]]}, InputError, "y: 1 missing value, first at row 0"),
     "a quantity": ({"y": Y + 0.5}, InputError, "y: expected classes, got 12 numbers that are not whole"),
     "no data": ({"X": [], "y": []}, NotEnoughData, "y: expected at least 1 instance"),
     "one instance": ({"X": X[:1], "y": Y[:1]}, NotEnoughData, "y: expected at least 2 instances, got 1"),
@@ -453,7 +453,7 @@ def test_results_of_other_splits_are_not_paired() -> None:
 BAD_SCORES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "other lengths": ([1, 2], [1, 2, 3], {}, "expected as many scores of both, got 2 and 3; score r of both"),
     "one score": ([1], [2], {}, "expected at least 2 scores, got 1"),
-    "NaN": ([1, 2], [1, math.nan], {}, "scores_candidate: 1 scores are NaN or infinite, first at position 1"),
+    "NaN": ([1, 2], [1, math.nan], {}, "scores_candidate: 1 score is NaN or infinite, first at position 1"),
     "a table": ([[1, 2]], [[1, 3]], {}, r"scores_established: expected shape \(n_scores,\), got \(1, 2\)"),
     "words": (["a", "b"], [1, 2], {}, "scores_established: expected numbers"),
     "no size": (

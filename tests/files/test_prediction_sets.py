@@ -194,7 +194,7 @@ def test_scores_are_kept_and_the_largest_is_predicted(tables: Path) -> None:
     ("ids", "message"),
     [
         ([1, 2, 2], "1 identifiers stand more than once, first '2' in rows 1 and 2"),
-        ([1, 2, None], "1 rows have no identifier, first row 2"),
+        ([1, 2, None], "1 row has no identifier, first row 2"),
         ([1, 2, 4], "of 4 in all, gold.csv lacks 1, first '4', a.csv lacks 1, first '3'"),
     ],
 )

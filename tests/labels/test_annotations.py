@@ -85,8 +85,8 @@ def test_remarks_say_what_a_reader_must_know() -> None:
     [
         (([1], ["a", "b"], [0, 1]), {}, InputError, "got 1 items, 2 annotators, 2 answers"),
         (([], [], []), {}, NotEnoughData, "items: expected at least 1 instance"),
-        ((["a", None], [1, 2], [0, 0]), {}, InputError, "items: 1 missing values, first at row 1"),
-        (([1, 2], [1.0, math.nan], [0, 0]), {}, InputError, "annotators: 1 missing or infinite values, first at row 1"),
+        ((["a", None], [1, 2], [0, 0]), {}, InputError, "items: 1 missing value, first at row 1"),
+        (([1, 2], [1.0, math.nan], [0, 0]), {}, InputError, "annotators: 1 missing or infinite value, first at row 1"),
         (([1, 2], [1, 2], [0.2, 0.8]), {}, InputError, "answers: expected classes, got 2 numbers that are not whole"),
         (([1, 2], [1, 2], ["x", 3]), {}, InputTypeError, "answers: expected whole numbers or strings, got both"),
         (([1, 2], [1, 2], [0, 5]), {"classes": [0, 1]}, InputError, "answers: 1 of 2 values are none of the 2 classes"),

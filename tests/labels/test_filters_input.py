@@ -23,7 +23,7 @@ THIRDS = np.full((4, 3), 1 / 3)
         (Y, X, {"method": None}, UnknownNameError, r"method: expected one of 'knn'"),
         ([1, 1, 1, 1], X, {}, NotEnoughData, r"^y: expected labels of at least 2 classes, got only 1"),
         (Y[:3], X, {}, InputError, r"same number of rows, got 3 and 4"),
-        ([0, None, 1, 1], X, {}, InputError, r"^y: 1 missing values, first at row 1"),
+        ([0, None, 1, 1], X, {}, InputError, r"^y: 1 missing value, first at row 1"),
         (Y, [[np.nan], [1], [2], [3]], {}, InputError, r"^features_or_probabilities: .*non-finite"),
         (Y, [1, 2, 3, 4], {}, InputError, r"^features_or_probabilities: expected 2 dimensions"),
         (Y, None, {}, InputTypeError, r"^features_or_probabilities: expected a table"),

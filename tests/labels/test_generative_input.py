@@ -20,9 +20,9 @@ PLAIN = np.array([[1.0], [2.0], [3.0]])
     [
         ({"features": [[1], [2]]}, InputError, r"features: expected 3 rows, one per item .* got 2; .*all_items"),
         ({"features": csr_array(np.ones((4, 1)))}, InputError, r"features: expected 3 rows.* got 4"),
-        ({"features": [[1, 0], [0, -2], [0, 1]]}, InputError, r"counts.* got 1 others, first -2 at row 1, column 1"),
+        ({"features": [[1, 0], [0, -2], [0, 1]]}, InputError, r"counts.* got 1 other, first -2 at row 1, column 1"),
         ({"features": [[1.0], [0.5], [2.5]]}, InputError, r"got 2 others, first 0.5 at row 1.*feature_model='normal'"),
-        ({"features": csr_array([[1.0], [0], [np.nan]])}, InputError, r"got 1 others, first nan at row 2, column 0"),
+        ({"features": csr_array([[1.0], [0], [np.nan]])}, InputError, r"got 1 other, first nan at row 2, column 0"),
         ({"features": [[1.0], [np.nan], [2.0]]}, InputError, r"features: 1 non-finite"),
         ({"features": [[1.0], [np.nan], [2.0]], "feature_model": "normal"}, InputError, r"features: 1 non-finite"),
         ({"features": [[0], [0], [0]]}, NotEnoughData, r"at least 1 count above 0"),

@@ -384,7 +384,7 @@ def test_refuses_seeds(seed: Any) -> None:
         ([1, 2], {"classes": [1, 1, 2]}, InputError, r"^classes: expected each class once"),
         ([], {}, NotEnoughData, r"^y: expected at least 1 instance"),
         ([0.2, 0.8], {}, InputError, r"^y: .*these look like probabilities"),
-        (["a", None], {}, InputError, r"^y: 1 missing values, first at row 1"),
+        (["a", None], {}, InputError, r"^y: 1 missing value, first at row 1"),
         ([1, 2], {"exact": "no"}, InputTypeError, r"^exact: expected True or False, got 'no'"),
     ],
 )
@@ -402,7 +402,7 @@ GOOD = [[0.9, 0.1], [0.2, 0.8]]
         ([0, 1], [[0.9, 0.2], [0.1, 0.8]], InputError, r"^transition: .*it looks transposed: rows are true classes"),
         ([0, 1], [[90, 10], [20, 80]], InputError, r"^transition: .*these look like counts: use TransitionCounts"),
         ([0, 1], [[0.9, 0.1]], InputError, r"^transition: .*expected a square table.* got shape \(1, 2\)"),
-        ([0, 1], [[np.nan, 0.1], [0.2, 0.8]], InputError, r"^transition: .*1 missing or infinite values"),
+        ([0, 1], [[np.nan, 0.1], [0.2, 0.8]], InputError, r"^transition: .*1 missing or infinite value"),
         ([0, 1], [[1.1, -0.1], [0, 1]], InputError, r"^transition: .*outside \[0, 1\]"),
         ([0, 1], None, InputTypeError, r"^transition: .*got NoneType"),
         ([0, 1], 0.1, InputError, r"^transition: .*expected a square table.* got shape \(\)"),

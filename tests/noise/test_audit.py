@@ -72,7 +72,7 @@ def test_labels_of_an_audit() -> None:
         Audit([0, 1], [1], design="uniform")
     with pytest.raises(InputError, match=r"audit.labels: 1 of 2 values are none of the 2 classes 'cat', 'dog': 'bird'"):
         Audit([0, 1], ["cat", "bird"], design="uniform").coded(WORDS, 3)
-    with pytest.raises(InputError, match=r"1 missing values, first at row 1"):
+    with pytest.raises(InputError, match=r"1 missing value, first at row 1"):
         Audit([0, 1], ["cat", None], design="uniform")
 
 
@@ -86,7 +86,7 @@ def test_designs() -> None:
     with pytest.raises(InputError, match=r"probabilities: only for design 'weighted', got them with 'uniform'"):
         Audit([0], [0], design="uniform", probabilities=[0.5])
     for odd in (0.0, 1.5, np.nan):
-        with pytest.raises(InputError, match=r"numbers in \(0, 1\], got 1 others, first .* at entry 1"):
+        with pytest.raises(InputError, match=r"numbers in \(0, 1\], got 1 other, first .* at entry 1"):
             Audit([0, 1], [0, 0], design="weighted", probabilities=[0.5, odd])
     with pytest.raises(InputError, match=r"probabilities: expected 1 numbers, one per audited row"):
         Audit([0], [0], design="weighted", probabilities=[0.5, 0.5])
@@ -207,7 +207,7 @@ def test_floor_and_no_doubt() -> None:
         ({"n": True, "size": 1}, "n: expected a whole number"),
         ({"n": 5, "size": 2, "seed": -1}, "seed: expected a whole number >= 0"),
         ({"n": 5, "size": 2, "doubt": [1, 2]}, r"doubt: expected 5 numbers, one per row, got shape \(2,\)"),
-        ({"n": 2, "size": 1, "doubt": [1, -2]}, "doubt: expected finite numbers >= 0, got 1 others, first at row 1"),
+        ({"n": 2, "size": 1, "doubt": [1, -2]}, "doubt: expected finite numbers >= 0, got 1 other, first at row 1"),
         ({"n": 2, "size": 1, "doubt": [1, np.nan]}, "doubt: expected finite"),
         ({"n": 2, "size": 1, "doubt": [1, 2], "floor": 0}, r"floor: expected a number in \(0, 1\].*never be drawn"),
     ],

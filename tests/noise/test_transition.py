@@ -46,7 +46,7 @@ def test_unnamed_classes_are_numbers() -> None:
     [
         ([[0.9, 0.1]], r"square table.*shape \(1, 2\)"),
         ([0.9, 0.1], "square table"),
-        ([[np.nan, 1], [0, 1]], "1 missing or infinite values, first at row 0, column 0"),
+        ([[np.nan, 1], [0, 1]], "1 missing or infinite value, first at row 0, column 0"),
         ([[1.1, -0.1], [0, 1]], "2 values outside .* first 1.1 at row 0, column 0"),
         ([[90, 10], [20, 80]], "look like counts: use TransitionCounts"),
         ([[90.5, 9.5], [20, 80]], "not percentages"),
@@ -76,7 +76,7 @@ def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:
     ("values", "message"),
     [
         ([[0.9, 0.1], [0.2, 0.8]], "4 others, first 0.9 at row 0, column 0; these look like probabilities: use Transi"),
-        ([[5, -1], [0, 3]], "1 others, first -1 at row 0, column 1$"),
+        ([[5, -1], [0, 3]], "1 other, first -1 at row 0, column 1$"),
         ([[5, 1.5], [0, 3]], "first 1.5 at row 0, column 1$"),
         ([[0, 0], [0, 0]], "at least 1 instance"),
         ([[1, 2, 3]], "square"),

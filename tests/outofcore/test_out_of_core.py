@@ -507,7 +507,7 @@ def _folder(path: Path) -> Path:
         ({}, {"kinds": {"shape": "continuous"}}, InputTypeError, "'shape' was declared continuous but holds classes"),
         ({"z2": (17, np.nan)}, {}, InputError, "1 non-finite value .* in column 'z2', first at row 17; drop"),
         ({"z2": (617, np.inf)}, {}, InputError, "1 non-finite value .* in column 'z2', first at row 617; drop"),
-        ({"size": (400, np.inf)}, {}, InputError, "1 infinite values in column 'size', first at row 400"),
+        ({"size": (400, np.inf)}, {}, InputError, "1 infinite value in column 'size', first at row 400"),
         ({"size": (400, np.nan)}, {}, InputError, "1 missing annotation in column 'size', first at row 400"),
         ({}, {"metrics": ["rmig"]}, NotEnoughData, "rmig needs the standard deviations"),
         ({}, {"metrics": ["nothing"]}, UnknownNameError, "nothing"),

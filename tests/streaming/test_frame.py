@@ -372,7 +372,7 @@ BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
         factors_with(size=[0, 0, 2]),
         "factors: 1 values .* first 2 in column 'size' at row 2",
     ),
-    "factor of inf": (GOOD_CODES, factors_with(size=[0, np.inf, 1]), "factors: 1 infinite values in column 'size'"),
+    "factor of inf": (GOOD_CODES, factors_with(size=[0, np.inf, 1]), "factors: 1 infinite value in column 'size'"),
     "factor of words": (
         GOOD_CODES,
         factors_with(size=["a", "b", "a"]),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.sentences import plural
 
 __all__ = ["check_weights", "rows_of"]
 
@@ -39,6 +40,6 @@ def check_weights(sample_weight: Any) -> None:
     if unlike.size:
         raise InputError(
             "sample_weight",
-            f"weights are not supported, expected None or ones, got {unlike.size} others, first "
+            f"weights are not supported, expected None or ones, got {plural(unlike.size, 'other', 'others')}, first "
             f"{weights.ravel()[unlike[0]]} at row {unlike[0]}; leave it out, or repeat rows",
         )

@@ -10,6 +10,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
+from demele.core.sentences import plural
 from demele.evaluation.measures.bias import BiasCounts
 from demele.labels.varied_models import draw_eyes, draw_model, seen_predictions
 
@@ -324,7 +325,8 @@ def _read_indicators(indicators: Any) -> Floats:
         row, column = odd[0]
         raise InputError(
             "indicators",
-            f"expected shares in [0, 1] or NaN, got {len(odd)} others, first {table[row, column]:g} at row "
+            f"expected shares in [0, 1] or NaN, got {plural(len(odd), 'other', 'others')}, first "
+            f"{table[row, column]:g} at row "
             f"{row}, column {column}",
         )
     if np.isnan(table).all():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import real_path
+from demele.core.sentences import plural
 from demele.files.column_files import read_frame
 from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
 from demele.files.named import read_table, split_name
@@ -185,7 +186,7 @@ def _by_item(text: str | None, warn: Warn) -> ByItem | None:
         table = table.set_axis([str(name) for name in table.columns], axis=1)
     missing = int(table[items].isna().sum())
     if missing:
-        raise InputError(f"{text}: column {items}: {missing} items have no name")
+        raise InputError(f"{text}: column {items}: {plural(missing, 'item has', 'items have')} no name")
     return ByItem(text, [class_text(name) for name in table[items].tolist()], table[labels])
 
 

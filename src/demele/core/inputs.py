@@ -18,7 +18,7 @@ from demele.core.columns import (
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.sentences import plural, setting
+from demele.core.refused_values import infinite_values, missing_annotations, non_finite_codes
 from demele.core.table_columns import (
     as_float,
     check_same_rows,
@@ -126,7 +126,7 @@ def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "ra
         )
     low, high = _extremes(values)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        _raise_non_finite(values, names, argument, missing)
+        raise non_finite_codes(values, names, argument, missing)
     wide = _too_wide(low, high)
     if wide.any():
         name = names[int(np.flatnonzero(wide)[0])]
@@ -173,7 +173,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
                 "factors", f"the range of column {quoted(factor.name)} exceeds the largest float; rescale it"
             )
     if missing == "raise" and not all(factor.complete for factor in read):
-        _raise_missing(read)
+        raise missing_annotations(read)
     ambiguous = tuple(
         message
         for factor, column in zip(read, columns, strict=True)
@@ -203,25 +203,6 @@ def _extremes(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.flo
         low = np.minimum(low, chunk.min(axis=0).astype(np.float64))
         high = np.maximum(high, chunk.max(axis=0).astype(np.float64))
     return low, high
-
-
-def _raise_non_finite(values: NDArray[Any], names: tuple[str, ...], argument: str, missing: Missing) -> None:
-    bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
-    wrong = np.flatnonzero(bad.any(axis=0))
-    rows = np.flatnonzero(bad[:, wrong[0]])
-    others = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} other columns: {_listed(names, wrong[1:])})"
-    of_both = f"drop those rows of both, or impute: {setting(missing='omit')} is for factors"
-    remedy = of_both if missing == "omit" else "drop or impute them"
-    raise InputError(
-        argument,
-        f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
-        f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}; {remedy}",
-    )
-
-
-def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
-    shown = ", ".join(quoted(names[index]) for index in indices[:5])
-    return shown + (", ..." if len(indices) > 5 else "")
 
 
 # Factors -----------------------------------------------------------------------------------------------------------
@@ -254,19 +235,6 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
     return cast("dict[str, Kind]", given)
 
 
-def _raise_missing(columns: tuple[Factor, ...]) -> None:
-    incomplete = [factor for factor in columns if not factor.complete]
-    first = incomplete[0]
-    row = int(np.flatnonzero(~first.annotated())[0])
-    others = "" if len(incomplete) == 1 else f" (and in {len(incomplete) - 1} other columns)"
-    raise InputError(
-        "factors",
-        f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
-        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass {setting(missing='omit')} to "
-        "score each factor on the rows annotated for it",
-    )
-
-
 # One column of factors: classes or a quantity, its levels or extremes -------------------------------------------------
 
 
@@ -295,11 +263,7 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
     if column.dtype.kind == "f":
         low, high, n_missing, n_infinite = _float_summary(column)
         if n_infinite:
-            row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
-            raise InputError(
-                "factors",
-                f"{n_infinite} infinite values in column {quoted(name)}, first at row {row}; drop or mark them missing",
-            )
+            raise infinite_values(column, name, n_infinite)
         if (given or _detected(column)) == "categorical":
             return _categorical(column, name, given)
         return Factor(name, "continuous", column, (), low, high, len(column) - n_missing)

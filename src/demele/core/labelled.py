@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.sentences import in_code, setting
+from demele.core.sentences import in_code, plural, setting
 from demele.core.table_columns import as_column, check_same_order, split_columns
 
 Indices = NDArray[np.int32]
@@ -315,7 +315,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
     if bad.size:
         raise InputError(
             argument,
-            f"{bad.size} missing or infinite values, first at row {bad[0]}; "
+            f"{plural(bad.size, 'missing or infinite value', 'missing or infinite values')}, first at row {bad[0]}; "
             f"drop those rows, or write a class of its own for them and give {setting(classes=[...])}",
         )
     odd = np.flatnonzero(array != np.floor(array))
@@ -323,14 +323,16 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
         looks = bool(array.min() >= 0 and array.max() <= 1)
         raise InputError(
             argument,
-            f"expected classes, got {odd.size} numbers that are not whole, first {array[odd[0]]} at row "
+            f"expected classes, got {plural(odd.size, 'number that is', 'numbers that are')} not whole, first "
+            f"{array[odd[0]]} at row "
             f"{odd[0]}" + (f"; these look like probabilities: {_TO_CLASSES}" if looks else ""),
         )
     large = np.flatnonzero(np.abs(array) > LARGEST_FLOAT)
     if large.size:
         raise InputError(
             argument,
-            f"{large.size} numbers beyond 2**53 cannot be told apart as floats, first {array[large[0]]} "
+            f"{plural(large.size, 'number', 'numbers')} beyond 2**53 cannot be told apart as floats, first "
+            f"{array[large[0]]} "
             f"at row {large[0]}; pass them as integers or strings",
         )
     return array.astype(np.int64)
@@ -343,7 +345,7 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     if missing.size:
         raise InputError(
             argument,
-            f"{missing.size} missing values, first at row {missing[0]}; "
+            f"{plural(missing.size, 'missing value', 'missing values')}, first at row {missing[0]}; "
             f"drop those rows, or write a class of its own for them and give {setting(classes=[...])}",
         )
     kinds = [isinstance(value, str) for value in array]

@@ -185,7 +185,7 @@ def _check_finite(
     first = int(columns[0])
     own = rows[bad[columns == first]]
     others = len(np.unique(columns)) - 1
-    listed = f" (and in {others} other columns)" if others else ""
+    listed = f" (and in {plural(others, 'other column', 'other columns')})" if others else ""
     raise InputError(
         "codes",
         f"{plural(len(own), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "

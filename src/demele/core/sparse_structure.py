@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
+from demele.core.sentences import plural
 
 _COMPRESSED = ("csr", "csc", "bsr")
 
@@ -69,6 +70,7 @@ def _check_within(positions: NDArray[Any], size: int, axis: str, argument: str) 
     off = np.flatnonzero((positions < 0) | (positions >= size))
     raise InputError(
         argument,
-        f"{off.size} entries lie outside the matrix, first at {axis} {positions[off[0]]} of {size}; "
+        f"{plural(off.size, 'entry lies', 'entries lie')} outside the matrix, first at {axis} {positions[off[0]]} "
+        f"of {size}; "
         "it was damaged, or made by hand",
     )

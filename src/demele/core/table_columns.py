@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, shortened, warn_user
-from demele.core.sentences import give, in_code
+from demele.core.sentences import give, in_code, plural
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint
 from demele.core.xarray_tables import labelled_columns
@@ -278,7 +278,7 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
         _refuse_few_texts(values, name, argument)
         raise InputTypeError(
             argument,
-            f"expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
+            f"expected real numbers in column {quoted(name)}, got {plural(len(wrong), 'other value', 'other values')}, "
             f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values),
         )
     _refuse_few_texts(values, name, argument)

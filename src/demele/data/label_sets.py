@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
+from demele.core.sentences import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +133,9 @@ class LabelSet:
         wrong = np.flatnonzero((chosen < 0) | (chosen >= self.n)) if chosen.size else chosen
         if wrong.size:
             raise InputError(
-                "rows", f"{wrong.size} rows do not exist, first {chosen[wrong[0]]}; there are rows 0 to {self.n - 1}"
+                "rows",
+                f"{plural(wrong.size, 'row does', 'rows do')} not exist, first {chosen[wrong[0]]}; there are rows "
+                f"0 to {self.n - 1}",
             )
         if np.unique(chosen).size < chosen.size:
             raise InputError(

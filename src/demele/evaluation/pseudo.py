@@ -12,6 +12,7 @@ from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.results import Interval, Note
+from demele.core.sentences import plural
 from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
@@ -414,7 +415,8 @@ def _weights(weights: Any, names: Sequence[str]) -> Any:
     if odd.size:
         raise InputError(
             "weights",
-            f"expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of {names[odd[0]]}",
+            f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} of "
+            f"{names[odd[0]]}",
         )
     if not array.any():
         raise InputError("weights", "expected at least one above 0, got only zeros: nobody would vote")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.results import Interval, Note
+from demele.core.sentences import plural
 from demele.core.shown import Tabled, Worded
 from demele.core.signature import Signature
 from demele.core.written import plain
@@ -266,7 +267,9 @@ def _read_scores(scores: Any, argument: str) -> Floats:
         raise InputError(argument, f"expected shape (n_scores,), got {array.shape}; put all repeats in one row")
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise InputError(argument, f"{bad.size} scores are NaN or infinite, first at position {bad[0]}")
+        raise InputError(
+            argument, f"{plural(bad.size, 'score is', 'scores are')} NaN or infinite, first at position {bad[0]}"
+        )
     return array
 
 

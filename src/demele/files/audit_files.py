@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.sentences import plural
 from demele.files.label_files import class_text, classes_like, in_file
 from demele.files.named import read_table
 from demele.files.sheets import escaped
@@ -161,7 +162,8 @@ def _usable(answers: Answers, design: str, warn: Warn) -> int:
     if missing.size and (design == "weighted" or missing[0] < last):
         order = ", in the order drawn" if design == "uniform" else ""
         raise FormatError(
-            f"{answers.text}: {missing.size} rows have no {TRUE}, first row {answers.rows[missing[0]]}; what is hard "
+            f"{answers.text}: {plural(missing.size, 'row has', 'rows have')} no {TRUE}, first row "
+            f"{answers.rows[missing[0]]}; what is hard "
             f"to label is not missing at random: fill them in{order}"
         )
     if missing.size:
@@ -211,7 +213,8 @@ def _answered(text: str, table: "pd.DataFrame", given: NDArray[Any], unclear: ND
         if odd and isinstance(read[0], str):
             row = table[ROW].iloc[odd[0]]
             raise InputError(
-                f"{text}: column {TRUE}: {len(odd)} answers are no numbers, as the classes of LABELS are, first "
+                f"{text}: column {TRUE}: {plural(len(odd), 'answer is no number', 'answers are no numbers')}, as "
+                f"the classes of LABELS are, first "
                 f"{said[odd[0]]!r} for row {row}; write a class, and name it in --classes if LABELS has it nowhere"
             )
         numbers = iter(read)

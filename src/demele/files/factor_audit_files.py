@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.core.errors import FormatError, InputError
+from demele.core.sentences import plural
 from demele.files.audit_files import DESIGN, DRAW, ROW, UNCLEAR, whole_numbers
 from demele.files.named import read_table
 from demele.files.table_files import Warn, listed
@@ -68,7 +69,8 @@ def _refuse_gaps(text: str, table: "pd.DataFrame", held: Sequence[str]) -> None:
         gaps = np.flatnonzero(table[name].isna())
         if gaps.size:
             raise FormatError(
-                f"{text}: column {name}: {gaps.size} rows have no true value, first row {table[ROW].iloc[gaps[0]]}; "
+                f"{text}: column {name}: {plural(gaps.size, 'row has', 'rows have')} no true value, first row "
+                f"{table[ROW].iloc[gaps[0]]}; "
                 f"what is hard to tell is not missing at random: fill them in, or write {UNCLEAR}"
             )
 

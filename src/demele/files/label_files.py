@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.reading import real_path
-from demele.core.sentences import mentions, renamed
+from demele.core.sentences import mentions, plural, renamed
 from demele.files.named import listed_items, read_table, split_name, unquoted
 from demele.files.table_files import Warn
 
@@ -168,7 +168,8 @@ def _refuse_missing_words(text: str, values: "pd.Series[Any]") -> None:
         return
     missing = np.flatnonzero(values.isna())
     raise InputError(
-        f"{text}: column {values.name}: {missing.size} missing values, first at row {missing[0]}; drop those rows, or "
+        f"{text}: column {values.name}: {plural(missing.size, 'missing value', 'missing values')}, first at row "
+        f"{missing[0]}; drop those rows, or "
         "write a class of its own for them; a class called None, NA, nan or null needs another name, since these "
         "words mean a missing value"
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.reading import real_path
-from demele.core.sentences import give
+from demele.core.sentences import give, plural
 from demele.files.label_files import class_text, classes_like, column, models
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, quoted_name
@@ -66,7 +66,8 @@ def read_columns(
         if table[name].isna().any():
             rows = np.flatnonzero(table[name].isna())
             raise InputError(
-                f"{text}: column {name}: {rows.size} missing values, first at row {rows[0]}; drop those rows"
+                f"{text}: column {name}: {plural(rows.size, 'missing value', 'missing values')}, first at row "
+                f"{rows[0]}; drop those rows"
             )
     return PredictedColumns(_ids(text, table[id_column]), {str(name): table[name].to_numpy() for name in names})
 
@@ -97,7 +98,8 @@ def _ids(text: str, values: "pd.Series[Any]") -> tuple[str, ...]:
     missing = np.flatnonzero(values.isna())
     if missing.size:
         raise InputError(
-            f"{text}: column {values.name}: {missing.size} rows have no identifier, first row {missing[0]}"
+            f"{text}: column {values.name}: {plural(missing.size, 'row has', 'rows have')} no identifier, first "
+            f"row {missing[0]}"
         )
     names = [class_text(value) for value in values.tolist()]
     first: dict[str, int] = {}
@@ -133,7 +135,9 @@ def _scored(text: str, id_column: str | None, warn: Warn, labels: Any, where: st
         )
     odd = np.flatnonzero(np.isnan(table.astype(np.float64)).any(axis=1))
     if odd.size:
-        raise InputError(f"{text}: {odd.size} rows have scores that are no number, first row {odd[0]}")
+        raise InputError(
+            f"{text}: {plural(odd.size, 'row has', 'rows have')} scores that are no number, first row {odd[0]}"
+        )
     classes = _classes_of(text, names, known)
     scores = table.astype(np.float64)
     tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())

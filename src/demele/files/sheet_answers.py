@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.sentences import plural
 from demele.files.audit_files import is_unclear, of_clear_rows
 from demele.files.expert_sheets import ANSWER, KEY, SheetKey, key_path, labels_digest, read_key
 from demele.files.label_files import class_text, in_file
@@ -171,7 +172,8 @@ def _classes(
     if odd:
         shown = ", ".join(f"row {number} {quoted(text)}" for number, text in odd[:_SHOWN])
         raise InputError(
-            f"{path}: column {ANSWER}: {len(odd)} answers are no class of LABELS: {shown}; write a class, unclear, or "
+            f"{path}: column {ANSWER}: {plural(len(odd), 'answer is', 'answers are')} no class of LABELS: "
+            f"{shown}; write a class, unclear, or "
             "nothing; a class that LABELS has nowhere is named in --classes"
         )
     return found
@@ -200,7 +202,8 @@ def sheet_audit(path: Path, answers: SheetAnswers, warn: Warn) -> "Audit":
     if gaps.size and (design == "weighted" or gaps[0] < last):
         name = answers.key.keys[answers.key.draws.index(int(gaps[0]) + 1)]
         raise FormatError(
-            f"{path}: {gaps.size} rows have no {ANSWER}, first {name}; what is hard to label is not missing at random: "
+            f"{path}: {plural(gaps.size, 'row has', 'rows have')} no {ANSWER}, first {name}; what is hard to "
+            f"label is not missing at random: "
             "fill them in, with unclear where nobody can tell"
         )
     if gaps.size:

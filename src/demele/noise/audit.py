@@ -260,7 +260,8 @@ def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
     if odd.size:
         raise InputError(
             "probabilities",
-            f"expected numbers in (0, 1], got {odd.size} others, first {array[odd[0]]:g} at entry {odd[0]}",
+            f"expected numbers in (0, 1], got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} at "
+            f"entry {odd[0]}",
         )
     return array
 

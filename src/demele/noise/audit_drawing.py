@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, plain_text, read_labels, read_models, vocabulary
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.sentences import plural
 from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
@@ -235,7 +236,9 @@ def read_doubt(values: object, n: int) -> Floats:
     array = array.astype(np.float64)
     odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if odd.size:
-        raise InputError("doubt", f"expected finite numbers >= 0, got {odd.size} others, first at row {odd[0]}")
+        raise InputError(
+            "doubt", f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first at row {odd[0]}"
+        )
     return array
 
 

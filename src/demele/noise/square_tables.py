@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Vocabulary, shown, vocabulary
+from demele.core.sentences import plural
 from demele.core.shown import Tabled
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple
     bad = np.argwhere(~np.isfinite(table))
     if bad.size:
         raise InputError(
-            argument, f"{len(bad)} missing or infinite values, first at row {bad[0][0]}, column {bad[0][1]}"
+            argument,
+            f"{plural(len(bad), 'missing or infinite value', 'missing or infinite values')}, first at row "
+            f"{bad[0][0]}, column {bad[0][1]}",
         )
     if classes is None:
         return table, named
@@ -120,7 +123,8 @@ def refuse_no_counts(table: Floats) -> None:
         likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
         raise InputError(
             "counts",
-            f"expected whole numbers >= 0, got {len(odd)} others, first {table[row, column]:g} at row {row}, "
+            f"expected whole numbers >= 0, got {plural(len(odd), 'other', 'others')}, first "
+            f"{table[row, column]:g} at row {row}, "
             f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
         )
     if table.max() > 2**53:

@@ -11,7 +11,7 @@ from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval
-from demele.core.sentences import in_code, setting
+from demele.core.sentences import in_code, plural, setting
 from demele.core.table_columns import check_same_order
 from demele.noise.square_tables import (
     SUM_TOLERANCE,
@@ -89,7 +89,8 @@ class TransitionMatrix(SquareTable):
             whole = bool((table >= 0).all() and (table == np.floor(table)).all())
             raise InputError(
                 "probabilities",
-                f"{int(wrong.sum())} values outside [0, 1], first {table[row, column]:g} at row {row}, "
+                f"{plural(int(wrong.sum()), 'value', 'values')} outside [0, 1], first {table[row, column]:g} at "
+                f"row {row}, "
                 f"column {column}"
                 + (
                     "; these look like counts: use TransitionCounts"

@@ -187,7 +187,7 @@ def whole_rows(
         if factor.n_infinite:
             raise InputError(
                 "factors",
-                f"{factor.n_infinite} infinite values in column {name!r}, first at row "
+                f"{plural(factor.n_infinite, 'infinite value', 'infinite values')} in column {name!r}, first at row "
                 f"{factor.first_infinite}; drop or mark them missing",
             )
         kind = kind_of(factor, name, given.get(name))
@@ -198,7 +198,7 @@ def whole_rows(
         gaps = [(name, one) for name, one in zip(own, seen.factors, strict=True) if one.n_annotated < seen.n]
         if gaps:
             name, factor = gaps[0]
-            others = "" if len(gaps) == 1 else f" (and in {len(gaps) - 1} other columns)"
+            others = "" if len(gaps) == 1 else f" (and in {plural(len(gaps) - 1, 'other column', 'other columns')})"
             raise InputError(
                 "factors",
                 f"{plural(seen.n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column "

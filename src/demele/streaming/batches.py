@@ -158,7 +158,8 @@ def _factor(column: Any, about: Column, missing: str) -> NDArray[Any]:
         if infinite.size:
             raise InputError(
                 "factors",
-                f"{infinite.size} infinite values in column {about.name!r}, first at row {infinite[0]} of "
+                f"{plural(infinite.size, 'infinite value', 'infinite values')} in column {about.name!r}, first at "
+                f"row {infinite[0]} of "
                 "this batch; drop or mark them missing",
             )
         _check_missing(~known, about.name, missing)

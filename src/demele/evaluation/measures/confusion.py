@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.labelled import Indices, read_labelled, vocabulary
+from demele.core.sentences import plural
 from demele.core.shown import Tabled
 
 if TYPE_CHECKING:
@@ -360,7 +361,8 @@ def _checked_counts(values: object) -> Counts:
         row, column = np.argwhere(wrong)[0]
         raise InputError(
             "counts",
-            f"expected whole numbers, 0 or more, got {int(wrong.sum())} others, first {array[row, column]} "
+            f"expected whole numbers, 0 or more, got {plural(int(wrong.sum()), 'other', 'others')}, first "
+            f"{array[row, column]} "
             f"in row {row}, column {column}; give counts, not shares of them",
         )
     counts.flags.writeable = False

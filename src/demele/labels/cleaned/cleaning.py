@@ -12,6 +12,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.sentences import plural
 from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
@@ -407,6 +408,8 @@ def _read_score(score: object, n: int) -> NDArray[np.float64]:
     odd = np.flatnonzero((array < 0) | (array > 1))
     if odd.size:
         raise InputError(
-            "score", f"expected numbers in [0, 1], got {odd.size} others, first {array[odd[0]]:g} at row {odd[0]}"
+            "score",
+            f"expected numbers in [0, 1], got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} at "
+            f"row {odd[0]}",
         )
     return array

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.inputs import read_codes
 from demele.core.labelled import plain_text, shown
-from demele.core.sentences import setting
+from demele.core.sentences import plural, setting
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.gibbs import CountFeatures, FeatureModel, NormalFeatures
 from demele.noise.square_tables import digest
@@ -69,7 +69,7 @@ def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
         row = int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1
         raise InputError(
             "features",
-            f"expected counts, whole numbers of 0 or more, got {wrong.size} others, first "
+            f"expected counts, whole numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}, first "
             f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}; for measurements pass "
             f"{setting(feature_model='normal')}",
         )

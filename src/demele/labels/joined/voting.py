@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
+from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.core.version import __version__
@@ -196,7 +197,8 @@ def _read_weights(weights: object, table: Annotations) -> Floats:
     if wrong.size:
         raise InputError(
             "weights",
-            f"expected finite numbers of 0 or more, got {wrong.size} others, first {values[wrong[0]]} of "
+            f"expected finite numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}, first "
+            f"{values[wrong[0]]} of "
             f"annotator {table.annotators[wrong[0]]!r}; an annotator to leave out has weight 0",
         )
     if not values.any():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
-from demele.core.sentences import arg
+from demele.core.sentences import arg, plural
 from demele.core.table_columns import as_column, check_same_order
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -330,6 +330,7 @@ def _read_legitimacy(legitimacy: object, n_annotators: int) -> Floats:
     if odd.size:
         raise InputError(
             "legitimacy",
-            f"expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of annotator {odd[0]}",
+            f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} of "
+            f"annotator {odd[0]}",
         )
     return array
