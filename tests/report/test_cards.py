@@ -166,3 +166,21 @@ def test_how_metrics_agree_is_said_in_words() -> None:
 def test_nothing_is_said_of_an_unknown_kind() -> None:
     with pytest.raises(demele.InputError, match="expected one of evaluation"):
         sentences_of("poem", {})
+
+
+def test_corrected_and_aligned_scores_stand_on_cards(results: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (400, 2))
+    codes = factors + 0.3 * rng.normal(size=factors.shape)
+    bounded = demele.evaluate(codes, factors, ["mig"], factor_noise={"v1": 0.02})
+    with pytest.warns(demele.DemeleWarning):  # few rows to find axes on
+        aligned = demele.evaluate(codes, factors, ["mig"], aligned=True)
+    for found, heads in ((bounded, ["bounds"]), (aligned, ["aligned", "gap"])):
+        for shown in (found, found["mig"]):
+            page = shown._repr_html_()
+            assert all(f">{head}</th>" in page for head in heads)
+    corrected = bounded["mig"].corrected
+    assert corrected is not None
+    assert corrected.interval is not None
+    assert f"[{corrected.interval.low:.3f}, {corrected.interval.high:.3f}]" in bounded._repr_html_()
+    assert ">bounds</th>" not in results["evaluation"]._repr_html_()

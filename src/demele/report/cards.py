@@ -8,6 +8,7 @@ from typing import Any
 
 from demele.report.estimates import axis
 from demele.report.page import Html, h
+from demele.report.paper_beside import beside_cells, beside_heads, beside_words
 from demele.report.said import sentences_of
 from demele.report.sentences import by_class, estimate_words
 from demele.report.words import (
@@ -146,23 +147,26 @@ def _ends(values: Iterable[float | None], *fixed: float) -> Ends:
 # Representations ------------------------------------------------------------------------------------------------------
 
 
-def _score_row(score: Item, ends: Ends) -> list[object]:
+def _score_row(score: Item, ends: Ends, beside: Iterable[str]) -> list[object]:
     chance = (score["chance"] or {}).get("mean")
     mark = h("strong", " !", title="fragile: see its notes") if score["fragile"] else ""
     strip = _strip(ends, value=score["value"], span=span_of(score["interval"]), rule=chance, bar=True)
     value = h("", number(score["value"]), mark)
-    return [score["metric"], strip, value, brackets(score["interval"]), "" if chance is None else number(chance)]
+    cells = ["" if chance is None else number(chance), *beside_cells(score, beside)]
+    return [score["metric"], strip, value, brackets(score["interval"]), *cells]
 
 
 def _scores(scores: Sequence[Item]) -> Html:
     ends = _ends((score["value"] for score in scores), 0.0, 1.0)
-    heads = ["metric", "", "value", "interval", "chance"]
     shown = scores[:_SCORES]
+    beside = beside_heads(shown)
+    heads = ["metric", "", "value", "interval", "chance", *(head.lower() for kind in beside.values() for head in kind)]
     fragile = any(score["fragile"] for score in shown)
     said = "! fragile: hangs on one setting, or is what noise scores; the notes say why. " if fragile else ""
     said += "Orange: chance." if any(score["chance"] for score in shown) else ""
+    said += "".join(f" {text}." for text in beside_words(shown))
     foot = h("p", said, style="margin:.2em 0 0;opacity:.7;font-size:12px") if said else ""
-    return h("", _table(heads, [_score_row(score, ends) for score in shown], of=len(scores)), foot)
+    return h("", _table(heads, [_score_row(score, ends, beside) for score in shown], of=len(scores)), foot)
 
 
 def _evaluation(content: Item) -> Html:
@@ -182,7 +186,8 @@ def _score(content: Item) -> Html:
         pair = intervals.get(name) or ()
         shown = brackets((pair[0], pair[1])) if pair else ""
         rows.append([named(name), _strip(ends, value=value, span=pair, bar=True), number(value), shown])
-    return _table([content["native_unit"].removeprefix("per "), "", "value", "interval"], rows, of=len(native))
+    table = _table([content["native_unit"].removeprefix("per "), "", "value", "interval"], rows, of=len(native))
+    return h("", _scores([content]), table) if beside_heads([content]) else table
 
 
 # Classifiers ----------------------------------------------------------------------------------------------------------
