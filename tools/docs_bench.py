@@ -146,8 +146,7 @@ def what_was_run(found: Item) -> list[str]:
         if item.get("fewer"):
             fewer.setdefault(item["fewer"]["text"], []).append(cell(item["title"]))
     slow = [
-        f"{text} for {', '.join(titles)}, of which a call takes seconds; their intervals are wider, and more of their "
-        "verdicts are undecided."
+        f"{text} for {', '.join(titles)}, of which a call takes seconds: intervals of so few seeds are wider."
         for text, titles in fewer.items()
     ]
     return [

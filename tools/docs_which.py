@@ -63,7 +63,7 @@ def page(view: View) -> str:
     if fewer:
         parts.append(
             f"*{'*, *'.join(fewer)}*: a call of the metric takes seconds, so that fewer are stored. Its intervals are "
-            "wider: more criteria are undecided, which count as not held. Its seconds are of fewer rows.\n"
+            "wider, and where they do not decide, a criterion counts as not held. Its seconds are of fewer rows.\n"
         )
     for name in PROPERTIES:
         parts += [f"### {name.capitalize()}\n", considered_table(view, name), not_considered(view, name)]

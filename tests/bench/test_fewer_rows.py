@@ -116,7 +116,7 @@ def test_data_and_files_keep_it(found: bench.Characterisation, tmp_path: Path) -
 
 def test_the_table_of_a_terminal_says_it(found: bench.Characterisation) -> None:
     lines = verdict_tables(found.to_dict(), output=Path("out.txt")).splitlines()
-    assert f"* {SAID}, which decide less: sap" in lines
+    assert f"* {SAID}: sap" in lines
     assert [line.split()[0] for line in lines if line.startswith(("mig", "sap"))] == ["mig", "sap*"] * 2
     usual = verdict_tables(replace(found, fewer_rows={}).to_dict(), output=Path("out.txt"))
     assert "*" not in usual

@@ -78,7 +78,7 @@ def verdict_tables(content: Content, *, curves: Iterable[Any] = (), output: Path
         legend = [f"{sign} {status}" for status, sign in signs.items() if status not in _RARE or status in shown]
         sheet.line("   ".join(legend), "dim")
         for text, rows in _fewer(content).items():
-            sheet.line(f"* {text}, which decide less: {', '.join(rows)}", "dim")
+            sheet.line(f"* {text}: {', '.join(rows)}", "dim")
     if content.get("beside"):
         sheet.line(f"stored: the published metrics as they come with demele; {_heading(content['beside'])}", "dim")
     for row in _explained(content):
