@@ -145,7 +145,7 @@ def test_batches_give_what_all_rows_give_and_sparse_codes_are_refused() -> None:
     whole = scored("snc", codes, factors)
     assert_exact(merged["snc"].value, whole.value)
     assert_exact(list(merged["snc"].native.values()), list(whole.native.values()))
-    with pytest.raises(demele.NotEnoughData, match="joint counts"):
+    with pytest.raises(demele.InputError, match="snc is not computed of sparse codes; there are mig"):
         demele.evaluate_sparse(sparse.csr_array(codes.astype(float)), factors, ["snc"], kinds="categorical")
 
 
