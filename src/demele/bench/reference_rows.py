@@ -54,7 +54,7 @@ SEEDS: Mapping[str, int] = {"source": 100, "added": 20, **dict.fromkeys(_MENDED,
 SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(_MENDED, 3)}
 #: Metrics that take seconds a call, of which the usual rows would take days, and their seeds: fewer, of fewer rows too,
 #: but where the number of rows itself is varied. Wherever their rows are shown, that is said.
-FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 5, "tmex": 5, "unique_information": 5}
+FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 3, "tmex": 5, "unique_information": 5}
 FEWER_SAMPLES = 5_000
 _FORMAT = {"format": "demele-reference-rows", "format_version": 1}
 
