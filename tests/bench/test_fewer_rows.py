@@ -135,6 +135,7 @@ def test_the_page_says_it_in_table_evidence_and_card(found: bench.Characterisati
     )  # the tables of the review and of what is added
     assert f"{SAID}, fewer than the others" in page
     assert f"criteria · {SAID}" in page
+    assert f"; of <strong><bdi>SAP</bdi></strong> {SAID}." in page
     assert SAID not in _write(tmp_path, replace(found, fewer_rows={}).to_dict())
 
 
