@@ -12,6 +12,7 @@ from typing import Any
 
 from demele import bench
 from demele.report.bench import bench_page
+from demele.report.bench_fewer import by_fewer
 from demele.report.bench_view import STATUSES
 from demele.report.page import identity
 from demele.report.words import count
@@ -141,13 +142,10 @@ def what_was_run(found: Item) -> list[str]:
     kinds = [item["kind"] for item in found["scenarios"]]
     values = sum(sum(curve["n"]) for curve in found["curves"])
     failed = sum(sum(curve["failed"]) for curve in found["curves"])
-    fewer: dict[str, list[str]] = {}
-    for item in found["metrics"]:
-        if item.get("fewer"):
-            fewer.setdefault(item["fewer"]["text"], []).append(cell(item["title"]))
     slow = [
-        f"{text} for {', '.join(titles)}, of which a call takes seconds: intervals of so few seeds are wider."
-        for text, titles in fewer.items()
+        f"{text} for {', '.join(cell(item['title']) for item in items)}, of which a call takes seconds: intervals of "
+        "so few seeds are wider."
+        for text, items in by_fewer(found["metrics"]).items()
     ]
     return [
         f"{count(len(found['metrics']), 'score')} in {count(len(found['rows']), 'row')}, protocol "

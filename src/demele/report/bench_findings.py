@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from demele.report.bench_fewer import by_fewer
 from demele.report.bench_view import (
     BenchView,
     Item,
@@ -57,8 +58,8 @@ def _what_was_run(view: BenchView) -> Text:
         slow = seeds_of(data.get("slow_seeds"))
         parts.append(f", with {seeds} at every step")
         parts.append(f" ({slow} for metrics that train predictors)" if slow and slow != seeds else "")
-    for fewer, names in _of_fewer(view, measured).items():
-        parts += ["; of ", joined(strong(named(view.title(name))) for name in names), f" {fewer}"]
+    for fewer, items in by_fewer(view.metrics[name] for name in measured).items():
+        parts += ["; of ", joined(strong(named(view.title(item["name"]))) for item in items), f" {fewer}"]
     parts.append(".")
     if data.get("protocol"):
         version = f"; demele {data['demele']}." if data.get("demele") else "."
@@ -70,15 +71,6 @@ def _what_was_run(view: BenchView) -> Text:
         parts.append(f", measured on {plural(beside['n_samples'], 'row', 'rows')}" if beside.get("n_samples") else "")
         parts.append(f" with {seeds_of(beside.get('seeds'))}." if seeds_of(beside.get("seeds")) else ".")
     return Text(*parts)
-
-
-def _of_fewer(view: BenchView, measured: Sequence[str]) -> dict[str, list[str]]:
-    """Return the metrics that were measured with fewer seeds, of fewer rows, by how many."""
-    found: dict[str, list[str]] = {}
-    for name in measured:
-        if fewer := view.fewer(view.row_of(name)):
-            found.setdefault(fewer, []).append(name)
-    return found
 
 
 def _rows_of(ends: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from demele.report.bench_fewer import by_fewer
 from demele.report.terminal.sheet import Sheet, Styled, clipped
 
 __all__ = ["verdict_tables"]
@@ -125,11 +126,10 @@ def _heading(content: Content) -> str:
 
 def _fewer(content: Content) -> dict[str, list[str]]:
     """Return the rows of metrics that were measured with fewer seeds, of fewer rows, by how many."""
-    found: dict[str, list[str]] = {}
-    for item in content["metrics"]:
-        if item.get("fewer") and item["row"] not in (rows := found.setdefault(item["fewer"]["text"], [])):
-            rows.append(item["row"])
-    return found
+    # a row of several metrics is named once
+    return {
+        text: list(dict.fromkeys(item["row"] for item in items)) for text, items in by_fewer(content["metrics"]).items()
+    }
 
 
 def _tables(sheet: Sheet, content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> set[str]:
