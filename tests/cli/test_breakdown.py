@@ -78,11 +78,6 @@ def test_progress_is_told(blurred: Path) -> None:
         (("breakdown", "codes.npy", "codes.npy", "factors.csv"), "codes.npy: given twice"),
         ((*BOTH, "--metric", "sap"), "--metric: no bounds are known of 'sap'; known are mig, mig_sup, dcimig"),
         ((*BOTH, "--name", "new"), "--name: expected 2 names"),
-        (
-            ("score", "codes.npy", "blurred.npy", "--factors", "factors.csv", "--factor-noise", "shape=0.02"),
-            "--factor-noise: scores of one representation are corrected; score each by itself. How many wrong "
-            "annotations the order of two bears, demele breakdown A B FACTORS says",
-        ),
     ],
 )
 def test_mistakes_are_one_line(demele: Program, blurred: Path, words: tuple[str, ...], message: str) -> None:

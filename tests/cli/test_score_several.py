@@ -45,11 +45,25 @@ def test_a_table_says_what_is_shown(demele: Program, several: Path) -> None:
     words = " ".join(run.out.split())
     assert "new minus old" in words
     assert "new is better than old by mig (+" in words
-    assert "The one difference that has an interval is shown" in words
+    assert "1 of 2 differences is significant together" in words
     assert "No interval for irs: it rests on extreme values" in words
     page = (several / "both.html").read_text("utf-8")
     assert "2 representations, side by side" in page
     assert 'id="differences"' in page
+
+
+def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Program, several: Path) -> None:
+    asked = ("--bootstrap", "20", "--primary", "mig", "--factor-noise", "shape=0.01", "--format", "json")
+    run = demele("score", *PAIR[:4], "--metrics", "mig,dcimig", *asked)
+    assert run.status == 0, run.err
+    codes = {name: np.load(f"{name}.npy") for name in ("old", "new")}
+    factors = pd.read_csv("factors.csv")
+    found = compare_representations(
+        codes, factors, ["mig", "dcimig"], bootstrap=20, primary="mig", factor_noise={"shape": 0.01}
+    )
+    rows = json.loads(run.out)["differences"]
+    assert [row["exploratory"] for row in rows] == [False, True]
+    assert_close([row["low"] for row in rows], list(found.to_frame()["low"]), ROUNDING)
 
 
 def test_codes_of_several_columns_are_those_of_all_representations(demele: Program, several: Path) -> None:

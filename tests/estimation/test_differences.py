@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from demele.estimation.differences import resampled_difference, run_difference, student
-from tests.tolerances import ROUNDING, assert_close
+from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
 
 A = np.array([0.31, 0.42, 0.35, 0.50])
 B = np.array([0.52, 0.49, 0.71, 0.66])
@@ -53,9 +54,40 @@ def test_welch_and_paired_tests_are_scipys() -> None:
 
 def test_runs_that_say_nothing_of_others() -> None:
     assert "one run" in run_difference(A[:1], B, 0.95).reason
-    assert "score the same" in run_difference(np.zeros(3), np.ones(3), 0.95).reason
-    assert "every seed" in run_difference(np.arange(3.0), np.arange(3.0) + 1, 0.95, paired=True).reason
+    assert "same difference" in run_difference(np.zeros(3), np.ones(3), 0.95).reason
+    assert "same difference" in run_difference(np.arange(3.0), np.arange(3.0) + 1, 0.95, paired=True).reason
     assert run_difference(np.zeros(3), np.ones(3), 0.95).value == 1.0
+
+
+def test_runs_and_rows_add_their_variances() -> None:
+    rows = np.array([0.3, 0.1, 0.2, 0.35, 0.05])
+    found = run_difference(A, B, 0.9, rows=rows)
+    parts = np.array([A.var(ddof=1) / 4, B.var(ddof=1) / 4, rows.var(ddof=1)])
+    degrees = parts.sum() ** 2 / (parts**2 / [3, 3, 4]).sum()
+    half = stats.t.ppf(0.95, degrees) * math.sqrt(parts.sum())
+    assert_close([found.low, found.high], [B.mean() - A.mean() - half, B.mean() - A.mean() + half], ROUNDING)
+    assert run_difference(np.zeros(3), np.ones(3), 0.9, rows=rows).low < 1  # equal runs, but the rows move them
+    assert "fewer than 2" in run_difference(A, B, 0.9, rows=np.full(5, math.nan)).reason
+
+
+@pytest.mark.parametrize(("runs", "paired"), [((3, 3), False), ((3, 5), False), ((5, 5), True)])
+@pytest.mark.parametrize("spread", [(1.0, 0.0), (0.2, 0.2), (0.0, 1.0)])
+def test_equal_models_rarely_differ_where_rows_move_all_their_runs(
+    runs: tuple[int, int], paired: bool, spread: tuple[float, float]
+) -> None:
+    # scores are run + row + both; half-samples move as the rows do, and the same for all runs of a model
+    rng, of_runs, of_both = np.random.default_rng(1), *spread
+    claims = np.zeros(2)
+    for _ in range(500):
+        models, halves = [], []
+        for k in runs:
+            models.append(of_runs * rng.normal(size=k) + rng.normal() + of_both * rng.normal(size=k))
+            halves.append((rng.normal(size=(1, 30)) + of_both * rng.normal(size=(k, 30))).mean(axis=0))
+        for place, rows in enumerate((halves[1] - halves[0], None)):
+            claims[place] += run_difference(models[0], models[1], 0.95, paired=paired, rows=rows).p_value <= 0.05
+    assert_rate_at_most(claims[0], 500, 0.05)
+    with pytest.raises(AssertionError):
+        assert_rate_at_most(claims[1], 500, 0.05)
 
 
 def test_students_interval_of_equal_values_is_a_point() -> None:

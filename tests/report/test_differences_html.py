@@ -22,9 +22,9 @@ def test_the_page_says_what_is_shown_and_why_not(tmp_path: Path) -> None:
     found = demele.compare_representations(CODES, FACTORS, ["mig", "irs"], bootstrap=10)
     page = found.to_html(tmp_path / "page.html").read_text("utf-8")
     assert "<b>old</b>" not in page
-    assert "The one difference that has an interval is shown" in page
+    assert "1 of 2 differences is significant together" in page
     assert "minus" in page
-    assert "1 of 2 shown" in page
+    assert "1 of 2 significant together" in page
     assert page.count('class="strip wide"') == 1  # irs has no interval
     assert "it rests on extreme values" in page
     assert 'id="differences"' in page

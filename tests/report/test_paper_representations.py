@@ -8,6 +8,7 @@ import pytest
 import demele
 from demele.core.errors import InputError
 from demele.report.paper import kind_of, paper_table
+from demele.report.words import probability
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
 RNG = np.random.default_rng(0)
@@ -22,7 +23,7 @@ def compared(names: str = "a b_1", metrics: tuple[str, ...] = ("mig", "irs"), **
 def test_a_pair_is_a_table_of_both_scores_and_their_difference() -> None:
     found = compared(bootstrap=10)
     table = paper_table([found.to_dict()])
-    assert table.heads == ("Metric", "a", "b_1", "Difference [95% interval]", "Shown to be better")
+    assert table.heads == ("Metric", "a", "b_1", "Difference [95% interval]", "p", "Better")
     ((_, (mig, irs)),) = table.groups
     difference = found.differences[0]
     low, high = difference.interval.low, difference.interval.high
@@ -30,9 +31,10 @@ def test_a_pair_is_a_table_of_both_scores_and_their_difference() -> None:
         f"{found['a']['mig'].value:.3f}",
         f"{found['b_1']['mig'].value:.3f}",
         f"{difference.value:.3f} [{low:.3f}, {high:.3f}]",
+        probability(difference.p_value),
         "b_1",
     )
-    assert irs.cells[2:] == (f"{found['b_1']['irs'].value - found['a']['irs'].value:.3f}", "–")
+    assert irs.cells[2:] == (f"{found['b_1']['irs'].value - found['a']['irs'].value:.3f}", "–", "–")
     assert irs.marks == ("a",)
     assert found.sentence in table.caption
     assert "b\\_1" in found.to_latex()

@@ -85,12 +85,11 @@ def test_what_is_shown_is_shown_of_the_right_one() -> None:
             assert interval(each).low > 0
             assert_close(each.value, FOUND["clean"][metric].value - FOUND[worse][metric].value, ROUNDING)
         assert not by(FOUND, metric, "noisy", "again").shown
-    assert "4 of 9 differences are shown, 3 could not be tested: " in FOUND.sentence
-    assert "held to 5%" in FOUND.sentence
+    assert FOUND.sentence == "4 of 9 differences are significant together (error 5%, Holm); 3 could not be tested."
     assert FOUND.sentences[0] == FOUND.sentence
     assert "4 of 9 differences" in FOUND._repr_html_()
     assert any(words.startswith("clean is better than noisy by mig (+") for words in FOUND.sentences)
-    assert "again and noisy are not told apart by any of 2 metrics." in FOUND.sentences
+    assert "again and noisy do not differ significantly by any of 2 metrics." in FOUND.sentences
 
 
 def test_the_order_of_a_pair_does_not_matter() -> None:
@@ -121,7 +120,7 @@ def test_extreme_values_get_no_interval_over_rows() -> None:
 
 def test_without_resamples_the_result_says_what_to_give() -> None:
     found = compared(metrics=["mig"])
-    assert found.sentence == "No difference can be shown: none of 3 has an interval."
+    assert found.sentence == "No difference can be tested: none of 3 has an interval."
     assert found.sentences[1:] == ("No interval for mig: no half-samples were asked for; pass bootstrap=50.",)
 
 
@@ -151,6 +150,103 @@ def test_runs_of_models() -> None:
     paired = compared(codes, ["sap"], runs=runs, paired_runs=True)
     assert "paired by seed" in interval(paired.differences[0]).method
     assert list(found.scores_frame()["model"]) == ["a"] * 3 + ["b"] * 3
+
+
+def test_resamples_widen_intervals_over_runs_by_the_rows() -> None:
+    codes = {f"{name}{seed}": held(noise, seed) for name, noise in (("a", 0.2), ("b", 0.05)) for seed in range(3)}
+    asked: Any = {"runs": {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}}
+    alone, both = (compared(codes, ["sap", "irs"], **asked, bootstrap=bootstrap) for bootstrap in (0, 12))
+    sap, irs = both.differences
+    rows: Any = [sum(np.asarray(both[run]["sap"].halves) for run in own) / 3 for own in asked["runs"].values()]
+    values = [np.array([both[run]["sap"].value for run in own]) for own in asked["runs"].values()]
+    expected = run_difference(values[0], values[1], 0.95, rows=rows[1] - rows[0])
+    assert_close([interval(sap).low, sap.p_value], [expected.low, expected.p_value], ROUNDING)
+    assert interval(sap).method == "Welch's t over runs and 12 paired half-samples of the rows"
+    narrow, wide = interval(alone.model_scores[0]), interval(both.model_scores[0])
+    assert wide.high - wide.low > narrow.high - narrow.low
+    assert irs.interval is None
+    assert "extreme values" in irs.reason
+    assert any("bootstrap=50" in words for words in alone.sentences)
+    assert not any("bootstrap=50" in words for words in both.sentences)
+
+
+def test_three_levels_of_significance() -> None:
+    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], bootstrap=12, level=0.5)
+    level = 1 - 1.5 * alone.differences[0].p_value
+    found = compared(bootstrap=12, level=level)
+    of = {(each.metric, each.first, each.second): each for each in found.differences}
+    assert of["sap", "noisy", "clean"].significance == "together"
+    assert of["sap", "noisy", "again"].significance == "alone"
+    assert of["irs", "noisy", "again"].significance == "no"
+    assert of["sap", "noisy", "again"].ahead in ("noisy", "again")
+    assert of["sap", "noisy", "again"].better == ""
+    assert "1 more is significant alone" in found.sentence or "2 more are significant alone" in found.sentence
+    assert list(found.to_frame()["significance"]) == [each.significance for each in found.differences]
+
+
+def test_only_primary_metrics_share_the_error() -> None:
+    found = compared(bootstrap=12, primary="sap")
+    assert "2 of 3 primary differences are significant together (error 5%, Holm); 2 more are" in found.sentence
+    assert by(found, "mig", "noisy", "clean").significance == "alone"
+    assert [each.exploratory for each in found.differences] == [each.metric != "sap" for each in found.differences]
+    # one difference needs no sharing: it is tested at the whole error
+    p_value = by(FOUND, "sap", "noisy", "again").p_value
+    one = compared(
+        {name: CODES[name] for name in ("noisy", "again")}, bootstrap=12, level=1 - 1.1 * p_value, primary="sap"
+    )
+    assert by(one, "sap", "noisy", "again").shown
+
+
+def noisy_classes() -> tuple[Any, Any, Any]:
+    """Classes, their annotations of which a tenth is wrong, and how they are mistaken."""
+    true = RNG.integers(0, 3, (2000, 2))
+    given = np.where(RNG.random(true.shape) < 0.1, (true + RNG.integers(1, 3, true.shape)) % 3, true)
+    return true, given, demele.labels.TransitionMatrix(np.full((3, 3), 0.05) + 0.85 * np.eye(3))
+
+
+def test_differences_of_corrected_scores() -> None:
+    true, given, transition = noisy_classes()
+    codes = {
+        name: true + noise * np.random.default_rng(3).normal(size=true.shape)
+        for name, noise in (("a", 0.5), ("b", 0.3))
+    }
+    wanted = demele.compare_representations(codes, true, ["mig"], kinds="categorical", bootstrap=20).differences[0]
+    plain = demele.compare_representations(codes, given, ["mig"], kinds="categorical", bootstrap=20).differences[0]
+    rows = np.arange(0, 2000, 3)
+    audits = {
+        name: demele.labels.Audit(rows, true[rows, place], design="uniform") for place, name in enumerate(("v1", "v2"))
+    }
+    for noise in ({"v1": transition, "v2": transition}, audits):
+        found = demele.compare_representations(codes, given, ["mig"], kinds="categorical", factor_noise=noise)
+        (each,) = found.differences
+        corrected: Any = [found[name]["mig"].corrected for name in "ab"]
+        assert_close(each.value, float(corrected[1]) - float(corrected[0]), ROUNDING)
+        assert interval(each).low <= wanted.value <= interval(each).high
+        assert abs(each.value - wanted.value) < abs(plain.value - wanted.value)
+        assert each.better == "b"
+        # the same rows move both: the difference is known better than two separate scores
+        widths = [interval(one).high - interval(one).low for one in corrected]
+        assert interval(each).high - interval(each).low < 0.9 * np.hypot(widths[0], widths[1])
+
+
+def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
+    true, given, _ = noisy_classes()
+    codes = {
+        name: true + noise * np.random.default_rng(3).normal(size=true.shape)
+        for name, noise in (("a", 1.5), ("b", 0.1))
+    }
+    asked: Any = {"kinds": "categorical", "bootstrap": 20}
+    for rate, better in ((0.01, "b"), (0.3, "")):
+        noise = {"v1": rate, "v2": rate}
+        (each,) = demele.compare_representations(codes, given, ["mig"], factor_noise=noise, **asked).differences
+        plain = demele.compare_representations(codes, given, ["mig"], **asked).differences[0]
+        assert np.isnan(each.value)
+        assert each.better == better
+        assert interval(each).low < interval(plain).low
+        assert interval(each).high > interval(plain).high
+        assert "certified bounds" in interval(each).method
+    with pytest.raises(DemeleError, match="factor_noise: no factor is called 'x'"):
+        demele.compare_representations(codes, given, ["mig"], factor_noise={"x": 0.1}, **asked)
 
 
 def test_a_model_of_one_run_has_no_interval() -> None:
@@ -226,6 +322,8 @@ def test_dictionary_and_frames() -> None:
         (None, {"paired_runs": True}, "paired_runs: pairs the runs of models, and no runs are named"),
         (None, {"runs": {"m": ["noisy", "again"]}, "paired_runs": True}, "paired_runs: expected as many runs"),
         (None, {"against": "cleen"}, "against: nothing is called 'cleen'; did you mean"),
+        (None, {"primary": "sap"}, "primary: no metric of this call is called 'sap'"),
+        (None, {"factor_noise_method": "audited"}, "factor_noise_method: says how to correct"),
         (None, {"codes_std": {"other": CODES["noisy"]}}, "codes_std: expected a dict with names of representations"),
         (None, {"bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ],

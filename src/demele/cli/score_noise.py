@@ -67,13 +67,6 @@ def check_noise(arguments: argparse.Namespace) -> None:
         refuse(arguments, given, "the factors of --demo are right; leave it out")
     if arguments.replay is not None:
         refuse(arguments, given, "a signature is of the annotations as given; leave it out with --replay")
-    if arguments.several:
-        refuse(
-            arguments,
-            given,
-            "scores of one representation are corrected; score each by itself. How many wrong annotations the order "
-            "of two bears, demele breakdown A B FACTORS says",
-        )
     if all(getattr(arguments, name) is None for name in _NEEDS):
         refuse(arguments, ("factor_noise_method",), "says how to correct for --factor-noise or --factor-audit")
         refuse(arguments, ("audit_design",), "says how the rows of --factor-audit were chosen, which is not given")

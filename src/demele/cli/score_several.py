@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import given, items_in, option, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, warnings_in_one_line, write_methods
+from demele.cli.output import as_text, emit, format_of, say_written, warned, warnings_in_one_line, write_methods
 from demele.cli.progress import reporting
 from demele.cli.score_files import reader, warn_of_shared_columns
+from demele.cli.score_noise import read_noise
 from demele.core.errors import InputError
 from demele.core.sentences import Words
 from demele.files.named import holds_sparse, split_name, unquoted
@@ -50,7 +51,8 @@ def add_several(parser: argparse.ArgumentParser) -> None:
         const=True,
         help="run k of every model has the same seed: differences are paired by it",
     )
-    option(several, "--against", metavar="NAME", help="set all others against this one (default: each against each)")
+    option(several, "--against", metavar="NAME", help="baseline for all differences (default: each against each)")
+    option(several, "--primary", type=items_in, metavar="M,M", help="metrics to test; all others are exploratory")
 
 
 def place_files(arguments: argparse.Namespace) -> None:
@@ -81,7 +83,8 @@ def place_files(arguments: argparse.Namespace) -> None:
     arguments.several = files if len(files) > 1 or groups else []
     arguments.codes = files[0] if files and not arguments.several else None
     if not arguments.several:
-        refuse(arguments, ("against", "paired_runs"), "is for several representations; give them with --factors")
+        only = ("against", "paired_runs", "primary")
+        refuse(arguments, only, "is for several representations; give them with --factors")
 
 
 def run_several(
@@ -140,8 +143,9 @@ def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
     factors = read(arguments.factors)
     codes = {name: read(file) for name, file in zip(names, arguments.several, strict=True)}
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
-    options = given(arguments, *named, "ignore_index", "reduce_groups", "paired_runs", "against", sample="rows")
-    options |= in_groups(arguments.code_groups)
+    more = ("ignore_index", "reduce_groups", "paired_runs", "against", "primary")
+    options = given(arguments, *named, *more, sample="rows")
+    options |= in_groups(arguments.code_groups) | read_noise(arguments, factors, warned(arguments.quiet))
     with (
         reporting(arguments.quiet) as report,
         warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),

@@ -1,8 +1,11 @@
 """A score corrected for noisy annotations of the factors: the value, how far it can be trusted, what it assumes."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.shown import Worded
 from demele.core.uncertainty import Interval, Note
@@ -28,6 +31,9 @@ class CorrectedScore(Worded):
         What the audited rows alone score by their true values, where rows were audited.
     signature : str
         The method with every option that can change the numbers.
+    draws : array or None
+        Values on resamples. Draw k is of the same rows for every representation of these rows that is corrected with
+        the same seed, so that differences of draws are paired. None where nothing was resampled.
 
     Examples
     --------
@@ -42,6 +48,7 @@ class CorrectedScore(Worded):
     notes: tuple[Note, ...] = ()
     audited_alone: float | None = None
     signature: str = ""
+    draws: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     def __float__(self) -> float:
         return self.value

@@ -1,4 +1,4 @@
-"""What several representations, or models of several training runs, score beside each other, and what that shows."""
+"""Scores of several representations, or models of several training runs, and which differences are significant."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from demele.core.errors import UnknownNameError
 from demele.core.publish import publish
 from demele.core.results import Evaluation, Interval
-from demele.core.sentences import give, marked, sentence
+from demele.core.sentences import give, marked, sentence, setting
 from demele.core.shown import Tabled
 from demele.core.verdict import listed
 from demele.core.written import ForPapers, Written, plain
@@ -33,12 +33,16 @@ class ScoreDifference:
         By itself, at the level of the comparison: of several such intervals some may miss.
     p_value : float
         Two-sided, against a difference of 0; NaN without an interval.
+    ahead : str
+        The one with the better value, significant or not; empty where none is known.
     better : str
-        The one that is shown to be better, at the family-wise level; empty where none is.
+        The one that is significantly better, at the family-wise level; empty where none is.
     fragile : bool
         Whether one of the two scores is fragile.
+    exploratory : bool
+        Whether other metrics were named as primary: the difference is then never significant together with others.
     reason : str
-        Why there is no interval, and so nothing shown; empty where there is one.
+        Why there is no interval, and so no test; empty where there is one.
     """
 
     metric: str
@@ -47,8 +51,10 @@ class ScoreDifference:
     value: float
     interval: Interval | None = None
     p_value: float = math.nan
+    ahead: str = ""
     better: str = ""
     fragile: bool = False
+    exploratory: bool = False
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -57,8 +63,15 @@ class ScoreDifference:
 
     @property
     def shown(self) -> bool:
-        """Whether the difference is shown at the family-wise level."""
+        """Whether the difference is significant at the family-wise level."""
         return bool(self.better)
+
+    @property
+    def significance(self) -> Literal["together", "alone", "no"]:
+        """``"together"`` with all others, ``"alone"`` where only the interval by itself excludes 0, or ``"no"``."""
+        if self.shown:
+            return "together"
+        return "alone" if self.interval is not None and self.p_value <= 1 - self.interval.level else "no"
 
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order."""
@@ -71,8 +84,11 @@ class ScoreDifference:
             "high": math.nan if self.interval is None else self.interval.high,
             "p_value": self.p_value,
             "shown": self.shown,
+            "significance": self.significance,
+            "ahead": self.ahead,
             "better": self.better,
             "fragile": self.fragile,
+            "exploratory": self.exploratory,
             "reason": self.reason,
         }
 
@@ -102,10 +118,10 @@ class RepresentationComparison(Tabled, Written, ForPapers):
     ----------
     evaluations : tuple of Evaluation
     differences : tuple of ScoreDifference
-        Of each pair, by each metric. Those that are ``shown`` are so all together: the error ``1 - level`` is shared
-        by all that have an interval, by Holm's procedure.
+        Of each pair, by each metric. The error ``1 - level`` is shared by all that have an interval (by the primary
+        ones, if some were named), by Holm's procedure: those that it rejects are significant together.
     level : float
-        Of every interval for itself, and of all that is shown together.
+        Of every interval by itself, and of all that is significant together.
     models : mapping of str to tuple of str
         The names of the runs of each model; empty where no runs were named.
     model_scores : tuple of ModelScore
@@ -128,7 +144,7 @@ class RepresentationComparison(Tabled, Written, ForPapers):
 
     @property
     def unit(self) -> Literal["rows", "runs"]:
-        """What intervals are over: rows of the same source, or training runs on these rows."""
+        """What intervals are over: rows of the same source, or training runs (with ``bootstrap``, rows too)."""
         return "runs" if self.models else "rows"
 
     def __getitem__(self, name: str) -> Evaluation:
@@ -145,12 +161,12 @@ class RepresentationComparison(Tabled, Written, ForPapers):
 
     @property
     def sentence(self) -> str:
-        """How many differences are shown, and what that means."""
+        """How many differences are significant, together and alone."""
         return sentence(_whole(self))
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """How much is shown; what is shown of each pair; then why there are differences without an interval."""
+        """How many differences are significant; which, pair by pair; then why some have no interval."""
         known = any(each.interval is not None for each in self.differences)
         pairs = dict.fromkeys((each.first, each.second) for each in self.differences if known)
         told = [_of_pair([each for each in self.differences if (each.first, each.second) == pair]) for pair in pairs]
@@ -243,36 +259,37 @@ def _whole(comparison: RepresentationComparison) -> str:
     if not comparison.differences:
         return "There is one model only, and so no difference."
     if not known:
-        return f"No difference can be shown: none of {len(comparison.differences)} has an interval."
-    shown = sum(each.shown for each in known)
-    error = f"{100 * (1 - comparison.level):.4g}%"
-    if len(known) == 1:
-        which = "is shown: the chance that this is wrong is held to" if shown else "is not shown, at an error of"
-        return f"The one difference that has an interval {which} {error}."
-    verb = "is" if shown == 1 else "are"
-    held = f"the chance that any such statement is wrong is held to {error}, for all together (Holm's procedure)"
-    every, untested = len(comparison.differences), len(comparison.differences) - len(known)
-    but = f", {untested} could not be tested" if untested else ""
-    return f"{shown or 'None'} of {every} differences {verb} shown{but}: {held}."
+        return f"No difference can be tested: none of {len(comparison.differences)} has an interval."
+    family = [each for each in comparison.differences if not each.exploratory]
+    together = sum(each.shown for each in known)
+    alone = sum(each.significance == "alone" for each in known)
+    primary = "primary " if len(family) < len(comparison.differences) else ""
+    verb, many = "is" if together == 1 else "are", "difference" if len(family) == 1 else "differences"
+    error = f"error {100 * (1 - comparison.level):.4g}%"
+    whole = f"{together} of {len(family)} {primary}{many} {verb} significant together ({error}, Holm)"
+    untested = len(comparison.differences) - len(known)
+    parts = [f"{alone} more {'is' if alone == 1 else 'are'} significant alone"] if alone else []
+    parts += [f"{untested} could not be tested"] if untested else []
+    return f"{whole}{'; ' if parts else ''}{', '.join(parts)}."
 
 
 def _of_pair(pair: Sequence[ScoreDifference]) -> str:
-    """Say of one pair which is better by what."""
+    """Say of one pair which is significantly better by what."""
     first, second = pair[0].first, pair[0].second
     asked = [each for each in pair if each.interval is not None]
     if not asked:
-        return f"{second} and {first}: nothing is shown, for want of intervals."
+        return f"{second} and {first}: no difference was tested."
     parts = []
-    for name, other in ((second, first), (first, second)):
-        by = [_with_numbers(each) for each in asked if each.better == name]
-        if by:
-            parts.append(f"{name} is better than {other} by {listed(by, len(by))}")
-    left = len(asked) - sum(each.shown for each in asked)
+    for level, how in (("together", ""), ("alone", ", alone")):
+        for name, other in ((second, first), (first, second)):
+            by = [_with_numbers(each) for each in asked if each.ahead == name and each.significance == level]
+            if by:
+                parts.append(f"{name} is better than {other} by {listed(by, len(by))}{how}")
+    left = sum(each.significance == "no" for each in asked)
     if not parts:
         which = "the one metric" if left == 1 else f"any of {left} metrics"
-        return f"{second} and {first} are not told apart by {which}."
-    verb = "does" if left == 1 else "do"
-    return "; ".join(parts) + (f"; {left} of {len(asked)} metrics {verb} not tell them apart." if left else ".")
+        return f"{second} and {first} do not differ significantly by {which}."
+    return "; ".join(parts) + (f"; not significant by {left} of {len(asked)} metrics." if left else ".")
 
 
 def _with_numbers(each: ScoreDifference) -> str:
@@ -280,21 +297,31 @@ def _with_numbers(each: ScoreDifference) -> str:
     if each.interval is None:
         raise ValueError("no interval")
     value, ends = each.value, (each.interval.low, each.interval.high)
-    if each.better == each.first:
+    if each.ahead == each.first:
         value, ends = -value, (-ends[1], -ends[0])
+    known = "" if math.isnan(value) else f"{value:+.3f} "
     fragile = ", fragile" if each.fragile else ""
-    return f"{each.metric} ({value:+.3f} [{ends[0]:z.3f}, {ends[1]:z.3f}]{fragile})"
+    return f"{each.metric} ({known}[{ends[0]:z.3f}, {ends[1]:z.3f}]{fragile})"
 
 
 def _cautions(comparison: RepresentationComparison) -> Iterator[str]:
-    if comparison.models:
-        yield "Intervals are over training runs, on these rows: what other runs would give, not other rows."
+    if comparison.models and not any(_over_rows(each) for each in comparison.differences):
+        rows = f"pass {setting(bootstrap=50)} to include other rows"
+        yield f"Intervals are over training runs on these rows only; {rows}."
+    levels = {each.significance for each in comparison.differences}
+    if levels >= {"alone"} and "together" not in levels and len({each.metric for each in comparison.differences}) > 1:
+        fewer = f"name one metric in advance ({setting(primary=...)}), or a baseline ({setting(against=...)})"
+        yield f"To test fewer differences, {fewer}."
     sizes = {len(each.code_names) for each in comparison.evaluations}
     if len(sizes) > 1:
         chance = all(score.chance is None for each in comparison.evaluations for score in each)
         more = f": {give(chance=20)} to see what noise of as many codes scores" if chance else ""
         numbers = listed(map(str, sorted(sizes)))
         yield f"The numbers of codes differ ({numbers}), which moves some metrics by itself{more}."
+
+
+def _over_rows(each: ScoreDifference) -> bool:
+    return each.interval is not None and "rows" in each.interval.method
 
 
 def without_intervals(bootstrap: int) -> str:

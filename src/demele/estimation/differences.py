@@ -1,12 +1,13 @@
 """Differences of scores with intervals: of two representations on the same rows, and of two models over their runs."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Difference", "resampled_difference", "run_difference", "student"]
+__all__ = ["Difference", "over_runs", "resampled_difference", "run_difference", "student"]
 
 Floats = NDArray[np.float64]
 
@@ -65,18 +66,12 @@ def resampled_difference(first: float, second: float, firsts: Floats, seconds: F
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.1, 0.074, 0.126)
     """
-    value = second - first
-    differences = seconds - firsts
-    known = differences[np.isfinite(differences)]
-    if known.size < 2:
-        return Difference(value, reason="fewer than 2 resamples have a value of both")
-    error = float(known.std(ddof=1))
-    if error <= 1e-12:
-        return Difference(value, reason="all resamples give the same difference, which says nothing of its error")
-    return Difference(value, *_by_t(value, error, known.size - 1, level))
+    return over_runs(second - first, [], level, seconds - firsts)
 
 
-def run_difference(firsts: Floats, seconds: Floats, level: float, *, paired: bool = False) -> Difference:
+def run_difference(
+    firsts: Floats, seconds: Floats, level: float, *, paired: bool = False, rows: Floats | None = None
+) -> Difference:
     """Return how much larger the mean score of the second of two models is, by their training runs.
 
     Parameters
@@ -86,6 +81,8 @@ def run_difference(firsts: Floats, seconds: Floats, level: float, *, paired: boo
     level : float in (0, 1)
     paired : bool
         Student's test of the paired differences; otherwise Welch's, which does not assume that both models vary alike.
+    rows : array of shape (n_resamples,), optional
+        The difference of both means on resamples of the rows; the interval is then over runs and rows.
 
     Examples
     --------
@@ -96,18 +93,34 @@ def run_difference(firsts: Floats, seconds: Floats, level: float, *, paired: boo
     value = float(seconds.mean() - firsts.mean())
     if min(firsts.size, seconds.size) < 2:
         return Difference(value, reason="a model of one run says nothing of what other runs would give")
-    if paired:
-        own = seconds - firsts
-        if float(own.std()) <= 1e-12:
-            return Difference(value, reason="the difference is the same with every seed")
-        return Difference(value, *student(own, level))
-    parts = [float(each.var(ddof=1)) / each.size for each in (firsts, seconds)]
-    error = math.sqrt(sum(parts))
+    return over_runs(value, [seconds - firsts] if paired else [firsts, seconds], level, rows)
+
+
+def over_runs(value: float, samples: Sequence[Floats], level: float, rows: Floats | None = None) -> Difference:
+    """Return the interval of a sum of means over independent runs, and over the rows that all of them are scored on.
+
+    The variances of the means and, over ``rows``, of the resamples add up; their degrees of freedom are those of
+    Welch (1947) and Satterthwaite. What a run and the rows do together is in both, which errs on the safe side.
+
+    Parameters
+    ----------
+    value : float
+    samples : sequence of arrays of shape (n_runs,)
+        Of at least two runs each; none where the interval is over rows alone.
+    level : float in (0, 1)
+    rows : array of shape (n_resamples,), optional
+        The value on resamples of the rows, NaN where one could not be computed.
+    """
+    parts = [(float(each.var(ddof=1)) / each.size, each.size - 1) for each in samples]
+    if rows is not None:
+        known = rows[np.isfinite(rows)]
+        if known.size < 2:
+            return Difference(value, reason="fewer than 2 resamples have a value of both")
+        parts.append((float(known.var(ddof=1)), known.size - 1))
+    error = math.sqrt(sum(part for part, _ in parts))
     if error <= 1e-12:
-        return Difference(value, reason="all runs of both models score the same")
-    degrees = sum(parts) ** 2 / sum(
-        part**2 / (each.size - 1) for part, each in zip(parts, (firsts, seconds), strict=True)
-    )
+        return Difference(value, reason="all runs, or resamples, give the same difference")
+    degrees = parts[0][1] if len(parts) == 1 else error**4 / sum(part**2 / own for part, own in parts)
     return Difference(value, *_by_t(value, error, degrees, level))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from demele.report.paper_table import Footnotes, PaperRow, PaperTable
-from demele.report.words import DASH, brackets, count, joined, level_text, number
+from demele.report.words import DASH, brackets, count, joined, level_text, number, probability
 
 __all__ = ["differences_made", "representations_paper"]
 
@@ -34,7 +34,7 @@ def representations_paper(content: Content, title: Callable[[str], str], comment
         for (first, second), rows in pairs.items()
     ]
     names = next(iter(pairs)) if len(pairs) == 1 else ("Score", "Minus")
-    heads = ("Metric", *map(str, names), f"Difference [{level_text(content['level'])} interval]", "Shown to be better")
+    heads = ("Metric", *map(str, names), f"Difference [{level_text(content['level'])} interval]", "p", "Better")
     whole = [str(each["name"]) for each in content["evaluations"]]
     return PaperTable(
         name="-".join(content["models"] or whole),
@@ -55,7 +55,7 @@ def _scores(content: Content) -> dict[tuple[str, str], str]:
             for row in content["model_scores"]
         }
     return {
-        (each["name"], score["metric"]): number(score["value"])
+        (each["name"], score["metric"]): number((score["corrected"] or score)["value"])
         for each in content["evaluations"]
         for score in each["scores"]
     }
@@ -70,8 +70,10 @@ def _row(
 ) -> PaperRow:
     cells = [scores.get((row[role], row["metric"]), DASH) for role in roles]
     cells.append(f"{number(row['difference'])} {brackets((row['low'], row['high']))}".strip())
-    cells.append(str(row["better"]) or DASH)
+    cells += [probability(row["p_value"]), DASH if row["significance"] == "no" else str(row["ahead"])]
     marks = [notes.add(f"no interval: {row['reason'].partition('; ')[0]}")] if row["reason"] else []
+    marks += [notes.add("significant alone, not together with all others")] if row["significance"] == "alone" else []
+    marks += [notes.add("exploratory")] if row["exploratory"] else []
     marks += [notes.add("one of the two scores is fragile")] if row["fragile"] else []
     return PaperRow(title(row["metric"]), tuple(cells), tuple(sorted(marks)))
 
@@ -111,7 +113,8 @@ def differences_made(content: Content, cite: Callable[[Sequence[str]], str]) -> 
         sentences.append(f"Intervals of differences have the level {level} each ({how}).")
         error = f"{100 * (1 - content['level']):.4g}%"
         holm = f"by Holm's procedure{cite(['holm1979simple'])}"
-        sentences.append(f"Which differences are shown was decided at an error of {error} for all together, {holm}.")
+        family = "the primary differences" if any(row["exploratory"] for row in content["differences"]) else "all"
+        sentences.append(f"Significance was tested at an error of {error} for {family} together, {holm}.")
     else:
-        sentences.append("No difference has an interval, and so none is shown.")
+        sentences.append("No difference has an interval, and so none was tested.")
     return sentences

@@ -1,11 +1,11 @@
-"""What the differences between representations show: in words, over the runs of models, and pair by pair."""
+"""Differences between representations: in words, over the runs of models, and pair by pair."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from demele.report.page import Cell, Html, h, paragraph, table
 from demele.report.scores_view import View
-from demele.report.words import DASH, Text, brackets, count, level_text, link, named, number, strong
+from demele.report.words import DASH, Text, brackets, count, level_text, link, named, number, probability, strong
 
 __all__ = ["by_model", "differences", "shown_first"]
 
@@ -15,7 +15,7 @@ MOST_OPEN = 3
 
 
 def shown_first(comparison: Item | None) -> Html:
-    """Write at the head of the page how much is shown."""
+    """Write at the head of the page how many differences are significant."""
     if comparison is None:
         return h("")
     told = Text(strong(comparison["sentence"]), " ", link("#differences", "Which, and by how much."))
@@ -23,7 +23,7 @@ def shown_first(comparison: Item | None) -> Html:
 
 
 def differences(view: View, comparison: Item | None) -> Html:
-    """Write what is shown of each pair, with every difference behind it; nothing where nothing was compared."""
+    """Write which differences of each pair are significant, with every difference; nothing without a comparison."""
     if comparison is None:
         return h("")
     words = h("ul", [h("li", sentence) for sentence in comparison["sentences"][1:]], class_="in_words")
@@ -40,13 +40,15 @@ def _reading(comparison: Item) -> Text:
     level = level_text(comparison["level"])
     if comparison["unit"] == "runs":
         how = "by the same seeds" if comparison["paired_runs"] else "by Welch's method, which lets models vary unlike"
-        over = f"over training runs, {how}"
+        rows = any(" rows" in (row["method"] or "") for row in comparison["differences"])
+        over = f"over training runs{' and rows' if rows else ''}, {how}"
     else:
         over = "over rows: all representations are scored on the same halves of them, so that what the rows do to all "
-        over += "alike drops out. Two intervals of single scores may overlap where the difference is shown"
+        over += "alike drops out. Two intervals of single scores may overlap where the difference is significant"
     return Text(
-        f"Brackets and the bar are {level} intervals of a difference by itself, {over}. Bold is what is shown with one "
-        "error for all differences together; the upright line is no difference."
+        f"Brackets and the bar are {level} intervals of a difference by itself, {over}. Significant alone: the "
+        "interval excludes 0. Significant together (bold): also with one error for all differences. The upright line "
+        "is 0."
     )
 
 
@@ -101,18 +103,25 @@ def _pair(view: View, pair: tuple[str, str], rows: Sequence[Item], comparison: I
     ends = [abs(row[key]) for row in rows for key in ("difference", "low", "high") if row[key] is not None]
     furthest = max(ends, default=0.0) or 1.0
     interval = f"{level_text(comparison['level'])} interval"
-    heads = [("Metric", "text"), ("Difference", "number"), (interval, "text drawn"), ("Shown", "text")]
+    heads = [
+        ("Metric", "text"),
+        ("Difference", "number"),
+        (interval, "text drawn"),
+        ("p", "number"),
+        ("Significant", "text"),
+    ]
     body = [
         [
             view.catalogue.title(row["metric"]),
             Cell(_value(row), row["difference"], brackets((row["low"], row["high"]))),
             h("td", _bar(row, furthest)),
+            Cell(probability(row["p_value"]), row["p_value"]),
             h("td", _said(row)),
         ]
         for row in rows
     ]
     shown = sum(bool(row["shown"]) for row in rows)
-    title = Text(second, " minus ", first, f": {shown} of {len(rows)} shown")
+    title = Text(second, " minus ", first, f": {shown} of {len(rows)} significant together")
     whole = table(Text("Differences, ", second, " minus ", first), heads, body, kind="differences")
     return h("details", h("summary", title), whole, class_="pair", open=is_open)
 
@@ -123,11 +132,12 @@ def _value(row: Item) -> object:
 
 
 def _said(row: Item) -> object:
-    """Say what is shown; why there is no interval is said once, above the tables."""
+    """Say whether it is significant; why there is no interval is said once, above the tables."""
     if row["reason"]:
-        return h("span", "no interval", class_="meaning", title=row["reason"])
-    shown = Text(strong(named(row["better"])), " is better") if row["shown"] else Text("not shown")
-    return Text(shown, "; a score is fragile" if row["fragile"] else "")
+        return h("span", "not tested", class_="meaning", title=row["reason"])
+    name = strong(named(row["ahead"])) if row["shown"] else named(row["ahead"])
+    said = Text("no") if row["significance"] == "no" else Text(f"{row['significance']}: ", name, " is better")
+    return Text(said, " (exploratory)" if row["exploratory"] else "", "; a score is fragile" if row["fragile"] else "")
 
 
 def _bar(row: Item, furthest: float) -> Html:

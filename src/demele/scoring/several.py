@@ -7,24 +7,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from demele.core.code_groups import groups_of_each
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, warn_user
-from demele.core.holm import holm
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
 from demele.core.inputs import Missing
 from demele.core.names import suggestion
-from demele.core.representation_comparison import (
-    ModelScore,
-    RepresentationComparison,
-    ScoreDifference,
-    without_intervals,
-)
-from demele.core.results import Evaluation, Interval, Score
+from demele.core.representation_comparison import RepresentationComparison
+from demele.core.results import Evaluation
 from demele.core.sentences import marked
 from demele.core.version import __version__
-from demele.estimation.differences import Difference, resampled_difference, run_difference, student
 from demele.metrics.chosen import Choice
 from demele.metrics.options import Run
 from demele.metrics.pilot import runs_of_several, told
@@ -32,9 +22,8 @@ from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.outofcore.evaluation import SAMPLE
 from demele.runtime.progress import part_of, reporting
 from demele.scoring.evaluate import Call, checked_call
-
-#: Why scores of resamples say too little of a metric of extreme values; measured by benchmarks/paired_differences.py.
-_EXTREMES = "it rests on extreme values, which resampled rows repeat, so that an interval would be too narrow"
+from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
+from demele.scoring.score_differences import Compared
 
 
 def compare_representations(
@@ -45,6 +34,7 @@ def compare_representations(
     runs: Mapping[str, Sequence[str]] | None = None,
     paired_runs: bool = False,
     against: str | None = None,
+    primary: str | Sequence[str] | None = None,
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
     repeats: int = 1,
@@ -63,8 +53,10 @@ def compare_representations(
     progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
     ignore_index: bool = False,
+    factor_noise: object = None,
+    factor_noise_method: str | None = None,
 ) -> RepresentationComparison:
-    """Score several representations of the same rows, and say which differences between them are shown.
+    """Score several representations of the same rows, and say which differences between them are significant.
 
     Parameters
     ----------
@@ -75,21 +67,30 @@ def compare_representations(
         The known factors of these rows.
     runs : mapping of str to sequence of str, optional
         The training runs of each model, as names of representations; one that is named nowhere is a model of one run.
-        Differences are then between models, and their intervals over runs.
+        Differences are then between models. Their intervals are over runs on these rows; with ``bootstrap``, over runs
+        and rows.
     paired_runs : bool
         Whether run k of every model has the same seed: differences are then paired by it.
     against : str, optional
-        The representation, or model, that all others are set against; without it, each is against each.
+        The baseline: a representation, or model, that all others are compared with. Without it, each is compared with
+        each.
+    primary : str or sequence of str, optional
+        The metrics that were chosen before the scores were seen. Only their differences share the error and can be
+        significant together; all others are exploratory.
     bootstrap : int >= 0
         Resamples of the rows. Intervals of single scores are those of :func:`demele.evaluate`; those of differences
         are of scores on as many half-samples, the same for all representations and for every metric.
     level : float in (0, 1)
-        Of every interval for itself; the error of all that is shown together is 1 - level.
+        Of every interval by itself; the error of all that is significant together is 1 - level.
     codes_std : mapping of str to array-like, optional
         Standard deviations of stochastic codes, by the name of the representation.
     code_groups : mapping or sequence, optional
         Codes of several columns, as in :func:`demele.evaluate`, of all alike; or a mapping by the name of the
         representation, such as ``{"vct": {"shape": [0, 1]}}``, where others are scored column by column.
+    factor_noise, factor_noise_method : optional
+        What is known of wrong annotations, as in :func:`demele.evaluate`. Differences are then those of the corrected
+        scores, by their values on the same resamples of the rows. Of a rate alone they are the certified bounds,
+        widened by the interval over rows (``bootstrap``).
     metrics, protocol, seed, repeats, chance, missing, kinds, reg_dim, reduce_groups, bins, options, \
 n_jobs, progress, sample, ignore_index
         As in :func:`demele.evaluate`, for all representations alike.
@@ -116,9 +117,10 @@ n_jobs, progress, sample, ignore_index
     Over rows: the standard error of a difference is the standard deviation of the paired differences over half-samples
     without replacement, which have the standard error of the whole; the interval is Student's with ``bootstrap - 1``
     degrees of freedom. Metrics of extreme values (IRS) get none: half of the rows repeat the extremes of all. Over
-    runs: Student's interval of the mean of a model, and Welch's of a difference of means, or the paired one. What is
-    shown is what Holm's procedure (1979) rejects among all differences that have an interval. Both coverage and this
-    error were simulated: ``benchmarks/results/paired_differences.csv``.
+    runs: Student's interval of the mean of a model, and Welch's of a difference of means, or the paired one. Over runs
+    and rows: the variances of both are added (Satterthwaite's degrees of freedom). A difference is significant alone
+    where its interval excludes 0, and significant together with all others where Holm's procedure (1979) rejects it.
+    Coverage and error were simulated: ``benchmarks/results/paired_differences.csv``, ``run_differences.csv``.
 
     Examples
     --------
@@ -130,7 +132,7 @@ n_jobs, progress, sample, ignore_index
     >>> found.differences[0].better, round(found["clean"]["mig"].value, 2)
     ('clean', 0.56)
     >>> print(found.sentence)
-    The one difference that has an interval is shown: the chance that this is wrong is held to 5%.
+    1 of 1 difference is significant together (error 5%, Holm).
     """
     run = Run.checked(
         seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
@@ -146,9 +148,11 @@ n_jobs, progress, sample, ignore_index
         sample=sample,
         ignore_index=ignore_index,
     )
+    if factor_noise is None:
+        refuse_method(factor_noise_method)
     given = _by_name(codes)
     models = checked_models(given, runs, paired=paired_runs)
-    asked = _checked_against(against, models)
+    pairs = _checked_against(against, models)
     groups = groups_of_each(code_groups, list(given))
     calls = {
         name: call
@@ -156,18 +160,23 @@ n_jobs, progress, sample, ignore_index
         else replace(call, code_groups=own, reduce_groups=reduce_groups)
         for name, own in groups.items()
     }
-    evaluations = _evaluations(calls, given, factors, codes_std, progress)
-    by_model = runs is not None
-    compared = _of_models if by_model else _of_rows
-    found = [
-        one for first, second in asked for one in compared(call, evaluations, models, (first, second), paired_runs)
-    ]
+    chosen = _checked_primary(primary, call)
+    evaluations = _evaluations(calls, given, factors, codes_std, (factor_noise, factor_noise_method), progress)
+    compared = Compared(
+        call=call,
+        evaluations=evaluations,
+        models=models,
+        by_runs=runs is not None,
+        paired=paired_runs,
+        noisy=factor_noise is not None,
+        primary=chosen,
+    )
     return RepresentationComparison(
         evaluations=tuple(evaluations.values()),
-        differences=_shown(call, found),
+        differences=compared.differences(pairs),
         level=run.level,
-        models=models if by_model else {},
-        model_scores=tuple(_model_scores(call, evaluations, models)) if by_model else (),
+        models=models if runs is not None else {},
+        model_scores=tuple(compared.model_scores()) if runs is not None else (),
         paired_runs=paired_runs,
         version=__version__,
     )
@@ -245,6 +254,17 @@ def _checked_against(against: str | None, models: Mapping[str, tuple[str, ...]])
     return [(against, name) for name in models if name != against]
 
 
+def _checked_primary(primary: str | Sequence[str] | None, call: Call) -> tuple[str, ...]:
+    chosen = (primary,) if isinstance(primary, str) else tuple(primary or ())
+    known = [one.name for one in call.asked]
+    for name in chosen:
+        if name not in known:
+            raise UnknownNameError(
+                "primary", f"no metric of this call is called {quoted(name)}{suggestion(str(name), known)}"
+            )
+    return chosen
+
+
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
@@ -253,15 +273,19 @@ def _evaluations(
     codes: Mapping[str, object],
     factors: object,
     codes_std: Mapping[str, object] | None,
+    factor_noise: tuple[object, str | None],
     progress: bool | Callable[[float, float, str], None],
 ) -> dict[str, Evaluation]:
     """Read all representations before the first is scored."""
+    given, method = factor_noise
     std = _checked_std(codes_std, codes)
     said = _Warnings(len(codes))
     read: dict[str, Any] = {}
+    noise: dict[str, Any] = {}
     for name, own in codes.items():
         with said.of(name), _naming(name):
             read[name] = calls[name].read(own, factors, std.get(name))
+            noise[name] = None if given is None else checked_noise(given, method, read[name])[1]
     found: dict[str, Evaluation] = {}
     with reporting(progress) as report:
         if report is not None:
@@ -270,7 +294,10 @@ def _evaluations(
         for index, name in enumerate(codes):
             part = False if report is None else part_of(report, index, len(codes), f"{name}: ")
             with said.of(name), _naming(name):
-                found[name] = calls[name].evaluation(read.pop(name), name, part)
+                one, data, known = calls[name], read.pop(name), noise[name]
+                found[name] = one.evaluation(data, name, part)
+                if known is not None:
+                    found[name] = corrected(found[name], one.asked, data, one.run, known, method)
     said.repeat()
     return found
 
@@ -319,132 +346,3 @@ class _Warnings:
                 warn_user(words, category)
             else:
                 warnings.warn(words, category, stacklevel=2)
-
-
-# Differences ----------------------------------------------------------------------------------------------------------
-
-
-def _score(evaluation: Evaluation, metric: str) -> Score | None:
-    return next((score for score in evaluation.scores if score.metric == metric), None)
-
-
-def _metrics(evaluations: Mapping[str, Evaluation]) -> list[str]:
-    return list(dict.fromkeys(score.metric for each in evaluations.values() for score in each.scores))
-
-
-def _assumed_order(score: Score) -> bool:
-    return any(note.code == "assumed-reg-dim" and note.severity == "warning" for note in score.notes)
-
-
-def _no_value(name: str, score: Score | None) -> str:
-    """Return why a score cannot be set against another; empty if it can."""
-    if score is None:
-        return f"{name} has no score by it"
-    if not np.isfinite(score.value):
-        return f"it is undefined for {name}"
-    return "which code is meant for which factor was assumed by their order" if _assumed_order(score) else ""
-
-
-def _of_rows(
-    call: Call,
-    evaluations: Mapping[str, Evaluation],
-    models: Mapping[str, tuple[str, ...]],
-    pair: tuple[str, str],
-    paired: bool,
-) -> Iterator[ScoreDifference]:
-    """Yield the differences of two representations, over rows."""
-    extremes = {one.name for one in call.asked if any(way.state == "extremes" for way in one.metric.readings)}
-    for metric in _metrics(evaluations):
-        first, second = (_score(evaluations[name], metric) for name in pair)
-        reason = _no_value(pair[0], first) or _no_value(pair[1], second)
-        if first is None or second is None or reason:
-            yield ScoreDifference(metric=metric, first=pair[0], second=pair[1], value=np.nan, reason=reason)
-            continue
-        found = Difference(second.value - first.value, reason=without_intervals(call.run.bootstrap))
-        if metric in extremes and call.run.bootstrap:
-            found = replace(found, reason=_EXTREMES)
-        elif first.halves is not None and second.halves is not None:
-            found = resampled_difference(first.value, second.value, first.halves, second.halves, call.run.level)
-        method = f"Student's t over {call.run.bootstrap} paired half-samples"
-        yield _difference(call, metric, pair, found, method, fragile=first.fragile or second.fragile)
-
-
-def _of_models(
-    call: Call,
-    evaluations: Mapping[str, Evaluation],
-    models: Mapping[str, tuple[str, ...]],
-    pair: tuple[str, str],
-    paired: bool,
-) -> Iterator[ScoreDifference]:
-    """Yield the differences of two models, over their training runs."""
-    method = "Student's t over runs paired by seed" if paired else "Welch's t over runs"
-    for metric in _metrics(evaluations):
-        scores = [{name: _score(evaluations[name], metric) for name in models[model]} for model in pair]
-        every = [score for own in scores for score in own.values() if score is not None]
-        reason = next((why for own in scores for name, one in own.items() if (why := _no_value(name, one))), "")
-        if reason:
-            yield ScoreDifference(metric=metric, first=pair[0], second=pair[1], value=np.nan, reason=reason)
-            continue
-        values = [_values(own) for own in scores]
-        found = run_difference(values[0], values[1], call.run.level, paired=paired)
-        yield _difference(call, metric, pair, found, method, fragile=any(score.fragile for score in every))
-
-
-def _values(scores: Mapping[str, Score | None]) -> NDArray[np.float64]:
-    return np.array([score.value for score in scores.values() if score is not None], dtype=np.float64)
-
-
-def _difference(
-    call: Call, metric: str, pair: tuple[str, str], found: Difference, method: str, *, fragile: bool
-) -> ScoreDifference:
-    interval = None
-    if not found.reason:
-        interval = Interval(low=found.low, high=found.high, level=call.run.level, method=method)
-    return ScoreDifference(
-        metric=metric,
-        first=pair[0],
-        second=pair[1],
-        value=found.value,
-        interval=interval,
-        p_value=found.p_value,
-        fragile=fragile,
-        reason=found.reason,
-    )
-
-
-def _shown(call: Call, differences: Sequence[ScoreDifference]) -> tuple[ScoreDifference, ...]:
-    """Name the better ones where the difference is shown, with one error shared by all that have an interval."""
-    best = {one.name: one.metric.best for one in call.asked}
-    known = [each for each in differences if each.interval is not None]
-    flags = holm(np.array([each.p_value for each in known], dtype=np.float64), 1 - call.run.level)
-    rejected = {id(each) for each, flag in zip(known, flags, strict=True) if flag}
-    return tuple(
-        replace(each, better=each.second if (each.value > 0) == (best[each.metric] > 0) else each.first)
-        if id(each) in rejected
-        else each
-        for each in differences
-    )
-
-
-def _model_scores(
-    call: Call, evaluations: Mapping[str, Evaluation], models: Mapping[str, tuple[str, ...]]
-) -> Iterator[ModelScore]:
-    for model, runs in models.items():
-        for metric in _metrics(evaluations):
-            own = _values({name: _score(evaluations[name], metric) for name in runs})
-            own = own[np.isfinite(own)]
-            if not own.size:
-                continue
-            interval = None
-            if own.size > 1 and own.std() > 1e-12:
-                low, high, _ = student(own, call.run.level)
-                method = f"Student's t over {own.size} runs"
-                interval = Interval(low=low, high=high, level=call.run.level, method=method, kind="training")
-            yield ModelScore(
-                model=model,
-                metric=metric,
-                values=tuple(float(value) for value in own),
-                mean=float(own.mean()),
-                std=float(own.std(ddof=1)) if own.size > 1 else np.nan,
-                interval=interval,
-            )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.report.terminal.sheet import Sheet, Styled, Words, clipped
-from demele.report.words import brackets, level_text, number
+from demele.report.words import brackets, level_text, number, probability
 
 __all__ = ["differences_table"]
 
@@ -38,9 +38,12 @@ def differences_table(
     intervals = any(row["low"] is not None for row in comparison["differences"])
     written = details or (intervals and len(pairs) <= MOST_PAIRS)  # without intervals the scores say as much
     for (first, second), rows in pairs.items() if written else ():
-        lines = [[row["metric"], _value(row), brackets((row["low"], row["high"])), _said(row)] for row in rows]
+        lines = [
+            [row["metric"], _value(row), brackets((row["low"], row["high"])), probability(row["p_value"]), _said(row)]
+            for row in rows
+        ]
         sheet.line(f"{second} minus {first}", "bold")
-        sheet.table(["metric", "difference", f"{level} interval", "shown"], lines, numbers=2)
+        sheet.table(["metric", "difference", f"{level} interval", "p", "significant"], lines, numbers=3)
         sheet.blank()
     whole, *others = comparison["sentences"]
     sheet.line(words(whole), "bold")
@@ -80,6 +83,7 @@ def _value(row: Item) -> tuple[Styled, Styled]:
 
 
 def _said(row: Item) -> str:
-    if row["shown"]:
-        return f"{row['better']} is better"
-    return "no interval" if row["reason"] else "not shown"
+    if row["reason"]:
+        return "not tested"
+    better = "" if row["significance"] == "no" else f": {row['ahead']} is better"
+    return f"{row['significance']}{better}{' (exploratory)' if row['exploratory'] else ''}"

@@ -10,7 +10,7 @@ from demele.scoring.noisy.audited_rows import of_rows
 from demele.scoring.noisy.audited_tables import of_tables
 from demele.scoring.noisy.case import Case, NotCorrected, Work
 from demele.scoring.noisy.consistency import consistency
-from demele.scoring.noisy.halves import Parts
+from demele.scoring.noisy.halves import Parts, draws_of_halves
 from demele.scoring.noisy.knowledge import NoiseOfFactor
 from demele.scoring.noisy.transition import NAME as TRANSITION
 from demele.scoring.noisy.transition import shared_tables
@@ -52,6 +52,7 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
         audited_alone=parts.audit_true,
         notes=_notes(case, work, parts, counted=counted),
         signature=case.signature(NAME, splits=len(parts.halves), extrapolated=parts.extrapolates),
+        draws=draws_of_halves(parts.value, parts.halves),
     )
 
 

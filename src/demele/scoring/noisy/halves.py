@@ -50,6 +50,12 @@ class Parts:
         return half_width(error, level) + abs(self.value - self.difference) / 2
 
 
+def draws_of_halves(value: float, halves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values about a score, as far apart as its error: half of what both halves of a split differ by."""
+    apart = (halves[:, 0] - halves[:, 1]) / 2
+    return value + np.concatenate([apart, -apart])
+
+
 @dataclass(frozen=True, slots=True)
 class Half:
     """One half of the rows: the audited ones in it, and all in it."""

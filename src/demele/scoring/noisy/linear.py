@@ -111,6 +111,7 @@ def correct(case: Case, work: Work, *, method: str) -> CorrectedScore | NotCorre
         notes=(*_of_low_reliability(method, least), *work.out_of_range(found)),
         audited_alone=_audited_alone(columns, codes, score) if method == "moments" else None,
         signature=case.signature(method, resamples=case.resamples),
+        draws=draws,
     )
 
 

@@ -7,6 +7,7 @@ from demele.core.results import Interval
 from demele.metrics.data import TableSettings
 from demele.scoring.noisy.case import Case, NotCorrected, Work, half_width
 from demele.scoring.noisy.consistency import consistency
+from demele.scoring.noisy.halves import draws_of_halves
 from demele.scoring.noisy.signed_tables import SignedTables, signed_tables
 from demele.scoring.noisy.transition_rows import of_classifiers
 
@@ -64,6 +65,7 @@ def _of_classifiers(case: Case, work: Work) -> CorrectedScore | NotCorrected:
         assumptions=(INDEPENDENT, TRAINED, *_assumed(case), *case.right_factors()),
         notes=work.out_of_range(value),
         signature=case.signature(NAME, splits=len(halves)),
+        draws=draws_of_halves(value, halves),
     )
 
 
@@ -94,6 +96,7 @@ def _corrected(case: Case, work: Work, tables: SignedTables) -> CorrectedScore |
         assumptions=(INDEPENDENT, *_assumed(case), *case.right_factors()),
         notes=notes + work.out_of_range(value),
         signature=case.signature(NAME, resamples=case.resamples),
+        draws=draws,
     )
 
 
