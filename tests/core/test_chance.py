@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from demele.core.errors import FragileScoreWarning
 from demele.core.results import Chance
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -42,6 +43,30 @@ def test_few_shuffles_say_how_small_a_p_value_can_be() -> None:
     told = [note.message for note in few.notes if note.code == "few-shuffles"]
     assert told == ["4 shuffles are few for a p-value: it cannot fall below 1/5 = 0.200"]
     assert "few-shuffles" not in {note.code for note in enough.notes}
+
+
+def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, (300, 3)).astype(float)
+    codes = factors.sum(axis=1)[:, None] + rng.normal(size=(300, 4))  # every code mixes all factors alike
+    with pytest.warns(FragileScoreWarning, match="worse than its chance level"):
+        found = demele.evaluate(codes, factors, ["modularity", "sap"], chance=20)
+    worse = found["modularity"]
+    assert worse.chance is not None
+    assert worse.value < worse.chance.mean
+    assert worse.fragile
+    assert "below-chance" in {note.code for note in worse.notes}
+    for shown in (repr(worse), repr(found), found.to_latex(), found.to_markdown(), " ".join(worse.sentences)):
+        assert "orse than" in shown
+    better = demele.mig(factors, factors, kinds="categorical", chance=20)
+    assert not better.fragile
+    assert "worse than" not in repr(better)
+
+
+def test_of_a_score_of_which_0_is_best_chance_is_better_where_it_is_smaller() -> None:
+    assert Chance((1.0, 1.0), 2.0, higher_is_better=False, best=0.0).beats_score
+    assert not Chance((1.0, 1.0), 2.0).beats_score
+    assert not Chance((NAN, NAN), 0.0).beats_score
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from demele.estimation.differences import resampled_difference, run_difference, student
+from demele.estimation.differences import interval_within, over_runs, resampled_difference, run_difference, student
 from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
 
 A = np.array([0.31, 0.42, 0.35, 0.50])
@@ -93,3 +93,23 @@ def test_equal_models_rarely_differ_where_rows_move_all_their_runs(
 def test_students_interval_of_equal_values_is_a_point() -> None:
     assert student(np.array([0.5, 0.5])) == (0.5, 0.5, 0.0)
     assert student(np.zeros(3)) == (0.0, 0.0, 1.0)
+
+
+def test_intervals_stay_within_the_range_and_hold_the_value() -> None:
+    runs = np.array([0.88, 0.99, 1.0, 0.995])
+    found = over_runs(runs.mean(), [runs], 0.95, bounds=(0.0, 1.0))
+    plain = student(runs)
+    assert plain[1] > 1.0 > found.high > runs.mean() > found.low > 0.0
+    assert_close(found.p_value, plain[2], ROUNDING)
+    assert_close(interval_within(0.5, 1e-6, (0.0, 1.0)), (0.5 - 1e-6, 0.5 + 1e-6), ROUNDING)
+    low, high = interval_within(-0.2, 0.3, (-1.0, 1.0))
+    assert_close(interval_within(0.2, 0.3, (-1.0, 1.0)), (-high, -low), ROUNDING)
+    for value, bounds in ((2.0, (0.0, np.inf)), (1.1, (0.0, 1.0)), (1.0, (0.0, 1.0))):
+        assert_close(interval_within(value, 0.1, bounds), (value - 0.1, value + 0.1), ROUNDING)
+
+
+@pytest.mark.parametrize(("mean", "like"), [(0.5, 50.0), (0.95, 50.0), (0.99, 300.0)])
+def test_intervals_within_a_range_cover_means_of_four_runs(mean: float, like: float) -> None:
+    drawn = np.random.default_rng(0).beta(mean * like, (1 - mean) * like, (1500, 4))
+    found = [over_runs(runs.mean(), [runs], 0.95, bounds=(0.0, 1.0)) for runs in drawn]
+    assert_rate_at_most(sum(not one.low <= mean <= one.high for one in found), len(drawn), 0.05)

@@ -227,17 +227,43 @@ def test_footnotes_are_lettered_once_each() -> None:
 
 
 def test_methods_of_a_small_evaluation(small: Evaluation) -> None:
-    summary = PROTOCOLS["review2022"].summary
     assert small.methods(format="markdown") == (
         "The representation codes, 2 codes of 120 rows, was scored against 2 factors (categorical: shape (3 classes), "
         f"size (3 classes)) with demele {demele.__version__} [@demele], under the protocol review2022 "
-        f"[@carbonneau2022measuring; @boilard2022interpretation]: {summary}. The metrics are MIG [@chen2018isolating] "
+        "[@carbonneau2022measuring; @boilard2022interpretation]. The metrics are MIG [@chen2018isolating] "
         "and IRS [@suter2019robustly]. Continuous columns were cut into 10 equal-width bins for MIG and IRS. Settings "
         "other than the defaults of the metrics: correction = 'miller-madow' for MIG. Intervals say what other rows "
         "of the same source would have given: 95%, bootstrap percentile, 3 resamples for MIG; 95%, half-sample "
         "percentile, 3 resamples for IRS. Chance levels of MIG and IRS are mean scores over 2 permutations of the rows "
         "of the factors. Random numbers come from seed 0.\n"
     )
+
+
+def test_methods_name_no_setting_that_no_metric_used() -> None:
+    told = evaluated(metrics=["mig"], options={"mig": {"correction": "miller-madow"}}).methods(format="text")
+    assert "miller-madow" in told
+    assert not re.search("forest|Z-max|group|plug-in", told)
+
+
+def test_comments_hold_the_signature_of_a_metric_once_for_all_representations() -> None:
+    metrics = ["mig", "sap", "modularity"]
+    made = [evaluated(name=f"r{k}", metrics=metrics).to_dict() for k in range(3)]
+    apart = evaluated(name="other", metrics=[*metrics, "jemmig"], options={"mig": {"bins": 5}}).to_dict()
+    apart["codes"] = ["a"]
+    for score in apart["scores"]:
+        score["signature"] = score["signature"].replace("codes=2", "codes=1")
+    alike = paper_table(made).comments
+    assert [line.partition("(")[0] for line in alike[1:]] == metrics
+    assert list(alike[1:]) == [" ".join(score["signature"].split()) for score in made[0]["scores"]]
+    lines = paper_table([*made, apart]).comments
+    assert [line.partition("(")[0] for line in lines[1:]] == [
+        "r0, r1, r2: mig",
+        *metrics[1:],
+        "other: mig",
+        "other: jemmig",
+    ]
+    assert "codes=2 or 1" in lines[2]
+    assert "codes=2," in lines[1]
 
 
 def changed_options(protocol: str) -> Iterator[tuple[str, object]]:

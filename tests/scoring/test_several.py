@@ -249,6 +249,17 @@ def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
         demele.compare_representations(codes, given, ["mig"], factor_noise={"x": 0.1}, **asked)
 
 
+def test_intervals_over_runs_stay_within_the_range_of_the_metric() -> None:
+    factors = np.random.default_rng(3).integers(0, 3, (400, 2)).astype(float)
+    noise = (0.0, 0.0, 0.0, 0.7)
+    codes = {f"r{k}": factors + own * np.random.default_rng(k).normal(size=(400, 2)) for k, own in enumerate(noise)}
+    found = demele.compare_representations(codes, factors, ["modularity"], runs={"a": list(codes)})
+    (score,) = found.model_scores
+    assert score.interval is not None
+    assert score.mean + 1.6 * score.std > 1.0, "Student's interval of these runs leaves the range"
+    assert 0.0 < score.interval.low < score.mean < score.interval.high < 1.0
+
+
 def test_a_model_of_one_run_has_no_interval() -> None:
     found = compared(metrics=["mig"], runs={"noisy model": ["noisy", "again"]}, bootstrap=5)
     assert found.models == {"noisy model": ("noisy", "again"), "clean": ("clean",)}

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.uncertainty import Note
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -87,6 +89,20 @@ class Chance:
         sign = 1.0 if self.higher_is_better else -1.0
         as_good = self.failed + sum(not sign * value < sign * self.observed for value in self.values)
         return (1 + as_good) / (1 + self.failed + len(self.values))
+
+    @property
+    def beats_score(self) -> bool:
+        """Whether the chance level is better than the score."""
+        sign = 1.0 if self.higher_is_better else -1.0
+        return sign * self.observed < sign * self.mean
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The mark of a score that is worse than its chance level."""
+        if not self.beats_score:
+            return ()
+        message = f"worse than its chance level: {self.observed:.3f}, with the factors' rows permuted {self.mean:.3f}"
+        return (Note(code="below-chance", message=message, severity="fragile"),)
 
     @property
     def undefined_share(self) -> float:

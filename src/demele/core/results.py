@@ -229,6 +229,7 @@ class Score(ForPapers, DrawnScore):
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
         chance = "" if self.chance is None else f", chance {self.chance.mean:.4f}"
+        chance += ", worse than chance" if self.chance is not None and self.chance.beats_score else ""
         mark = ", fragile" if self.fragile and self.value == self.value else ""
         mark += "" if self.corrected is None else f", corrected {self.corrected.value_text} ({self.corrected.method})"
         mark += "" if self.alignment is None else f", {self.alignment.values_text}"

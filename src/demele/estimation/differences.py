@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Difference", "over_runs", "resampled_difference", "run_difference", "student"]
+__all__ = ["Difference", "interval_within", "over_runs", "resampled_difference", "run_difference", "student"]
 
 Floats = NDArray[np.float64]
+#: Of what may be any number.
+UNBOUNDED = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,38 @@ class Difference:
     high: float = math.nan
     p_value: float = math.nan
     reason: str = ""
+
+
+def interval_within(value: float, half: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of an interval of a value that cannot leave a range.
+
+    Parameters
+    ----------
+    value, half : float
+        The estimate and half the width that its interval would have without a range.
+    bounds : tuple of float
+        Smallest and largest value that the definition allows; infinite where it allows any.
+
+    Notes
+    -----
+    The interval is symmetric on the scale of log odds, on which the range has no ends; the delta method carries the
+    width there. An estimate at an end of the range, or beyond it, keeps the plain interval.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in interval_within(0.95, 0.1, (0.0, 1.0))]
+    [0.698, 0.994]
+    """
+    low, high = bounds
+    width = high - low
+    if not (math.isfinite(width) and low < value < high):
+        return value - half, value + half
+    from scipy.special import expit, logit
+
+    share = (value - low) / width
+    reach = half / (width * share * (1 - share))
+    first, second = low + width * expit(logit(share) + np.array([-reach, reach]))
+    return float(first), float(second)
 
 
 def student(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
@@ -96,7 +130,13 @@ def run_difference(
     return over_runs(value, [seconds - firsts] if paired else [firsts, seconds], level, rows)
 
 
-def over_runs(value: float, samples: Sequence[Floats], level: float, rows: Floats | None = None) -> Difference:
+def over_runs(
+    value: float,
+    samples: Sequence[Floats],
+    level: float,
+    rows: Floats | None = None,
+    bounds: tuple[float, float] = UNBOUNDED,
+) -> Difference:
     """Return the interval of a sum of means over independent runs, and over the rows that all of them are scored on.
 
     The variances of the means and, over ``rows``, of the resamples add up; their degrees of freedom are those of
@@ -110,6 +150,8 @@ def over_runs(value: float, samples: Sequence[Floats], level: float, rows: Float
     level : float in (0, 1)
     rows : array of shape (n_resamples,), optional
         The value on resamples of the rows, NaN where one could not be computed.
+    bounds : tuple of float
+        The range that the value cannot leave; see :func:`interval_within`.
     """
     parts = [(float(each.var(ddof=1)) / each.size, each.size - 1) for each in samples]
     if rows is not None:
@@ -121,11 +163,13 @@ def over_runs(value: float, samples: Sequence[Floats], level: float, rows: Float
     if error <= 1e-12:
         return Difference(value, reason="all runs, or resamples, give the same difference")
     degrees = parts[0][1] if len(parts) == 1 else error**4 / sum(part**2 / own for part, own in parts)
-    return Difference(value, *_by_t(value, error, degrees, level))
+    return Difference(value, *_by_t(value, error, degrees, level, bounds))
 
 
-def _by_t(value: float, error: float, degrees: float, level: float) -> tuple[float, float, float]:
+def _by_t(
+    value: float, error: float, degrees: float, level: float, bounds: tuple[float, float] = UNBOUNDED
+) -> tuple[float, float, float]:
     from scipy.special import stdtr, stdtrit
 
     half = float(stdtrit(degrees, (1 + level) / 2)) * error
-    return value - half, value + half, float(2 * stdtr(degrees, -abs(value) / error))
+    return *interval_within(value, half, bounds), float(2 * stdtr(degrees, -abs(value) / error))

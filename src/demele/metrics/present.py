@@ -111,7 +111,7 @@ def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
         if without > chance.failed:
             message += f"; with the rows shuffled codes tell nothing, and nothing is left to score ({undefined})"
         return (Note(code="undefined-chance", message=message, severity="warning"),)
-    notes: tuple[Note, ...] = ()
+    notes = chance.notes
     if without:
         they = "has no score: it is" if without == 1 else "have no score: they are"
         counted = "counts" if without == 1 else "count"

@@ -126,12 +126,11 @@ def _of(sentence: str, names: Sequence[str]) -> str:
 def _of_evaluation(item: Content) -> list[str]:
     scores, protocol = item["scores"], PROTOCOLS.get(str(item["protocol"]))
     calls = {score["metric"]: Signature.parse(score["signature"]) for score in scores}
-    said = f": {protocol.summary}" if protocol else ""
     cited = _cite(_keys(protocol.references)) if protocol else ""
     counts = f"{count(len(item['codes']), 'code')} of {count(item['n'], 'row')}"
     sentences = [
         f"The representation \ue012, {counts}, was scored against {_factors(item['factors'])} with "
-        f"{_tool(item.get('demele'))}, under the protocol {item['protocol']}{cited}{said}.",
+        f"{_tool(item.get('demele'))}, under the protocol {item['protocol']}{cited}.",
         f"The metrics are {joined(_title(name, cite=True) for name in calls)}." if calls else "",
         *grouped_made(calls.values()),
         *_settings(calls),

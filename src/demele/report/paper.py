@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -191,14 +192,25 @@ def _numbers(key: str, scores: Iterable[Content]) -> str:
 
 
 def _comments(evaluations: Sequence[Content]) -> tuple[str, ...]:
-    lines = [f"Made by demele {' and '.join(sorted({str(item.get('demele') or '?') for item in evaluations}))}."]
+    """Return the signature of each metric once, with the representations that it is of unless it is of all."""
+    about: dict[str, list[str]] = {}
+    met: dict[str, dict[str, dict[str, None]]] = {}
     for item in evaluations:
-        lead = f"{item['name']}: " if len(evaluations) > 1 else ""
-        lines += [f"{lead}{score['signature']}" for score in item["scores"]]
-        lines += [
-            f"{lead}{score['metric']} is corrected: {score['corrected']['signature']}"
-            for score in item["scores"]
-            if score.get("corrected")
-        ]
-        lines += [f"{lead}{gap['metric']} is left out: {gap['reason']}" for gap in item["left_out"]]
+        for score in item["scores"]:
+            signature = Signature.parse(str(score["signature"]))
+            call = str(replace(signature, context={}))
+            about.setdefault(call, []).append(item["name"])
+            for key, value in signature.context.items():
+                met.setdefault(call, {}).setdefault(key, {})[value] = None
+    for item in evaluations:
+        corrected = {score["metric"]: score["corrected"] for score in item["scores"] if score.get("corrected")}
+        told = [f"{metric} is corrected: {one['signature']}" for metric, one in corrected.items()]
+        told += [f"{gap['metric']} is left out: {gap['reason']}" for gap in item["left_out"]]
+        for line in told:
+            about.setdefault(line, []).append(item["name"])
+    lines = [f"Made by demele {' and '.join(sorted({str(item.get('demele') or '?') for item in evaluations}))}."]
+    for line, names in about.items():
+        lead = "" if len(names) == len(evaluations) else f"{', '.join(map(str, names))}: "
+        context = ", ".join(f"{key}={' or '.join(values)}" for key, values in met.get(line, {}).items())
+        lines.append(lead + line + (f"  # {context}" if context else ""))
     return tuple(re.sub(r"\s+", " ", line) for line in lines)

@@ -70,6 +70,7 @@ class Compared:
 
     def model_scores(self) -> Iterator[ModelScore]:
         """Yield the mean of each model by each metric, with its interval."""
+        ranges = {one.name: one.metric.range for one in self.call.asked}
         for model in self.models:
             for metric in self._metrics():
                 own = self._runs(self._scores(model, metric).values())
@@ -77,7 +78,7 @@ class Compared:
                     continue
                 found = Difference(float(own.values.mean()), reason="one run")
                 if own.values.size > 1:
-                    found = over_runs(found.value, [own.values], self.call.run.level, own.rows)
+                    found = over_runs(found.value, [own.values], self.call.run.level, own.rows, ranges[metric])
                 yield ModelScore(
                     model=model,
                     metric=metric,

@@ -132,6 +132,7 @@ def sparse_probing(
     for index in range(chance):
         shuffled = rows.permuted(rng_for(seed, "chance", index).permutation(rows.codes.n))
         drawn.append(float(mean_of_defined(_probed(shuffled, counts[:1], ranking)[1][counts[0]])))
+    level = Chance(tuple(drawn), first) if drawn else None
     arguments: dict[str, Any] = {"k": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
     arguments |= {"chance": chance} if chance else {}
     return Score(
@@ -142,8 +143,8 @@ def sparse_probing(
         code_names=rows.codes.names,
         factor_names=rows.factors.names,
         per_factor=per_factor[counts[0]],
-        chance=Chance(tuple(drawn), first, True) if drawn else None,
-        notes=_notes(table),
+        chance=level,
+        notes=_notes(table) + (() if level is None else level.notes),
         details={"by_k": values, "classes": tuple(table)},
     )
 
