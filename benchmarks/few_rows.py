@@ -1,11 +1,14 @@
 """On few rows: what chance gives, how fast it is known, and what corrected scores and the gate make of it.
 
-python -m benchmarks.few_rows     writes results/few_rows.csv
+python -m benchmarks.few_rows             writes results/few_rows.csv
+python -m benchmarks.few_rows intervals   writes results/few_rows_intervals.csv
 """
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,8 +111,47 @@ def scores() -> Iterator[dict[str, object]]:
                 yield row
 
 
+def classes(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    """Three factors of 4 values, a code with noise for each, and five codes that know nothing."""
+    factors = rng.integers(0, 4, (n, 3)).astype(float)
+    return np.column_stack([factors + 0.3 * rng.normal(size=(n, 3)), rng.normal(size=(n, 5))]), factors
+
+
+def covered(metrics: tuple[str, ...], n: int, draws: int, seed: int = 3) -> Iterator[dict[str, object]]:
+    """Count how often intervals of few rows contain the score of 200 000: those shown, and those of notes."""
+    scored: Any = {"metrics": list(metrics), "kinds": "categorical"}
+    truth = {one.metric: one.value for one in demele.evaluate(*classes(rng_for(seed, "many rows"), 200_000), **scored)}
+    found: dict[str, list[tuple[float, bool, bool, bool]]] = {name: [] for name in metrics}
+    for draw in range(draws):
+        drawn = classes(rng_for(seed, "few rows", n, draw), n)
+        for score in demele.evaluate(*drawn, **scored, bootstrap=200):
+            noted = score.details.get("adjusted", {"low": np.nan, "high": np.nan})
+            value = truth[score.metric]
+            shown = score.interval is not None and score.interval.low <= value <= score.interval.high
+            found[score.metric].append((score.value, shown, "value" in noted, noted["low"] <= value <= noted["high"]))
+    for name, rows in found.items():
+        values, inside, noted, held = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+        yield {
+            "metric": name,
+            "n": n,
+            "draws": draws,
+            "of_many_rows": round(truth[name], 4),
+            "mean": round(float(values.mean()), 4),
+            "in_interval": round(float(inside.mean()), 3),
+            "with_a_note": round(float(noted.mean()), 3),
+            "in_noted_interval": round(float(held.sum() / max(noted.sum(), 1)), 3),
+            "in_either": round(float(np.maximum(inside, held).mean()), 3),
+        }
+
+
 def main() -> None:
     """Measure all, and write the table."""
+    if sys.argv[1:] == ["intervals"]:
+        gaps = ("mig", "mig_sup", "dcimig", "jemmig", "modularity")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", demele.DemeleWarning)
+            print(write_rows("few_rows_intervals", [row for n in (150, 500, 2000) for row in covered(gaps, n, 200)]))
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.DemeleWarning)
         rows = [*expectations(), *scores()]

@@ -1,6 +1,7 @@
 """Intervals, chance levels and p-values keep what they promise, measured by simulation."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from tests.tolerances import assert_mean
+from benchmarks.few_rows import classes, covered
+from tests.tolerances import ROUNDING, assert_close, assert_mean, assert_rate_at_most
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
 
@@ -46,6 +48,35 @@ def test_intervals_cover_what_other_rows_score(name: str, n: int, noise: float) 
     # nor is the promise kept by being wide: the range of 90% of the scores of fresh rows is what is needed
     needed = 2 * 1.645 * np.std(values, ddof=1)
     assert 0.7 * needed < np.mean(widths) < 1.5 * needed
+
+
+def test_of_few_rows_the_shown_interval_or_the_noted_one_holds_the_score_of_many() -> None:
+    rows: Any = list(covered(("mig",), 150, 60))
+    assert rows[0]["in_interval"] < 0.5  # the interval alone is in the wrong place
+    assert_rate_at_most(round(60 * (1 - rows[0]["in_either"])), 60, 0.1)
+
+
+def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
+    codes, factors = classes(np.random.default_rng(0), 150)
+    found = demele.evaluate(codes, factors, ["mig", "sap"], kinds="categorical", bootstrap=50)
+    score, adjusted = found["mig"], demele.mig(codes, factors, kinds="categorical", correction="adjusted")
+    (note,) = (note for note in score.notes if note.code == "few-rows")
+    few = score.details["adjusted"]
+    assert score.interval is not None
+    assert_close(few["value"], adjusted.value, ROUNDING)
+    assert_close(few["high"] - few["low"], score.interval.high - score.interval.low, ROUNDING)
+    assert abs(few["value"] - score.value) > (score.interval.high - score.interval.low) / 4
+    told = f"{few['value']:.3f} [{few['low']:.3f}, {few['high']:.3f}]"
+    assert told in note.message
+    assert f"adjusted {few['value']:.4f} [{few['low']:.3f}" in repr(found)
+    assert told in found._repr_html_()
+    assert told in found.to_html(tmp_path / "page.html").read_text("utf-8")
+    for shown in (found.to_latex(), " ".join(score.sentences), str(found.to_dict())):
+        assert told in shown.replace("{[}", "[").replace("{]}", "]")
+    assert "adjusted" not in found["sap"].details
+    assert not demele.mig(codes, factors, kinds="categorical").notes
+    many = demele.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", bootstrap=40)
+    assert not many.notes
 
 
 def test_intervals_shrink_with_the_square_root_of_the_rows() -> None:

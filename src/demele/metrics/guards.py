@@ -50,10 +50,10 @@ def table_notes(
 ) -> dict[str, tuple[Note, ...]]:
     """Return notes by metric for scores read off equal-width histograms.
 
-    Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes, few
-    rows for the number of cells. Only then is the other setting computed, and a note written where the score moves by
-    more than 0.1. Other bins change what is read of all columns, which can hide what outliers do: where bins are
-    crowded and a score has no note of it, the outliers alone are clipped.
+    Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes. Only
+    then is the other setting computed, and a note written where the score moves by more than 0.1. Other bins change
+    what is read of all columns, which can hide what outliers do: where bins are crowded and a score has no note of it,
+    the outliers alone are clipped.
 
     Parameters
     ----------
@@ -84,10 +84,6 @@ def table_notes(
             other = replace(settings, binning=EqualFrequency(bins))
             listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
             reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
-    if settings.correction == "none" and not settings.soft and _bias(data, table) > 0.02:
-        other = replace(settings, correction="adjusted")  # Miller-Madow hardly corrects a sparse table
-        text = f"{data.n} rows are few for the number of cells; with the information adjusted for chance"
-        reasons.append(("few-rows", text, other))
     notes: dict[str, tuple[Note, ...]] = {}
     for code, text, other in reasons:
         changed = source.table(other, pairs=pairs)
@@ -95,11 +91,53 @@ def table_notes(
             after = _read_again(read, changed) if source.in_groups else read(changed)
             if abs(after - before) > FRAGILE:
                 message = f"{text} it would be {after:.3f} instead of {before:.3f}"
-                message += f" ({setting(correction='adjusted')})" if code == "few-rows" else ""
                 notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
         if code == "crowded-bins":
             silent = {name: value for name, value in values.items() if name not in notes}
             notes |= _clipped_notes(source, settings, silent, pairs=pairs)
+    return notes
+
+
+def adjusted_notes(
+    source: Source,
+    settings: TableSettings,
+    table: InformationTable,
+    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    ends: Mapping[str, Callable[[float], NDArray[np.float64]]],
+    *,
+    pairs: bool,
+) -> dict[str, tuple[Note, dict[str, float]]]:
+    """Return notes by metric for scores of few rows, with what information adjusted for chance gives.
+
+    A score that moves by more than 0.1 has one, and a score that moves by more than a quarter of its interval's width:
+    resamples repeat the bias of few rows, so that the interval is in the wrong place. The adjusted table is computed
+    only where its bias could be as large.
+
+    Parameters
+    ----------
+    ends : mapping of name to callable
+        The ends of the score's interval around a centre, where one was asked for.
+    """
+    if not values or settings.estimator != "histogram" or settings.correction != "none" or settings.soft:
+        return {}
+    widths = {name: float(np.ptp(span(values[name][0]))) for name, span in ends.items()}
+    limits = {name: min(FRAGILE, widths.get(name, 1.0) / 4) for name in values}
+    if _bias(source.rows(), table) <= min(0.02, *(limit / 2 for limit in limits.values())):
+        return {}
+    other = source.table(replace(settings, correction="adjusted"), pairs=pairs)  # Miller-Madow hardly corrects these
+    notes = {}
+    for name, (before, read) in values.items():
+        after = _read_again(read, other) if source.in_groups else read(other)
+        if abs(after - before) > limits[name]:
+            low, high = ends[name](after) if name in ends else (np.nan, np.nan)
+            span = f" [{low:.3f}, {high:.3f}]" if name in ends else ""
+            message = (
+                f"{source.rows().n} rows are few for the number of cells; with the information adjusted for chance it "
+                f"would be {after:.3f}{span} instead of {before:.3f} ({setting(correction='adjusted')})"
+            )
+            severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"
+            note = Note(code="few-rows", message=message, severity=severity)
+            notes[name] = (note, {"value": after, "low": float(low), "high": float(high)})
     return notes
 
 

@@ -149,11 +149,8 @@ def _intervals(
     if draws is None:
         raise ValueError("no resamples")
 
-    bounds = request.metric.range
-
     def interval(values: Array, centre: float) -> Interval:
-        # moved to the value, a range may leave what the definition allows, which says nothing about other rows
-        low, high = (float(edge) for edge in np.clip(draws.quantiles(values, run.level, centre), *bounds))
+        low, high = map(float, draws.quantiles(values, run.level, request.metric.range, centre))
         method = f"{outcome.resampling} percentile, {run.bootstrap} resamples"
         return Interval(low=low, high=high, level=run.level, method=method)
 

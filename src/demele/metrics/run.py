@@ -20,6 +20,7 @@ from demele.metrics.data import TableSettings
 from demele.metrics.fitted import fitted
 from demele.metrics.guards import (
     FRAGILE,
+    adjusted_notes,
     beside_chance,
     beside_level,
     counted_noise_notes,
@@ -332,12 +333,12 @@ def _read_off_table(
             refuse(request.name, error)
     requests = [item for item in requests if item.name in natives]
     notes: Mapping[str, tuple[Note, ...]] = {}
-    if guards and "rows" in source.states:
-        examined = {
-            item.name: (float(natives[item.name].value), partial(_value, item))
-            for item in requests
-            if item.metric.guards.bins
-        }
+    examined: dict[str, tuple[float, Callable[[InformationTable], float]]] = {
+        item.name: (float(natives[item.name].value), partial(_value, item))
+        for item in requests
+        if guards and item.metric.guards.bins and "rows" in source.states
+    }
+    if examined:
         notes = table_notes(source, settings, table, examined, pairs=pairs)
         of_entropy = {item.name: examined[item.name] for item in requests if item.metric.guards.code_entropy}
         if of_entropy:
@@ -353,6 +354,14 @@ def _read_off_table(
     if run.chance:
         tables = source.tables(settings, "permutations", run.chance, run.seed, pairs=pairs)
         permutations = _drawn(tables, requests, run.chance, "permutations", report)
+    ends = {}
+    for item in requests:
+        if item.name in examined and resamples is not None and run.bootstrap > 1:
+            drawn = resamples[item.name].value
+            ends[item.name] = partial(Draws.quantiles, drawn, run.level, item.metric.range)
+    adjusted = adjusted_notes(source, settings, table, examined, ends, pairs=pairs)
+    for name, (_, details) in adjusted.items():
+        natives[name] = replace(natives[name], details={**natives[name].details, "adjusted": details})
     shuffled = permutations
     if permutations is None and shuffle:
         tables = source.tables(settings, "permutations", 1, run.seed, pairs=pairs)
@@ -361,7 +370,7 @@ def _read_off_table(
     columns = source.subject("table", {"bins": settings.binning}).factors.columns if guards else ()
     for request in requests:
         name = request.name
-        told = notes.get(name, ())
+        told = notes.get(name, ()) + (adjusted[name][:1] if name in adjusted else ())
         if request.notes:
             told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
         elif guards and request.side.get("reg_dim") is not None:

@@ -108,18 +108,19 @@ class Draws:
         )
 
     @staticmethod
-    def quantiles(values: Array, level: float, centre: float) -> tuple[float, float]:
-        """Return the central range of the values, moved so that their mean is at ``centre``.
+    def quantiles(values: Array, level: float, bounds: tuple[float, float], centre: float) -> Array:
+        """Return the ends of the central range of the values, moved so that their mean is at ``centre``.
 
         Resamples are biased as samples are: estimated information, for one, is too high by about the same amount
-        again in each resample. What they tell is the spread.
+        again in each resample. What they tell is the spread. What leaves the bounds then, which the definition does
+        not allow, says nothing about other rows.
         """
         known = values[~np.isnan(values)]
         if not known.size:
-            return float("nan"), float("nan")
-        low, high = (float(item) for item in np.quantile(known, [(1 - level) / 2, (1 + level) / 2]))
+            return np.full(2, np.nan)
         shift = centre - float(known.mean())
-        return low + shift, high + shift
+        found: Array = np.clip(np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) + shift, *bounds)
+        return found
 
 
 def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> list[TaskResult]:

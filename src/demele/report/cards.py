@@ -13,6 +13,7 @@ from demele.report.said import sentences_of
 from demele.report.sentences import by_class, estimate_words
 from demele.report.words import (
     DASH,
+    adjusted_text,
     brackets,
     digits_for,
     named,
@@ -153,7 +154,7 @@ def _score_row(score: Item, ends: Ends, beside: Iterable[str]) -> list[object]:
     strip = _strip(ends, value=score["value"], span=span_of(score["interval"]), rule=chance, bar=True)
     value = h("", number(score["value"]), mark)
     cells = ["" if chance is None else number(chance), *beside_cells(score, beside)]
-    return [score["metric"], strip, value, brackets(score["interval"]), *cells]
+    return [score["metric"], strip, value, f"{brackets(score['interval'])} {adjusted_text(score)}".strip(), *cells]
 
 
 def _scores(scores: Sequence[Item]) -> Html:

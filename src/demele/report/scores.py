@@ -16,7 +16,7 @@ from demele.report.scores_pairs import pair_place, row_samples
 from demele.report.scores_strip import strip
 from demele.report.scores_verdict import dotted, verdict
 from demele.report.scores_view import PROPERTIES, Catalogue, View
-from demele.report.words import DASH, Text, brackets, first_names, named, number
+from demele.report.words import DASH, Text, adjusted_text, brackets, first_names, named, number
 
 __all__ = ["overview", "write_report"]
 
@@ -235,6 +235,7 @@ def _overview_cell(
     if score["chance"] is not None:
         p_value = score["chance"]["p_value"]
         extras.append(f"chance {number(score['chance']['mean'])}" + (f", p = {number(p_value)}" if p_value else ""))
+    extras += [told] if (told := adjusted_text(score)) else []
     interval = h("span", brackets(score["interval"]), class_="interval")
     return h(
         "td",

@@ -170,6 +170,12 @@ def brackets(interval: Mapping[str, Any] | Span | None) -> str:
     return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
+def adjusted_text(score: Mapping[str, Any]) -> str:
+    """Write what a score of few rows is with the information adjusted for chance; nothing where that hardly differs."""
+    found = score.get("details", {}).get("adjusted")
+    return "" if found is None else f"adjusted {number(found['value'])} {brackets(found)}".strip()
+
+
 def fine(value: float | None) -> str:
     """Round to three digits after the point, or to two that count where those would be zeros.
 

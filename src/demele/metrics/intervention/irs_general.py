@@ -358,7 +358,7 @@ def _score(
     if n_draws:
         arguments = arguments | {"bootstrap": n_draws, "level": nominal, "seed": start}
         values: Array = np.array([again(half_of_rows(codes.n, start, draw)) for draw in range(n_draws)])
-        low, high = Draws.quantiles(values, nominal, found.value)
+        low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
         method = f"half-sample percentile, {n_draws} resamples"
         interval = Interval(low=low, high=high, level=nominal, method=method)
     notes = list(outliers)
