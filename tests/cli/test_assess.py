@@ -55,13 +55,16 @@ def test_names_of_classes(demele: Program, labels_folder: Path, judged: pd.DataF
 def test_classes_that_labels_do_not_have(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     judged["old"] = judged["old"].where(judged.index % 10 != 0, -1)
     judged.to_csv("silent.csv", index=False)
-    refused = demele("assess", "silent.csv::old", "silent.csv::label")
+    refused = demele("assess", "silent.csv::old", "silent.csv::label", "--classes", "0,1,2,3")
     assert refused.status == 2
     assert "none of the 4 classes 0, 1, 2, 3: -1, first at row" in refused.err
     assert refused.err.endswith("if they are classes, give all classes with --classes=-1,0,1,2,3\n")
     told = demele("assess", "silent.csv::old", "silent.csv::label", "--classes", "-1,0,1,2,3")
     assert told.status == 2
     assert "one that begins with - is written --classes=-..." in told.err
+    found = json.loads(demele("assess", "silent.csv::old", "silent.csv::label").out)
+    assert found["classes"] == [-1, 0, 1, 2, 3]
+    assert "class-not-labelled" in [note["code"] for note in found["notes"]]
     run = demele("assess", "silent.csv::old", "silent.csv::label", "--classes=-1,0,1,2,3")
     assert json.loads(run.out) == _assess(judged, classes=[-1, 0, 1, 2, 3]).to_dict()
 
@@ -253,7 +256,10 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         (("old.npy", "short.csv::label"), "PREDICTIONS and LABELS: expected the same number of rows, got 600 and 100"),
         (("names.csv::old", "label.npy"), "PREDICTIONS: expected classes among 0, 1, 2, 3, got names, first"),
         (("old.npy", "names.csv::label"), "PREDICTIONS: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),
-        (("mixed.csv::old", "label.npy"), "PREDICTIONS: 1 of 600 values are none of the 4 classes"),
+        (
+            ("mixed.csv::old", "label.npy", "--classes", "0,1,2,3"),
+            "PREDICTIONS: 1 of 600 values are none of the 4 classes",
+        ),
         (("probabilities.npy", "label.npy"), "probabilities.npy: expected one column of classes, got 4 columns"),
         (("probability.npy", "label.npy"), "these look like probabilities: write the class, such as 1 where"),
         (("gaps.csv::old", "label.npy"), "column old: 1 missing value, first at row 5"),

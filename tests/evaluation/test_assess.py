@@ -84,7 +84,7 @@ def test_by_hand() -> None:
     assert (found["error"].successes, found["error"].trials) == (2, 10)
     assert found["accuracy"].bias is None
     assert found["accuracy"].corrected is None
-    assert "Every given label is right." in found.assumptions
+    assert "All given labels are correct." in found.assumptions
 
 
 def test_order_of_the_estimates() -> None:

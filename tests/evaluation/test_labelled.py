@@ -244,16 +244,16 @@ def test_rows_and_labels_can_be_replaced() -> None:
 
 TOGETHER: dict[str, tuple[Any, Any, str]] = {
     "unequal lengths": ([0, 1], [0, 1, 1], "m and labels: expected the same number of rows, got 2 and 3; row r"),
-    "a class that no label has": (
-        ["a", "c", "c"],
+    "no class of the labels": (
+        ["c", "c", "d"],
         ["a", "b", "b"],
-        r"m: 2 of 3 values are none of the 2 classes 'a', 'b': 'c', first at row 1; if they are classes, give all",
+        r"m: 3 of 3 values are none of the 2 classes 'a', 'b': 'c', 'd', first at row 0; if they are classes, give all",
     ),
     "counted from 1 instead of 0": ([1, 2, 3], [0, 1, 2], r"are none of .*: 3, first at row 2; .*\(shifted by 1\)\?"),
     "counted from 0 instead of 1": ([0, 1, 1], [1, 2, 1], r"0, first at row 0; .*\(shifted by -1\)\?"),
     "counted from 1, without the first": ([2, 3, 3], [0, 1, 2], r"\(shifted by 1\)\?"),
     "counted from 100": ([100, 101, 102], [0, 1, 2], r"\(shifted by 100\)\?"),
-    "no shift at all": ([0, 5, 1], [0, 1, 2], "if they are classes, give all classes"),
+    "no shift at all": ([5, 5, 9], [0, 1, 2], "if they are classes, give all classes"),
     "names against integers": (
         [0, 1],
         ["cat", "dog"],
@@ -302,10 +302,30 @@ def test_labels_outside_the_classes_given_are_refused() -> None:
 
 
 def test_long_lists_are_cut_in_messages() -> None:
+    shifted = np.arange(50) + np.where(np.arange(50) < 41, 0, 19)
     with pytest.raises(
         InputError, match=r"0, 1, 2, 3, 4, 5, \.\.\. \(50 in all\): 60, 61, 62, 63, 64, 65, \.\.\. \(9 in"
     ):
-        read_labelled({"m": np.arange(50) + np.where(np.arange(50) < 41, 0, 19)}, np.arange(50))
+        read_labelled({"m": shifted}, np.arange(50), classes=range(50))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "labels", "classes", "unlabelled"),
+    [
+        (["a", "c", "c"], ["a", "b", "b"], ("a", "b", "c"), ("c",)),
+        ([0, 5, 1], [0, 1, 2], (0, 1, 2, 5), (5,)),
+        (["no answer", "B", "A"], ["A", "B", "A"], ("A", "B", "no answer"), ("no answer",)),
+    ],
+)
+def test_classes_of_predictions_alone_are_classes(
+    predicted: list[Any], labels: list[Any], classes: tuple[Any, ...], unlabelled: tuple[Any, ...]
+) -> None:
+    data = read_labelled({"m": predicted, "labels": labels}, labels)
+    assert (data.vocabulary.classes, data.unlabelled) == (classes, unlabelled)
+    assert [classes[place] for place in data.predictions[0]] == predicted
+    assert [classes[place] for place in data.labels] == labels
+    assert read_labelled({"m": labels}, labels).unlabelled == ()
+    assert read_labelled({"m": predicted}, labels, classes=classes).unlabelled == ()
 
 
 # Classes -----------------------------------------------------------------------------------------------------------

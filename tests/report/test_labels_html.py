@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError
+from demele.core.written import floor_percent
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
@@ -24,7 +25,6 @@ from demele.report.assessment import write_assessment
 from demele.report.decision import write_decision
 from demele.report.ranking import write_ranking
 from demele.report.sentences import METHOD_WORDS
-from demele.report.words import floor_percent
 from demele.report.worst_case import Disagreements
 from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
 from tests.report.test_html import Page

@@ -61,14 +61,15 @@ with spaces at its ends, stands between double quotes, as in CSV: 'FILE::"score,
 """
 _EXAMPLES = """\
 methods:
-  classic      overlap of the two intervals; believes every label (the default if nothing is known of the noise);
-               --noise-rate 0 believes them too, and is sharper: it uses that both saw the same rows
+  classic      overlap of the two intervals; takes every label as correct (the default for measures that are no
+               accuracy, if nothing is known of the noise)
   reference    classic on the true labels; needs --true-labels
   prudent-v1   classic after the worst bias of both; needs --noise-rate or --transition
   prudent-v2   the hardest instances are given to the established one; needs --difficulty
   cleaned      classic after a cleaning; needs --suspects
   label-free   agreement with a third classifier; needs --reference and independent errors
-  bounded      exact paired worst case (the default with --noise-rate or --transition)
+  bounded      exact paired worst case (the default for the accuracy; without --noise-rate or --transition at rate 0:
+               the exact McNemar test, which takes every label as correct)
   audited      expert labels of a random sample (the default with --audit)
   sequential   the same one label at a time, valid whenever it stops; see --ask
 

@@ -415,7 +415,7 @@ def _with_value(action: argparse.Action, it: Mention) -> str:
         return f"{flag} {_short_size(it.value)}"
     if isinstance(it.value, dict):
         return f"{flag} {shlex.quote(','.join(f'{quoted_name(name)}={value}' for name, value in it.value.items()))}"
-    return f"{flag} {it.value}"
+    return f"{flag} {shlex.quote(str(it.value))}"
 
 
 def _undecided(message: str | Exception, decided: frozenset[str]) -> str:

@@ -150,7 +150,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     missing : {"raise", "omit"}
         What to do with missing annotations (NaN, None).
     """
-    if missing not in ("raise", "omit"):
+    if not isinstance(missing, str) or missing not in ("raise", "omit"):
         raise InputError("missing", f"expected 'raise' or 'omit', got {quoted(missing)}")
     columns, names = split_columns(factors, "factors", default="v")
     n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,13 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.sentences import in_code, plural, setting
 from demele.core.table_columns import as_column, check_same_order, split_columns
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Indices = NDArray[np.int32]
 
+#: What a method assumes that takes the labels as they are.
+ALL_CORRECT = "All given labels are correct."
 #: The largest class that is a number, and the largest float that stands for one whole number only.
 LARGEST = 2**63 - 1
 LARGEST_FLOAT = 2**53
@@ -23,7 +29,7 @@ _TO_CLASSES = in_code(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
     """The classes, in the order of every axis of classes: whole numbers or strings, never both."""
 
@@ -31,6 +37,12 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.classes)
+
+    @cached_property
+    def _places(self) -> "pd.Index[Any]":
+        import pandas as pd
+
+        return pd.Index(self.classes)
 
     def index(self, name: object, argument: str = "of") -> int:
         """Position of one class.
@@ -47,8 +59,11 @@ class Vocabulary:
             raise InputError(argument, f"expected one of the classes {shown(self.classes)}, got {plain_text(name)}")
         return self.classes.index(value)
 
-    def encode(self, values: NDArray[Any], argument: str) -> Indices:
+    def encode(self, values: NDArray[Any], argument: str, *, partly: bool = False) -> Indices:
         """Turn what :func:`read_labels` returned into class indices.
+
+        With ``partly``, values that are no classes become -1 where they look like further classes: others are classes,
+        and no slip of the coding explains them.
 
         Raises
         ------
@@ -66,29 +81,35 @@ class Vocabulary:
                 f"{_item(values, 0)!r} at row 0; class {kinds[theirs]} and {kinds[own]} cannot be matched: "
                 "map one to the other, such as numpy.array(names)[integers]",
             )
-        index = pd.Index(self.classes).get_indexer(pd.Index(values)).astype(np.int32)
+        # To compare strings takes long: each class of theirs is looked up once.
+        codes, found = (slice(None), values) if values.dtype.kind == "i" else pd.factorize(values)
+        index = self._places.get_indexer(pd.Index(found)).astype(np.int32)[codes]
         wrong = np.flatnonzero(index < 0)
-        if wrong.size:
+        slip = _slip_of_coding(values, self) if wrong.size else None
+        if wrong.size and (slip or not partly or wrong.size == values.size):
             unknown = sorted({_item(values, int(row)) for row in wrong})
             raise InputError(
                 argument,
                 f"{wrong.size} of {values.size} values are none of the {len(self)} classes "
-                f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; " + _unseen_hint(values, self),
+                f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; "
+                + (slip or f"if they are classes, give all classes with {setting(classes=[...])}"),
             )
         return index
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Labelled:
     """One test set: its given labels and the predictions of one or several classifiers, as class indices.
 
-    ``predictions`` is of shape (n_models, n).
+    ``predictions`` is of shape (n_models, n). What is counted of them is counted once. ``unlabelled`` are the classes
+    that were found among the predictions alone.
     """
 
     labels: Indices
     predictions: Indices
     names: tuple[str, ...]
     vocabulary: Vocabulary
+    unlabelled: tuple[int | str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -99,6 +120,28 @@ class Labelled:
     def k(self) -> int:
         """Number of classes."""
         return len(self.vocabulary)
+
+    @cached_property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each model predicts the given label, of shape (n_models, n)."""
+        return np.asarray(self.predictions == self.labels)
+
+    @cached_property
+    def right_alone(self) -> NDArray[np.int64]:
+        """On how many instances the model of the row is right and the one of the column is wrong."""
+        # Float32 products of zeros and ones are whole numbers, and exact up to 2^24 rows.
+        right: NDArray[Any] = self.right.astype(np.float32 if self.n < 1 << 24 else np.float64)
+        both = right @ right.T
+        return np.asarray(np.diag(both)[:, None] - both, dtype=np.int64)
+
+    @cached_property
+    def disagreements(self) -> NDArray[np.int64]:
+        """On how many instances two models predict different classes, of shape (n_models, n_models)."""
+        smallest = self.predictions.astype(np.min_scalar_type(self.k), copy=False)
+        apart = np.zeros(2 * (len(smallest),), dtype=np.int64)
+        for i, j in zip(*np.triu_indices_from(apart, k=1), strict=True):
+            apart[i, j] = apart[j, i] = np.count_nonzero(smallest[i] != smallest[j])
+        return apart
 
     def relabelled(self, labels: Indices) -> "Labelled":
         """Return the same predictions with other labels."""
@@ -121,8 +164,9 @@ def read_labelled(
     labels : array-like of shape (n,)
         Given labels.
     classes : sequence, optional
-        All classes, in the order of every result. By default the sorted classes of the labels; a prediction outside
-        them is then refused, because it is more often a slip of coding than a class without an instance.
+        All classes, in the order of every result; a prediction outside them is refused. By default the sorted classes
+        of the labels and the predictions. Predictions are refused if none is a class of the labels, or if case, blanks
+        or a shift of numbers explain the difference.
 
     Raises
     ------
@@ -132,7 +176,7 @@ def read_labelled(
     given = read_labels(labels, argument)
     words = vocabulary(given, classes=classes)
     coded = words.encode(given, argument)
-    rows = []
+    read, rows = [], []
     for name, values in models.items():
         predicted = read_labels(values, name)
         if predicted.size != given.size:
@@ -146,8 +190,13 @@ def read_labelled(
                 ),
             )
         check_same_order(values, labels, (name, argument))
-        rows.append(words.encode(predicted, name))
-    return Labelled(coded, np.stack(rows), tuple(models), words)
+        read.append(predicted)
+        rows.append(words.encode(predicted, name, partly=classes is None))
+    unlabelled = {_item(read[model], row) for model, row in np.argwhere(np.stack(rows) < 0)}
+    if unlabelled:
+        words = Vocabulary(tuple(sorted(unlabelled.union(words.classes))))
+        coded, *rows = (words.encode(values, argument) for values in (given, *read))
+    return Labelled(coded, np.stack(rows), tuple(models), words, tuple(sorted(unlabelled)))
 
 
 def read_models(predictions: object, argument: str = "predictions") -> dict[str, object]:
@@ -280,7 +329,8 @@ def refuse_unjudged(
         )
 
 
-def _unseen_hint(values: NDArray[Any], words: Vocabulary) -> str:
+def _slip_of_coding(values: NDArray[Any], words: Vocabulary) -> str | None:
+    """Return what would make classes of all values, if it looks as if these were written or counted otherwise."""
     import pandas as pd
 
     known = set(words.classes)
@@ -297,7 +347,7 @@ def _unseen_hint(values: NDArray[Any], words: Vocabulary) -> str:
             if value.strip().casefold() in alike:
                 other = alike[value.strip().casefold()]
                 return f"{value!r} and {other!r} differ by case or blanks only: write both in one way"
-    return f"if they are classes, give all classes with {setting(classes=[...])}"
+    return None
 
 
 def _table(array: NDArray[Any]) -> bool:

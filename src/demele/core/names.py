@@ -2,6 +2,9 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
+
+from demele.core.errors import InputError, quoted
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -13,3 +16,21 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if near:
         return "; did you mean " + " or ".join(repr(lowered[item.lower()]) for item in near) + "?"
     return "; known are " + ", ".join(known)
+
+
+def checked_name(value: Any, argument: str, known: Iterable[str]) -> Any:
+    """Return one of the names that an option can have.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> checked_name("omit", "missing", ["raise", "omit"])
+    'omit'
+    """
+    if not isinstance(value, str) or value not in known:
+        raise InputError(argument, f"expected one of {', '.join(known)}, got {quoted(value)}")
+    return value

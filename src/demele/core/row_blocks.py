@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleWarning, InputError, NotEnoughData, warn_user
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
 from demele.core.sentences import arg
 from demele.core.table_columns import as_column
 
@@ -38,7 +38,10 @@ def numbered_rows(values: object, argument: str, n: int, rows_of: str) -> tuple[
     column = as_column(values, argument)
     if column.shape != (n,):
         raise InputError(argument, f"expected {n}, one per row of {arg(rows_of)}, got shape {column.shape}")
-    numbers, names = pd.factorize(column)
+    try:
+        numbers, names = pd.factorize(column)
+    except TypeError as error:
+        raise InputTypeError(argument, f"expected numbers or names, got {type(column[0]).__name__} at row 0") from error
     missing = np.flatnonzero(numbers < 0)
     if missing.size:
         raise InputError(

@@ -105,3 +105,18 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return repr(value)
+
+
+def floor_percent(part: float) -> str:
+    """Write the share of wrong labels that a verdict holds up to, rounded down.
+
+    Examples
+    --------
+    >>> floor_percent(0.02299), floor_percent(0.0007), floor_percent(0.1299), floor_percent(0)
+    ('2.29%', '0.07%', '12.9%', '0%')
+    """
+    if part <= 0:
+        return "0%"
+    digits = 1 if part >= 0.1 else 2 if part >= 0.0001 else 4
+    # A hair is added for shares such as 0.023, whose hundredfold falls below 2.3 in binary.
+    return f"{math.floor(part * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}%"

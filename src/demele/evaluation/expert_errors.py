@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import plain_text
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
@@ -25,8 +26,7 @@ _METHODS = ("audited", "sequential")
 
 def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
     """Check how often, and in what way, the expert may be wrong among ``k`` classes."""
-    if errors not in get_args(ExpertErrors):
-        raise InputError("expert_errors", f"expected 'adversarial' or 'random', got {plain_text(errors)}")
+    checked_name(errors, "expert_errors", get_args(ExpertErrors))
     if isinstance(error, bool) or not isinstance(error, int | float | np.number):
         raise InputTypeError("expert_error", f"expected a share of the rows in [0, 1], got {plain_text(error)}")
     share = float(error)

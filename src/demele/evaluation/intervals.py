@@ -91,14 +91,28 @@ def exact_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.
     >>> float(low), round(float(high), 4)
     (0.0, 0.0362)
     """
+    tail = (1 - checked_level(level)) / 2
+    return exact_low(successes, trials, tail), exact_high(successes, trials, tail)
+
+
+def exact_low(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
+    """Lower end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
     from scipy.special import betaincinv
 
-    tail = (1 - checked_level(level)) / 2
     hits, n = np.broadcast_arrays(np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64))
     with np.errstate(invalid="ignore"):
         low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, 1), np.maximum(n - hits + 1, 1), tail))
+    return np.where(n > 0, low, np.nan)
+
+
+def exact_high(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
+    """Upper end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
+    from scipy.special import betaincinv
+
+    hits, n = np.broadcast_arrays(np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64))
+    with np.errstate(invalid="ignore"):
         high = np.where(hits >= n, 1.0, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail))
-    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+    return np.where(n > 0, high, np.nan)
 
 
 def overlap_level(z: float, *, deviation_ratio: float = 1.0, correlation: float = 0.0) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg
-from demele.evaluation.row_groups import Groups
+from demele.evaluation.row_groups import Groups, effective_share, ends_at, row_counts
 from demele.evaluation.table_measures import TABLE_MEASURES, table_value
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -45,7 +46,7 @@ class PairCounts:
         return PairCounts(self.won, self.lost, self.neither)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """Ordered pairs of classifiers of one test set, what is asked of them and what is known of the labels.
 
@@ -127,8 +128,21 @@ class Question:
 
     def sides(self) -> tuple["Sides", "Sides"]:
         """Return the proportions of the established and of the candidate, pair by pair; not of a whole table."""
-        every = sides(self.data, self.measure, self.of)
-        return every.take(self.established), every.take(self.candidate)
+        return self.proportions.take(self.established), self.proportions.take(self.candidate)
+
+    @cached_property
+    def proportions(self) -> "Sides":
+        """The proportions of all models; not of a whole table."""
+        return sides(self.data, self.measure, self.of)
+
+    @cached_property
+    def score_ends(self) -> tuple[Floats, Floats]:
+        """Score intervals of these, of rows in groups at their effective number."""
+        share: Floats | float = 1.0
+        if self.groups is not None:
+            counted = (row_counts(self.data, self.measure, self.of, model) for model in range(len(self.data.names)))
+            share = np.array([effective_share(*each, self.groups, level=self.level) for each in counted])
+        return ends_at(self.proportions.successes, self.proportions.trials, share, level=self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,22 +206,10 @@ def mirror(question: Question) -> Question:
 def pair_counts(data: Labelled, established: NDArray[np.intp], candidate: NDArray[np.intp]) -> PairCounts:
     """Count who is right where two models disagree, for many pairs.
 
-    Cost: O(models^2 n) in products of matrices for who is right, O(pairs n) comparisons for the disagreements.
+    Cost: O(models^2 n), once for each ``data``.
     """
-    used, positions = np.unique(np.concatenate([established, candidate]), return_inverse=True)
-    first, second = positions[: established.size], positions[established.size :]
-    predictions = data.predictions[used]
-    right = predictions == data.labels
-    # Float32 products of zeros and ones are whole numbers, and exact up to 2^24 rows.
-    exact = np.float32 if data.n < 1 << 24 else np.float64
-    both = right.astype(exact) @ right.T.astype(exact)
-    hits = np.diag(both)
-    lost = (hits[:, None] - both).astype(np.int64)[first, second]
-    won = (hits[:, None] - both).astype(np.int64)[second, first]
-    smallest = predictions.astype(np.min_scalar_type(len(data.vocabulary)), copy=False)
-    pairs, inverse = np.unique(np.sort(np.stack([first, second]), axis=0), axis=1, return_inverse=True)
-    apart = np.fromiter((np.count_nonzero(smallest[i] != smallest[j]) for i, j in pairs.T), np.int64, pairs.shape[1])
-    return PairCounts(lost, won, apart[inverse.reshape(-1)] - lost - won)
+    lost, won = data.right_alone[established, candidate], data.right_alone[candidate, established]
+    return PairCounts(lost, won, data.disagreements[established, candidate] - lost - won)
 
 
 def sides(data: Labelled, measure: str, of: int | None) -> Sides:
@@ -218,7 +220,7 @@ def sides(data: Labelled, measure: str, of: int | None) -> Sides:
     """
     predictions, labels = data.predictions, data.labels
     if measure == "accuracy":
-        hits = np.count_nonzero(predictions == labels, axis=1).astype(np.float64)
+        hits = np.count_nonzero(data.right, axis=1).astype(np.float64)
         return Sides(hits, np.full(hits.size, float(data.n)))
     predicted, labelled = predictions == of, labels == of
     right = np.count_nonzero(predicted & labelled, axis=1).astype(np.float64)

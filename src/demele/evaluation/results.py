@@ -3,12 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
+from demele.core.labelled import ALL_CORRECT
 from demele.core.results import Interval, Note
 from demele.core.shown import Shown
 from demele.core.signature import Signature
-from demele.core.written import ForPapers, Published, plain
+from demele.core.written import ForPapers, Published, floor_percent, plain
 
 Measure = Literal["accuracy", "error", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"]
 Verdict = Literal["established", "candidate", "undecided"]
@@ -107,7 +109,7 @@ class ExpertBreakdown:
         return self.labels / self.disagreements
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Decision(Published, ForPapers, Shown):
     """What a comparison says, and on what it rests.
 
@@ -156,11 +158,27 @@ class Decision(Published, ForPapers, Shown):
     assumptions: tuple[str, ...]
     p_value: float = math.nan
     estimate_interval: Interval | None = None
-    breakdown: Breakdown | None = None
-    expert_breakdown: ExpertBreakdown | None = None
     notes: tuple[Note, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
     signature: Signature
+    asked: Any = field(repr=False)
+
+    @cached_property
+    def breakdown(self) -> Breakdown | None:
+        """How many wrong labels the verdict holds up to."""
+        found: Breakdown | None = self.asked.breakdown()
+        return found
+
+    @cached_property
+    def expert_breakdown(self) -> ExpertBreakdown | None:
+        """How many wrong labels of the expert the verdict holds up to."""
+        found: ExpertBreakdown | None = self.asked.expert_breakdown()
+        return found
+
+    @cached_property
+    def details(self) -> Mapping[str, Any]:
+        """Disagreements by class, what an audit would show, and quantities of the method."""
+        found: dict[str, Any] = self.asked.details()
+        return found
 
     @property
     def choice(self) -> Literal["established", "candidate"]:
@@ -238,9 +256,12 @@ class Decision(Published, ForPapers, Shown):
         if self.breakdown is not None and self.breakdown.labels >= 0:
             # Beside an audit the verdict rests on it; what is counted is what the given labels alone would bear.
             alone = "the labels without the audit bear" if self.method in ("audited", "sequential") else "bears"
-            bears = f", {alone} {self.breakdown.rate:.2%} wrong"
+            bears = f", {alone} {floor_percent(self.breakdown.rate)} wrong"
             bears += "" if self.method in ("audited", "sequential") else " labels"
+        trusted = (
+            ", if all labels are correct" if ALL_CORRECT in self.assumptions and self.verdict != "undecided" else ""
+        )
         return (
-            f"Decision({self.verdict}: {what} of {self.names[1]} - {self.names[0]} = {self.difference:+.4f} "
+            f"Decision({self.verdict}{trusted}: {what} of {self.names[1]} - {self.names[0]} = {self.difference:+.4f} "
             f"{self.interval}, {self.method}, n={self.n}{bears})"
         )

@@ -1,5 +1,6 @@
 """Files of predictions, labels, transitions and cleanings, as the commands about classifiers read them."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -207,7 +208,7 @@ def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
         if not 0 < len(found) <= _MOST_SUGGESTED or missing or any("," in str(value) for value in found):
             raise
         listed = ",".join(class_text(value) for value in found)
-        raise type(error)(renamed(error, {"classes": f"--classes={listed}"})) from error
+        raise type(error)(renamed(error, {"classes": shlex.quote(f"--classes={listed}")})) from error
 
 
 def _by_value(value: object) -> tuple[bool, int | float, str]:

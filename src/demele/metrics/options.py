@@ -87,7 +87,7 @@ def _deviation(name: str, value: Any) -> float:
 
 
 def _resamples(name: str, value: Any) -> int:
-    if value == 1 and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+    if isinstance(value, numbers.Integral) and value == 1 and not isinstance(value, bool):
         raise InputError("bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
     return cast("int", at_least(0).check(name, value))
 

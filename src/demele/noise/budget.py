@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
-from demele.core.labelled import Indices, plain_text
+from demele.core.labelled import ALL_CORRECT, Indices, plain_text
 from demele.noise.limits import hypergeometric_limit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -138,7 +138,11 @@ def _of_rate(rate: float, given: Counts) -> NoiseBudget:
         everywhere,
         np.full((k, k), wrong),
         level=None,
-        assumptions=(f"at most {wrong} of the {n} labels are wrong (a rate of {rate:g}), whichever they are",),
+        assumptions=(
+            f"at most {wrong} of the {n} labels are wrong (a rate of {rate:g}), whichever they are"
+            if wrong
+            else ALL_CORRECT,
+        ),
     )
 
 

@@ -285,7 +285,7 @@ def _measure(data: Content) -> str:
 
 def _how(data: Content) -> list[str]:
     name = str(data["method"])
-    words, spec = method_words(name, str(data["measure"])), METHODS.get(name)
+    words, spec = method_words(data), METHODS.get(name)
     cited = _cite(_keys(spec.references)) if spec else ""
     title = f" ({words.title[:1].lower()}{words.title[1:]})" if words.title else ""
     target = Signature.parse(data["signature"]).arguments.get("target")

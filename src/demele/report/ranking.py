@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from demele.core.written import floor_percent
 from demele.report.estimates import grid, labels_page, strip
 from demele.report.page import Cell, Html, facts, h, lead, notes, of_kind, paragraph, signature, table
-from demele.report.sentences import better_of, by_names, measure_of, method_facts, ranking_headline
+from demele.report.sentences import better_of, by_names, measure_of, method_facts, ranking_headline, trusts_labels
 from demele.report.words import (
     DASH,
     Text,
     count,
     digits_for,
     em,
-    floor_percent,
     level_text,
     named,
     percent,
@@ -93,7 +93,7 @@ class _View:
 
 def _verdict(view: _View) -> Html:
     data = view.data
-    despite = "if every label is right" if data["method"] == "classic" else "whatever the label errors allowed for"
+    despite = "if all labels are correct" if trusts_labels(data) else "whatever the label errors allowed for"
     level = level_text(data["level"])
     together = (
         f"Each verdict has its own level of {level}: among so many, some may be wrong."

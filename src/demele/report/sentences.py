@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from demele.core.labelled import ALL_CORRECT
+from demele.core.written import floor_percent
 from demele.report.words import (
     DASH,
     Span,
@@ -11,7 +13,6 @@ from demele.report.words import (
     count,
     digits_for,
     first_names,
-    floor_percent,
     joined,
     level_text,
     measure_word,
@@ -152,10 +153,23 @@ def labels_share(labels: int, n: int) -> str:
     return f"{floor_percent(labels / n)} of the labels ({labels:,} of {n:,})"
 
 
-def method_words(method: str, measure: str) -> MethodWords:
+def trusts_labels(data: Item) -> bool:
+    """Whether a comparison takes all labels as correct."""
+    return ALL_CORRECT in (data.get("assumptions") or ())
+
+
+def method_words(data: Item) -> MethodWords:
     """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
+    method = str(data["method"])
     words = METHOD_WORDS.get(method, MethodWords("", "", ""))
-    if measure not in ("macro-f1", "balanced-accuracy", "matthews") or method not in DIFFERENCES:
+    if method == "bounded" and trusts_labels(data):
+        return MethodWords(
+            "McNemar's exact test",
+            "Both classifiers saw the same instances, so only their disagreements count: McNemar's exact test compares "
+            "how often each is right there.",
+            "Errs at most at its level if all labels are correct.",
+        )
+    if data["measure"] not in ("macro-f1", "balanced-accuracy", "matthews") or method not in DIFFERENCES:
         return words
     labels = DIFFERENCES[method]
     return MethodWords(
@@ -169,7 +183,7 @@ def method_words(method: str, measure: str) -> MethodWords:
 def method_facts(data: Item) -> list[tuple[str, object]]:
     """Return what a comparison method does, and what that is worth, as names and values."""
     method = str(data["method"])
-    words = method_words(method, str(data["measure"]))
+    words = method_words(data)
     title = f": {words.title}" if words.title else ""
     return [("Method", Text(code(method), title)), ("Rule", words.rule), ("Worth", words.worth)]
 
@@ -181,10 +195,13 @@ def decision_headline(data: Item) -> Text:
     """Say which of two classifiers to use, and by how much it is better or why not."""
     established, candidate = pair_names(data)
     value, span = gain(data)
+    replacing, keeping = ("If all labels are correct, replace ", "If all labels are correct, keep ")
+    if not trusts_labels(data):
+        replacing, keeping = "Replace ", "Keep "
     if data["verdict"] == "candidate":
-        return Text("Replace ", established, " by ", candidate, ": ", _by(data, value, span), ".")
+        return Text(replacing, established, " by ", candidate, ": ", _by(data, value, span), ".")
     if data["verdict"] == "established":
-        return Text("Keep ", established, ": ", _by(data, *turned(value, span)), ".")
+        return Text(keeping, established, ": ", _by(data, *turned(value, span)), ".")
     worse = "; by the estimate it is worse" if value is not None and value < 0 else ""
     return Text("Keep ", established, f": {_means(data)} cannot show that ", candidate, f" is better{worse}.")
 

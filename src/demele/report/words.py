@@ -20,7 +20,6 @@ __all__ = [
     "fine",
     "fine_brackets",
     "first_names",
-    "floor_percent",
     "joined",
     "level_text",
     "link",
@@ -319,21 +318,6 @@ def points(value: float | None, digits: int = 1, *, sign: bool = False) -> str:
 def points_range(span: Span, digits: int = 1, *, sign: bool = False) -> str:
     """Write an interval of differences in points; nothing if an end is missing."""
     return "" if None in span else f"[{points(span[0], digits, sign=sign)}, {points(span[1], digits, sign=sign)}]"
-
-
-def floor_percent(part: float) -> str:
-    """Write how much a verdict bears: never more than it does.
-
-    Examples
-    --------
-    >>> floor_percent(0.02299), floor_percent(0.0007), floor_percent(0.1299), floor_percent(0)
-    ('2.29%', '0.07%', '12.9%', '0%')
-    """
-    if part <= 0:
-        return "0%"
-    digits = 1 if part >= 0.1 else 2 if part >= 0.0001 else 4
-    # A hair is added for shares such as 0.023, whose hundredfold falls below 2.3 in binary.
-    return f"{math.floor(part * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}%"
 
 
 def share(percentage: float | None) -> str:

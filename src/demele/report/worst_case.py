@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from demele.core.written import floor_percent
 from demele.report.estimates import axis, decimals
 from demele.report.page import Cell, Html, h, table
-from demele.report.words import Text, floor_percent, percent, points
+from demele.report.words import Text, percent, points
 
 __all__ = ["Disagreements", "figure", "rates_table", "reach"]
 

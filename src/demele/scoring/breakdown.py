@@ -15,7 +15,7 @@ from demele.core.inputs import read_pair
 from demele.core.names import suggestion
 from demele.core.sentences import sentence
 from demele.core.shown import Worded
-from demele.core.written import Written, plain
+from demele.core.written import Written, floor_percent, plain
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
 from demele.estimation.information import InformationTable
@@ -76,8 +76,8 @@ class Breakdown(Written, Worded):
         )
         return sentence(
             f"By {title}, {self.ahead} ({self.value_ahead:.3f}) stays ahead of {self.behind} "
-            f"({self.value_behind:.3f}) if at most {self.guaranteed:.2%} of the annotations of each factor are wrong, "
-            f"wherever they are; {turned}."
+            f"({self.value_behind:.3f}) if at most {floor_percent(self.guaranteed)} of the annotations of each factor "
+            f"are wrong, wherever they are; {turned}."
         )
 
     def to_dict(self) -> dict[str, Any]:

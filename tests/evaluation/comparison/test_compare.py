@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS, method_names
 from demele.evaluation.comparison.rank import rank
+from demele.evaluation.measures.assess import assess
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-from tests.tolerances import ROUNDING, assert_close
+from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 NAMES = np.array(["cat", "dog", "eel"])
 
@@ -35,6 +37,104 @@ def decide(**changes: Any) -> Any:
     return compare(given.pop("established"), given.pop("candidate"), given.pop("labels"), **given)
 
 
+@pytest.mark.parametrize("measure", ["accuracy", "error"])
+@pytest.mark.parametrize("shift", [0, 12, 30])
+def test_the_default_is_the_exact_test_of_the_pairs(measure: Any, shift: int) -> None:
+    """McNemar's exact test, one-sided at 2.5%, as SciPy and statsmodels have it."""
+    from scipy.stats import binomtest
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    candidate = np.where(np.arange(500) < shift, Case.labels, Case.old)
+    candidate[490:] = (Case.labels[490:] + 1) % 3
+    found = decide(candidate=candidate, measure=measure)
+    right = [predictions == Case.labels for predictions in (Case.old, candidate)]
+    won, lost = (right[1] & ~right[0]).sum(), (right[0] & ~right[1]).sum()
+    assert found.method == "bounded"
+    assert_close(found.p_value, binomtest(won, won + lost, alternative="greater").pvalue, SOLVER)
+    if won > lost:
+        both = mcnemar([[0, lost], [won, 0]], exact=True).pvalue
+        assert_close(2 * found.p_value, both, SOLVER)
+    assert (found.verdict == "candidate") == (found.p_value <= 0.025)
+    asked = decide(candidate=candidate, measure=measure, noise=0)
+    assert found.to_dict() == asked.to_dict()
+    assert "All given labels are correct." in found.assumptions
+
+
+def test_the_default_says_what_it_takes_for_granted() -> None:
+    found = decide()
+    assert found.sentence.startswith("If all labels are correct, replace ")
+    assert repr(found).startswith("Decision(candidate, if all labels are correct: ")
+    assert found.breakdown is not None
+    assert found.breakdown.labels > 0
+    assert decide(established=Case.new, candidate=Case.old).sentence.startswith("If all labels are correct, keep ")
+    assert "McNemar" in found.methods()
+    for other in (decide(noise=0.01), decide(method="reference", true_labels=Case.labels)):
+        assert "all labels are correct" not in other.sentence + repr(other)
+    assert decide(method="classic").sentence.startswith("If all labels are correct, ")
+
+
+@pytest.mark.parametrize(("target", "candidate"), [("population", 10), ("sample", 1), ("overlap", 40)])
+def test_the_default_answers_for_every_target(target: str, candidate: int) -> None:
+    wrong = np.flatnonzero(Case.old != Case.labels)
+    better = Case.old.copy()
+    better[wrong[:candidate]] = Case.labels[wrong[:candidate]]
+    assert decide(candidate=better, target=target).verdict == "candidate"
+    better[wrong[: candidate + 1]] = Case.old[wrong[: candidate + 1]]
+    assert decide(candidate=better, target=target).verdict == "undecided"
+
+
+def test_how_many_wrong_labels_a_verdict_holds_up_to_is_rounded_down() -> None:
+    """33 of 5,432 labels are 0.6075%."""
+    labels = np.zeros(5432, dtype=int)
+    labels[:2000] = 1
+    old, new = labels.copy(), labels.copy()
+    lost, won = 256, 256 + 85
+    new[:lost] = 1 - labels[:lost]
+    old[lost : lost + won] = 1 - labels[lost : lost + won]
+    found = decide(established=old, candidate=new, labels=labels)
+    assert found.breakdown is not None
+    share = 100 * found.breakdown.rate
+    shown = re.search(r"bears ([\d.]+)% wrong", repr(found))
+    assert shown is not None
+    assert 0 <= share - float(shown[1]) < 0.01
+    assert f"{shown[1]}% of the labels ({found.breakdown.labels} of 5,432)" in " ".join(found.sentences)
+
+
+def test_predictions_of_a_class_that_no_label_has_count_as_wrong() -> None:
+    silent = NAMES[Case.new].astype(object)
+    silent[[3, 8, 400]] = "no answer"
+    found = decide(established=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels])
+    [note] = [note for note in found.notes if note.code == "class-not-labelled"]
+    assert "3 predictions use a class that no label has, 'no answer' (first: row 3)" in note.message
+    told = decide(
+        established=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels], classes=[*NAMES, "no answer"]
+    )
+    assert found.difference == told.difference
+    assert "class-not-labelled" not in codes(told)
+    ranking = rank({"old": NAMES[Case.old], "new": silent}, NAMES[Case.labels])
+    assert codes(ranking).count("class-not-labelled") == 1
+
+
+def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an audit would show, and how many wrong labels a verdict holds up to, are computed when they are read."""
+    from demele.core import labelled
+    from demele.evaluation.comparison import decided
+
+    made: list[str] = []
+    for name in ("prospect", "breakdown"):
+        true = getattr(decided, name)
+        monkeypatch.setattr(decided, name, lambda *a, true=true, name=name, **k: (made.append(name), true(*a, **k))[1])
+    counted = labelled.Labelled.__dict__["disagreements"]
+    once = counted.func
+    monkeypatch.setattr(counted, "func", lambda data: (made.append("counts"), once(data))[1])
+    found = decide()
+    assert made == ["counts"]
+    assert found.details["prospect"]
+    assert found.breakdown is not None
+    found.to_dict()
+    assert sorted(made) == ["breakdown", "counts", "prospect"]
+
+
 def test_verdict_choice_and_difference() -> None:
     better, worse = decide(), decide(established=Case.new, candidate=Case.old)
     assert (better.verdict, better.choice) == ("candidate", "candidate")
@@ -47,7 +147,9 @@ def test_verdict_choice_and_difference() -> None:
 
 def test_the_sharpest_method_that_the_rest_allows() -> None:
     audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
-    assert decide().method == "classic"
+    assert decide().method == "bounded"
+    assert decide(measure="error").method == "bounded"
+    assert decide(measure="recall", of=1).method == "classic"
     assert decide(noise=0.01).method == "bounded"
     assert decide(noise=0.01, measure="recall", of=1).method == "prudent-v1"
     assert decide(audit=audit).method == "audited"
@@ -187,7 +289,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("one label more", {"labels": np.append(Case.labels, 0)}, InputError, r"established and labels: .*500 and 501"),
     (
         "an unseen class",
-        {"candidate": np.append(Case.new[:-1], 7)},
+        {"candidate": np.append(Case.new[:-1], 7), "classes": [0, 1, 2]},
         InputError,
         r"candidate: 1 of 500 .*7, first at row 499",
     ),
@@ -396,6 +498,27 @@ def test_a_level_is_a_confidence(level: float, hint: str) -> None:
         compare([0, 1], [0, 1], [0, 1], level=level)
 
 
+ODD: list[Any] = [0.5, [1], ["x"], np.array([1, 2]), np.array(["a", "b"]), {}, {1, 2}, np.array(3), b"x", object()]
+
+
+@pytest.mark.parametrize("name", ["method", "target", "errors", "expert_errors", "names", "correction", "measure"])
+@pytest.mark.parametrize("value", ODD, ids=lambda value: repr(value)[:20])
+def test_values_of_any_kind_are_refused_in_our_words(name: str, value: Any) -> None:
+    if name == "names" and isinstance(value, np.ndarray) and value.size == 2:
+        return  # these are two names
+    models = {"old": Case.old, "new": Case.new}
+    call = partial(rank, models, Case.labels) if name == "correction" else decide
+    with pytest.raises(InputError) as caught:
+        call(**{name: value})
+    assert caught.value.argument == name
+
+
+@pytest.mark.parametrize("groups", [[{"a": 1}] * 500, [{i} for i in range(500)], np.array([{1}] * 500, dtype=object)])
+def test_groups_that_no_table_could_name_are_refused(groups: Any) -> None:
+    with pytest.raises(InputTypeError, match=r"groups: expected numbers or names, got (dict|set) at row 0"):
+        decide(groups=groups)
+
+
 # Notes on what labels and methods are worth --------------------------------------------------------------------------
 
 
@@ -418,9 +541,25 @@ def test_labels_off_by_one_class_are_told() -> None:
 def test_the_limit_is_that_of_the_interval(right: int) -> None:
     """50 of 100 labels are of the largest class: the score interval of 59 of 100 reaches to 0.492, of 60 to 0.502."""
     labels = np.repeat([0, 1], 50)
-    weak = np.where(np.arange(100) < right, labels, 1 - labels)
+    weak = np.where(np.argsort(np.argsort(np.arange(100) % 50, kind="stable")) < right, labels, 1 - labels)
     found = compare(weak, labels, labels)
     assert ("largest-class" in codes(found)) == (right < 60)
+
+
+def test_rare_classes_do_not_make_a_classifier_weak() -> None:
+    """3% are ill: who finds half of them agrees with fewer labels than who always says healthy, and tells much more."""
+    labels = np.r_[np.ones(60, int), np.zeros(1940, int)]
+    finds = labels.copy()
+    finds[30:110] = 1 - labels[30:110]
+    found = compare(finds, labels, labels)
+    assert found.established.value < 0.97
+    assert "largest-class" not in codes(found)
+    assert "largest-class" not in codes(assess(finds, labels))
+    shuffled = np.random.default_rng(0).permutation(finds)
+    assert "largest-class" in codes(compare(shuffled, labels, labels))
+    assert "largest-class" in codes(assess(shuffled, labels))
+    for other in ({"measure": "recall", "of": 1}, {"measure": "f1", "of": 0}, {"measure": "matthews"}):
+        assert "largest-class" not in codes(compare(shuffled, labels, labels, **other))  # type: ignore[arg-type]
 
 
 def test_a_ranking_names_the_weak_ones_once() -> None:
@@ -435,17 +574,6 @@ def test_a_ranking_names_the_weak_ones_once() -> None:
 def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
     found = compare_without_labels(Case.old, Case.new, (Case.labels + 1) % 3)
     assert "largest-class" not in codes(found)
-
-
-def test_an_open_classic_verdict_points_to_the_paired_test() -> None:
-    close = np.where(np.arange(500) < 10, Case.labels, Case.old)
-    classic = decide(candidate=close)
-    assert (classic.verdict, classic.method) == ("undecided", "classic")
-    [note] = [note for note in classic.notes if note.code == "paired-is-sharper"]
-    assert note.severity == "info"
-    assert note.message.startswith("noise=0 believes every label too")
-    for other in (decide(), decide(candidate=close, noise=0), decide(candidate=close, measure="recall", of=1)):
-        assert "paired-is-sharper" not in codes(other)
 
 
 def test_what_one_method_alone_uses_names_the_remedy() -> None:

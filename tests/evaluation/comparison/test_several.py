@@ -271,7 +271,7 @@ def test_true_labels_give_a_reference_beside() -> None:
     pd.testing.assert_frame_equal(found.reference, clean.pairs)
     assert (found.pairs["verdict"] == "undecided").all()
     assert (found.reference["verdict"] != "undecided").all()
-    overlap = rank(models, noisy, true_labels=labels)
+    overlap = rank(models, noisy, method="classic", true_labels=labels)
     assert overlap.reference is not None
     assert set(overlap.reference["method"]) == {"reference"}
     assert rank(models, noisy, noise=0.2).reference is None

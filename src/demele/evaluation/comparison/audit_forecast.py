@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count, checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, plain_text, read_labelled, read_models
+from demele.core.names import checked_name
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -114,8 +115,7 @@ def forecast_audits(
     300
     """
     data, held = _read(predictions, labels, audit, classes)
-    if target not in get_args(Target) or target == "overlap":
-        raise InputError("target", f"expected population or sample, got {plain_text(target)}")
+    checked_name(target, "target", ("population", "sample"))
     worlds = assumed_worlds(_rates(wrong)) if held is None else (_found(data, held),)
     asked = _checked_sizes(sizes, data.n, held)
     question = _question(data, checked_confidence(level), target)

@@ -15,8 +15,8 @@ from demele.core.results import Note
 from demele.evaluation.comparison.classic import model_shares
 from demele.evaluation.comparison.cleaned import after_cleaning
 from demele.evaluation.comparison.grouped import group_counts, grouped_bears, grouped_population
-from demele.evaluation.intervals import exact_interval, normal_quantile, overlap_gap, score_interval
-from demele.evaluation.question import Outcomes, PairCounts, Question, mirror
+from demele.evaluation.intervals import exact_high, exact_low, normal_quantile, overlap_gap, score_interval
+from demele.evaluation.question import Outcomes, PairCounts, Question
 from demele.evaluation.row_groups import alike_share
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -86,16 +86,20 @@ def bounded(question: Question) -> Outcomes:
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
     budget = noise_budget(noise, question.data.labels, question.data.k, tail=tail)
     noise_error = 0.0 if budget.level is None else tail
-    counts, mirrored = question.counts(), mirror(question)
-    forward, backward = (reach(asked, budget) for asked in (question, mirrored))
-    sides = (_Claim(question, counts, forward), _Claim(mirrored, counts.mirror(), backward))
+    # Both claims of each pair, every one once: in a ranking, the claims of one pair are those of another.
+    m = len(question.data.predictions)
+    ends = question.established, question.candidate
+    orders = np.stack([m * ends[0] + ends[1], m * ends[1] + ends[0]])
+    claims, places = np.unique(orders, return_inverse=True)
+    asked = replace(question, established=claims // m, candidate=claims % m)
+    claim = _Claim(asked, asked.counts(), reach(asked, budget))
     decide = {"population": _population, "sample": _sample, "overlap": _overlap}[question.target]
-    (candidate, low, p_value), (established, high, _) = (decide(side, noise_error) for side in sides)
-    first, second = question.sides()
-    kept = [
-        _moved_interval(side.successes, question, budget, models)
-        for side, models in ((first, question.established), (second, question.candidate))
-    ]
+    found = (*decide(claim, noise_error), claim.reach.drop)
+    (candidate, established), (low, high), (p_value, _), (fall, rise) = (
+        part[places.reshape(orders.shape)] for part in found
+    )
+    counts = question.counts()
+    kept = _moved_interval(question, budget)
     return Outcomes(
         candidate=candidate,
         established=established,
@@ -111,14 +115,14 @@ def bounded(question: Question) -> Outcomes:
         }[question.target],
         kind="worst-case",
         p_value=p_value,
-        established_interval=kept[0],
-        candidate_interval=kept[1],
+        established_interval=(kept[0][question.established], kept[1][question.established]),
+        candidate_interval=(kept[0][question.candidate], kept[1][question.candidate]),
         assumptions=tuple(budget.assumptions),
         notes=misfit_notes(budget),
         details={
             "wrong_labels_at_most": int(budget.wrong),
-            "worst_difference": (counts.won - counts.lost - forward.drop) / question.data.n,
-            "best_difference": (counts.won - counts.lost + backward.drop) / question.data.n,
+            "worst_difference": (counts.won - counts.lost - fall) / question.data.n,
+            "best_difference": (counts.won - counts.lost + rise) / question.data.n,
         },
     )
 
@@ -158,23 +162,26 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
         return np.full(question.n_pairs, -1)
     asked = _as_used(question, method_name)
     by_overlap = method_name in BY_OVERLAP or question.target == "overlap"
+    # Only one claim of a pair can hold: the one that was made, else that of the model with more labels.
     counts = asked.counts()
-    first, second = (side.successes.astype(np.int64) for side in asked.sides())
+    turned = counts.lost > counts.won if outcomes is None else outcomes.established
+    asked = replace(
+        asked,
+        established=np.where(turned, asked.candidate, asked.established),
+        candidate=np.where(turned, asked.established, asked.candidate),
+    )
+    counts = asked.counts()
     if by_overlap:
-        forward, backward = (_overlap_bears(*pair, asked) for pair in ((first, second), (second, first)))
+        first, second = (side.successes.astype(np.int64) for side in asked.sides())
+        found = _overlap_bears(first, second, asked)
     elif question.clusters is not None:
-        sums = [group_counts(asked, question.clusters, pair) for pair in range(question.n_pairs)]
-        forward, backward = (
-            np.array([grouped_bears(side, question.clusters, question.tail) for side in sides], dtype=np.int64)
-            for sides in (sums, [one.mirror() for one in sums])
-        )
+        sums = (group_counts(asked, question.clusters, pair) for pair in range(question.n_pairs))
+        found = np.array([grouped_bears(one, question.clusters, question.tail) for one in sums], dtype=np.int64)
     elif question.target == "sample":
-        forward, backward = (_sign_bears(gap) for gap in (counts.won - counts.lost, counts.lost - counts.won))
+        found = _sign_bears(counts.won - counts.lost)
     else:
-        forward, backward = (_test_bears(side, question.tail) for side in (counts, counts.mirror()))
-    if outcomes is None:
-        return np.maximum(forward, backward)
-    return np.where(outcomes.candidate, forward, np.where(outcomes.established, backward, -1))
+        found = _test_bears(counts, question.tail)
+    return found if outcomes is None else np.where(outcomes.candidate | outcomes.established, found, -1)
 
 
 def reach(question: Question, budget: NoiseBudget) -> Reach:
@@ -231,11 +238,11 @@ def paired_low(lost: Counts, won: Counts, n: int, tail: float) -> Floats:
     The difference is d (2 s - 1): d is how often just one of the two is right, s how often that is the candidate. Exact
     limits of both at ``tail``; of d the one that lowers the product. (At a p-value of ``tail`` itself, it is 0.)
     """
-    level = 1 - 2 * tail
-    share = exact_interval(won, lost + won, level=level)[0]
-    share = np.where(lost + won > 0, share, 0.0)
-    few, many = exact_interval(lost + won, np.full(lost.size, n), level=level)
-    low: Floats = (2 * share - 1) * np.where(share > 0.5, few, many)
+    share = np.where(lost + won > 0, exact_low(won, lost + won, tail), 0.0)
+    leads = share > 0.5
+    often = np.where(leads, exact_low(lost + won, n, tail), 0.0)
+    often[~leads] = exact_high((lost + won)[~leads], n, tail)
+    low: Floats = (2 * share - 1) * often
     return low
 
 
@@ -273,11 +280,9 @@ def _floor(claim: _Claim, tail: float) -> Floats:
     counts, far = claim.counts, claim.reach
     won = counts.won - np.minimum(np.minimum(counts.won, far.wrong), far.drop)
     lost = counts.lost + np.minimum(far.exchanged + far.granted, far.wrong)
-    share = exact_interval(won, lost + won, level=1 - 2 * tail)[0]
-    share = np.where(lost + won > 0, share, 0.0)
+    share = np.where(lost + won > 0, exact_low(won, lost + won, tail), 0.0)
     decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), claim.question.data.n)
-    many = exact_interval(decided, np.full(lost.size, claim.question.data.n), level=1 - 2 * tail)[1]
-    low: Floats = np.minimum(2 * share - 1, 0.0) * many
+    low: Floats = np.minimum(2 * share - 1, 0.0) * exact_high(decided, claim.question.data.n, tail)
     return low
 
 
@@ -344,19 +349,18 @@ def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:
     return Reach(exchange, grant, fall, np.full(question.n_pairs, budget.wrong, dtype=np.int64))
 
 
-def _moved_interval(
-    successes: Floats, question: Question, budget: NoiseBudget, models: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
-    """Union of the score intervals over the numbers right that the noise allows; limits of it share the error."""
-    n = question.data.n
-    trials = np.full(successes.size, float(n))
+def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Floats]:
+    """Union, for each model, of the score intervals over the numbers right that the noise allows."""
+    successes, trials = question.proportions.successes, question.proportions.trials
+    # Limits of the noise that may fail share the error.
     level = question.level if budget.level is None else (1 + question.level) / 2
     share: Floats | float = 1.0
     if question.clusters is not None:
         # Wrong labels may hide that the rows of each group are all alike.
-        share = alike_share(question.clusters, level=level) if budget.wrong else model_shares(question, models, level)
+        every = np.arange(successes.size)
+        share = alike_share(question.clusters, level=level) if budget.wrong else model_shares(question, every, level)
     low, _ = score_interval(np.maximum(successes - budget.wrong, 0) * share, trials * share, level=level)
-    _, high = score_interval(np.minimum(successes + budget.wrong, n) * share, trials * share, level=level)
+    _, high = score_interval(np.minimum(successes + budget.wrong, trials) * share, trials * share, level=level)
     return low, high
 
 

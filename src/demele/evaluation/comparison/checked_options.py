@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
+from demele.core.names import checked_name
 from demele.core.sentences import arg, setting
 from demele.core.table_columns import as_column, check_same_order
 from demele.evaluation.comparison.methods import METHODS, MethodSpec, resolved
@@ -72,22 +73,23 @@ def ask(
     seed: int,
     knowledge: Knowledge,
     exact: bool = False,
-) -> tuple[MethodSpec, Question, Labelled]:
-    """Check everything and return the method, its question, and the data as they were given."""
+) -> tuple[MethodSpec, Question]:
+    """Check everything and return the method and its question."""
     level = checked_confidence(level)
-    if measure not in get_args(Measure):
-        raise InputError("measure", f"expected one of {', '.join(get_args(Measure))}, got {measure!r}")
-    if target is not None and target not in get_args(Target):
-        raise InputError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
+    checked_name(measure, "measure", get_args(Measure))
+    if target is not None:
+        checked_name(target, "target", get_args(Target))
     noise, audit = knowledge.noise, knowledge.audit
     if isinstance(noise, Audit):  # an audit can be given as what is known of the noise
         if audit is not None:
             raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
         noise, audit = None, noise
     noise = read_noise(noise)
+    inner = "accuracy" if measure == "error" else measure
+    if method is None and noise is None and audit is None and inner == "accuracy":
+        noise = 0.0
     given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
     given |= {"audit"} if audit is not None else set()
-    inner = "accuracy" if measure == "error" else measure
     if method is None:
         _refuse_unused(knowledge)
     spec = resolved(method, measure=inner, target=target, given=frozenset(given))
@@ -155,15 +157,14 @@ def ask(
         refuse_whole_groups(question.clusters, question.audit)
     for name in ("true_labels", "difficulty", "reference", "groups"):
         check_same_order(getattr(knowledge, name), labels, (name, argument))
-    return spec, question, data
+    return spec, question
 
 
 def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact: Any, errors: Any) -> None:
     """Check what is offered with audits only."""
     if not isinstance(exact, bool):
         raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
-    if errors not in ("any", "undirected"):
-        raise InputError("errors", f"expected 'any' or 'undirected', got {plain_text(errors)}")
+    checked_name(errors, "errors", ("any", "undirected"))
     if (
         measure in TABLE_MEASURES
         and spec.name == "audited"
@@ -228,9 +229,11 @@ def two_names(names: Any) -> tuple[str, str]:
     InputError
         If these are not two different names.
     """
-    if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
-        raise InputError("names", f"expected two different names, got {names!r}")
-    return str(names[0]), str(names[1])
+    unordered = isinstance(names, str | bytes | set | frozenset | Mapping) or not np.iterable(names)
+    found = [] if unordered else [str(name) for name in names]
+    if len(found) != 2 or found[0] == found[1]:
+        raise InputError("names", f"expected two different names, got {quoted(names)}")
+    return found[0], found[1]
 
 
 def _refuse_unused(knowledge: Knowledge) -> None:

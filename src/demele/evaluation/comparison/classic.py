@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.labelled import Indices
+from demele.core.labelled import ALL_CORRECT, Indices
 from demele.evaluation.comparison.table_difference import linearised
 from demele.evaluation.question import Outcomes, Question, Sides, as_value
 from demele.evaluation.row_groups import effective_share, ends_at, row_counts
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 def classic(question: Question) -> Outcomes:
     """Compare the score intervals of both on the given labels (Benjelloun, section 6.5.4)."""
-    return overlap(question, assumptions=("Every given label is right.",))
+    return overlap(question, assumptions=(ALL_CORRECT,))
 
 
 def reference(question: Question) -> Outcomes:

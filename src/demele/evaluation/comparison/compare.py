@@ -49,9 +49,10 @@ def compare(
     labels : array-like of shape (n,)
         The given labels.
     method : str, optional
-        See :func:`demele.evaluation.method_names`. By default the sharpest that the rest allows: ``"audited"`` with an
-        audit, else ``"bounded"`` with knowledge of the noise (``"prudent-v1"`` for other measures than accuracy), else
-        ``"classic"``, which believes every label.
+        See :func:`demele.evaluation.method_names`. By default ``"audited"`` with an audit, else ``"bounded"`` for the
+        accuracy: without knowledge of the noise it takes all labels as correct, ``noise=0``, and is McNemar's exact
+        test. For other measures ``"prudent-v1"`` with knowledge of the noise, else ``"classic"``, the overlap of two
+        intervals.
     measure : str
         ``"accuracy"``, ``"error"``; ``"precision"``, ``"recall"``, ``"f1"`` of one class, named by ``of``; or of all
         classes ``"macro-f1"``, ``"balanced-accuracy"`` or ``"matthews"`` (correlation), by the methods ``"classic"``,
@@ -59,7 +60,7 @@ def compare(
     of : class, optional
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
         What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The
-        rate 0 believes every label, as ``"classic"`` does, and is sharper: the test is paired.
+        rate 0 takes all labels as correct.
     audit : Audit, optional
         Expert labels of some rows, and how these were chosen.
     level : float in (0, 1)
@@ -68,7 +69,7 @@ def compare(
         Better on new instances (the default), on these instances with right labels, or by so much that the two
         intervals on right labels would not overlap.
     classes : sequence, optional
-        All classes; by default those of the labels.
+        All classes; by default those of the labels and the predictions. A note names the classes that no label has.
     true_labels : array-like of shape (n,), optional
         For ``"reference"``.
     difficulty : array-like of shape (n,), optional
@@ -149,7 +150,7 @@ def compare(
         expert_errors=expert_errors,
         groups=groups,
     )
-    spec, question, data = ask(
+    spec, question = ask(
         {first: established, second: candidate},
         labels,
         [(0, 1)],
@@ -163,7 +164,7 @@ def compare(
         knowledge=knowledge,
         exact=exact,
     )
-    return decision(spec, question, spec(question), 0, measure=measure, data=data)
+    return decision(spec, question, spec(question), measure=measure)
 
 
 def compare_without_labels(

@@ -1,14 +1,14 @@
 """A method's outcome for one pair, presented as a decision."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from demele.core.labelled import Labelled
 from demele.core.results import Interval, Note
-from demele.core.sentences import in_code, setting
+from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
@@ -21,10 +21,10 @@ from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.comparison.table_difference import own_ends, table_notes
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
 from demele.evaluation.measures.audit_plausibility import audit_notes
-from demele.evaluation.measures.largest_class import largest_class_notes, unpredicted_notes
-from demele.evaluation.question import Outcomes, Question, as_value, sides
+from demele.evaluation.measures.largest_class import largest_class_notes, unlabelled_notes, unpredicted_notes
+from demele.evaluation.question import Outcomes, Question, as_value
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
-from demele.evaluation.row_groups import effective_rows, group_notes, row_counts, score_ends
+from demele.evaluation.row_groups import effective_rows, group_notes
 from demele.evaluation.table_measures import lowest_value, table_value
 from demele.noise.square_tables import digest
 
@@ -37,49 +37,110 @@ _NO_PROSPECT = ("reference", "cleaned", "label-free", "audited", "sequential")
 _AUDITED = ("audited", "sequential")
 
 
-def decision(
-    spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, *, measure: str, data: Labelled
-) -> Decision:
-    """Present what a method says of one pair."""
-    models = (int(question.established[pair]), int(question.candidate[pair]))
-    won = bool(outcomes.candidate[pair])
-    verdict: Verdict = "candidate" if won else "established" if outcomes.established[pair] else "undecided"
+@dataclass(frozen=True)
+class AskedPair:
+    """One pair, and what a method says of it: the parts of a decision that are made when they are read."""
+
+    spec: MethodSpec
+    question: Question
+    outcomes: Outcomes
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which is shown to be better, if any."""
+        return (
+            "candidate"
+            if self.outcomes.candidate[0]
+            else "established"
+            if self.outcomes.established[0]
+            else "undecided"
+        )
+
+    def details(self) -> dict[str, Any]:
+        """Return the disagreements, what an audit would show of them, and what the method has to say."""
+        spec, question, data = self.spec, self.question, self.question.data
+        groups = question.clusters
+        details = {
+            name: values[0] if isinstance(values, np.ndarray) and values.shape[:1] == (1,) else values
+            for name, values in self.outcomes.details.items()
+            if name != "expert_breakdown"
+        }
+        models = int(question.established[0]), int(question.candidate[0])
+        if question.measure == "accuracy":
+            counts = question.counts()
+            details = {
+                "label_says_established": int(counts.lost[0]),
+                "label_says_candidate": int(counts.won[0]),
+                "label_says_neither": int(counts.neither[0]),
+                "by_class": _by_class(data, *models),
+                **details,
+            }
+            if question.audit is not None and spec.name in _AUDITED and question.audit.design != "selective":
+                details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
+            if spec.name not in _NO_PROSPECT and groups is None:
+                details["prospect"] = prospect(question)
+        if groups is not None:
+            worth = effective_rows(data, question.measure, question.of, models, groups)
+            details |= {"groups": groups.count, "effective_rows": worth}
+        return details
+
+    def breakdown(self) -> Breakdown | None:
+        """Return how many wrong labels a verdict on accuracy holds up to."""
+        spec, question = self.spec, self.question
+        unknown = question.clusters is not None and spec.name in BY_OVERLAP
+        if self.verdict == "undecided" or question.measure != "accuracy" or unknown:
+            return None
+        return Breakdown(labels=int(breakdown(question, spec.name, outcomes=self.outcomes)[0]), n=question.data.n)
+
+    def expert_breakdown(self) -> ExpertBreakdown | None:
+        """Return how many of the expert's labels may be wrong, wherever they are, while the verdict stands."""
+        spec, question, outcomes, verdict = self.spec, self.question, self.outcomes, self.verdict
+        known = outcomes.details.get("expert_breakdown")
+        if known is not None:
+            return known if isinstance(known, ExpertBreakdown) else None
+        audit = question.audit
+        if verdict == "undecided" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
+            return None
+        # The proved verdict takes the expert for right.
+        random = question.expert_error and question.expert_errors == "random"
+        if question.exact or audit.design == "selective" or random:
+            return None
+        one = replace(question, true_labels=None)
+        disagreements = one.counts().disagreements
+        d, n = int(disagreements[0]), question.data.n
+        most = max((d - 1) // 2, 0)
+
+        def stands(wrong: int) -> bool:
+            asked = spec(replace(one, expert_error=wrong / d, expert_errors="adversarial"))
+            return bool((asked.candidate if verdict == "candidate" else asked.established)[0])
+
+        if spec.name == "audited" and question.target != "overlap":
+            # The claim is that the interval, without what the expert may have wrong, lies beyond that: no need to ask.
+            low = float(outcomes.low[0] if verdict == "candidate" else -outcomes.high[0])
+            spare = low * n + int(allowed_rows(one, disagreements)[0])
+
+            def stands(wrong: int) -> bool:
+                return 2 * wrong < spare - 1e-6
+
+        return ExpertBreakdown(labels=largest_allowance(stands, most), disagreements=d)
+
+
+def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measure: str) -> Decision:
+    """Present what a method says of a question about one pair."""
+    asked, data = AskedPair(spec, question, outcomes), question.data
+    models = (int(question.established[0]), int(question.candidate[0]))
     widest = 1.0 - lowest_value(measure)
-    low, high = max(float(outcomes.low[pair]), -widest), min(float(outcomes.high[pair]), widest)
-    difference = float(outcomes.difference[pair])
+    low, high = max(float(outcomes.low[0]), -widest), min(float(outcomes.high[0]), widest)
+    difference = float(outcomes.difference[0])
     if measure == "error":
         difference, low, high = -difference, -high, -low
-    details: dict[str, Any] = {
-        name: values[pair] if isinstance(values, np.ndarray) and values.shape[:1] == (question.n_pairs,) else values
-        for name, values in outcomes.details.items()
-        if name != "expert_breakdown"
-    }
-    bears = None
-    if question.measure == "accuracy":
-        counts = question.counts()
-        details = {
-            "label_says_established": int(counts.lost[pair]),
-            "label_says_candidate": int(counts.won[pair]),
-            "label_says_neither": int(counts.neither[pair]),
-            "by_class": _by_class(data, *models),
-            **details,
-        }
-        if question.audit is not None and spec.name in _AUDITED and question.audit.design != "selective":
-            details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
-        if spec.name not in _NO_PROSPECT and question.clusters is None:
-            details["prospect"] = prospect(question, pair)
-        if verdict != "undecided" and (question.clusters is None or spec.name not in BY_OVERLAP):
-            bears = Breakdown(labels=int(breakdown(question, spec.name, outcomes=outcomes)[pair]), n=data.n)
-    if question.clusters is not None:
-        worth = effective_rows(data, question.measure, question.of, models, question.clusters)
-        details |= {"groups": question.clusters.count, "effective_rows": worth}
     interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
     return Decision(
-        verdict=verdict,
+        verdict=asked.verdict,
         difference=difference,
         interval=interval,
-        established=estimate(question, models[0], outcomes.established_interval, pair, outcomes, measure),
-        candidate=estimate(question, models[1], outcomes.candidate_interval, pair, outcomes, measure),
+        established=estimate(question, models[0], outcomes.established_interval, 0, outcomes, measure),
+        candidate=estimate(question, models[1], outcomes.candidate_interval, 0, outcomes, measure),
         method=spec.name,
         measure=measure,
         of=None if question.of is None else data.vocabulary.classes[question.of],
@@ -89,53 +150,11 @@ def decision(
         names=(data.names[models[0]], data.names[models[1]]),
         estimate_interval=_estimate_interval(question, *models, measure, interval),
         assumptions=outcomes.assumptions,
-        p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
-        breakdown=bears,
-        expert_breakdown=_expert_breakdown(spec, question, outcomes, pair, verdict),
-        notes=(
-            *outcomes.notes,
-            *remarks(spec, question),
-            *_open_audit(spec, question, pair, verdict),
-            *_paired_notes(spec, question, verdict),
-        ),
-        details=details,
+        p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[0]),
+        notes=(*outcomes.notes, *remarks(spec, question), *_open_audit(spec, question, asked.verdict)),
         signature=signature(spec, question, measure),
+        asked=asked,
     )
-
-
-def _expert_breakdown(
-    spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, verdict: Verdict
-) -> ExpertBreakdown | None:
-    """Return how many of the expert's labels may be wrong, wherever they are, while the verdict stands."""
-    known = outcomes.details.get("expert_breakdown")
-    if known is not None:
-        return known if isinstance(known, ExpertBreakdown) else None
-    audit = question.audit
-    if verdict == "undecided" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
-        return None
-    # The proved verdict takes the expert for right.
-    if question.exact or audit.design == "selective" or (question.expert_error and question.expert_errors == "random"):
-        return None
-    one = replace(
-        question, established=question.established[[pair]], candidate=question.candidate[[pair]], true_labels=None
-    )
-    disagreements = one.counts().disagreements
-    d, n = int(disagreements[0]), question.data.n
-    most = max((d - 1) // 2, 0)
-
-    def stands(wrong: int) -> bool:
-        asked = spec(replace(one, expert_error=wrong / d, expert_errors="adversarial"))
-        return bool((asked.candidate if verdict == "candidate" else asked.established)[0])
-
-    if spec.name == "audited" and question.target != "overlap":
-        # The claim is that the interval, without what the expert may have wrong, lies beyond that: no need to ask.
-        low = float(outcomes.low[pair] if verdict == "candidate" else -outcomes.high[pair])
-        spare = low * n + int(allowed_rows(one, disagreements)[0])
-
-        def stands(wrong: int) -> bool:
-            return 2 * wrong < spare - 1e-6
-
-    return ExpertBreakdown(labels=largest_allowance(stands, most), disagreements=d)
 
 
 def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
@@ -165,7 +184,7 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     weak: tuple[Note, ...] = ()
     if question.of_table:
         weak = table_notes(replace(question, data=alone))
-    elif spec.name != "label-free":
+    elif question.measure == "accuracy" and spec.name != "label-free":
         weak = largest_class_notes(alone, level=question.level, groups=question.clusters)
     unused = (
         Note(
@@ -177,7 +196,7 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         for name, methods in uses.items()
         if getattr(question, name) is not None and spec.name not in methods
     )
-    unpredicted = unpredicted_notes(alone) if spec.name != "label-free" else ()
+    unpredicted = (*unlabelled_notes(alone), *unpredicted_notes(alone)) if spec.name != "label-free" else ()
     return (*found, *_group_notes(question), *weak, *unpredicted, *unused)
 
 
@@ -217,7 +236,7 @@ def _estimate_interval(
     return Interval(low=low, high=high, level=question.level, method=UNDIRECTED, kind=kind)
 
 
-def _open_audit(spec: MethodSpec, question: Question, pair: int, verdict: Verdict) -> tuple[Note, ...]:
+def _open_audit(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
     """Say of an open verdict what a uniform audit cannot show, and what a weighted one can."""
     audit = question.audit
     if spec.name != "audited" or verdict != "undecided" or audit is None or audit.design != "uniform":
@@ -226,8 +245,8 @@ def _open_audit(spec: MethodSpec, question: Question, pair: int, verdict: Verdic
         return ()
     if question.expert_error and question.expert_errors == "adversarial":
         counts = question.counts()
-        leads = np.abs(counts.won[pair] - counts.lost[pair])
-        if leads <= allowed_rows(question, counts.disagreements)[pair]:  # no audit shows what the expert may have wrong
+        leads = np.abs(counts.won[0] - counts.lost[0])
+        if leads <= allowed_rows(question, counts.disagreements)[0]:  # no audit shows what the expert may have wrong
             return ()
     least = 2 * (1 - question.tail ** (1 / audit.k))
     message = (
@@ -237,18 +256,6 @@ def _open_audit(spec: MethodSpec, question: Question, pair: int, verdict: Verdic
         f"({in_code('demele.labels.draw_audit with doubt=', otherwise='demele audit --doubt')})"
     )
     return (Note(code="weighted-audit", message=message),)
-
-
-def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
-    """Point from an open verdict of the classic method to the test that believes the labels as much and is sharper."""
-    if spec.name != "classic" or verdict != "undecided" or question.measure != "accuracy" or question.noise is not None:
-        return ()
-    message = (
-        f"{setting(noise=0)} believes every label too, and uses that both classifiers saw the same instances: it is "
-        "sharper than "
-        "the overlap of two intervals"
-    )
-    return (Note(code="paired-is-sharper", message=message),)
 
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
@@ -295,24 +302,20 @@ def estimate(
     """Present the measure of one classifier: apparent, and as a method corrects it."""
     if question.of_table:
         return _table_estimate(question, model, ends, pair, outcomes)
-    alone = replace(question.data, predictions=question.data.predictions[[model]])
-    side = sides(alone, question.measure, question.of)
-    own = score_ends(
-        *row_counts(question.data, question.measure, question.of, model), question.groups, level=question.level
-    )
-    low, high = (float(as_value(np.asarray(end), question.measure)) for end in own)
-    apparent = low, high
-    value, hits = float(as_value(side.proportion, question.measure)[0]), float(side.successes[0])
+    every = question.proportions
+    parts = (every.proportion, *question.score_ends)
+    value, *apparent = (float(as_value(part[model], question.measure)) for part in parts)
+    hits = float(every.successes[model])
     corrected = None if ends is None else (float(ends[0][pair]), float(ends[1][pair]))
     if measure == "error":
-        value, hits, apparent = 1 - value, question.data.n - hits, (1 - apparent[1], 1 - apparent[0])
+        value, hits, apparent = 1 - value, question.data.n - hits, [1 - apparent[1], 1 - apparent[0]]
         corrected = None if corrected is None else (1 - corrected[1], 1 - corrected[0])
     return Estimate(
         measure=measure,
         of=None if question.of is None else question.data.vocabulary.classes[question.of],
         value=value,
         successes=hits,
-        trials=float(side.trials[0]),
+        trials=float(every.trials[model]),
         interval=Interval(low=apparent[0], high=apparent[1], level=question.level, method="score"),
         corrected=None
         if corrected is None

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from demele.core.checked_numbers import checked_share
-from demele.core.errors import InputError, UnknownNameError, quoted
+from demele.core.errors import UnknownNameError, quoted
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.shown import Tabled
 from demele.core.signature import Signature
@@ -95,8 +96,7 @@ class AuditForecast(Published, Tabled):
         ------
         InputError, UnknownNameError
         """
-        if design not in get_args(ForecastDesign):
-            raise InputError("design", f"expected one of {', '.join(get_args(ForecastDesign))}, got {design!r}")
+        checked_name(design, "design", get_args(ForecastDesign))
         share = checked_share(share, "share", 0, 1)
         asked = [one for one in self._asked(world, pair) if one.design == design]
         for size in self.sizes:

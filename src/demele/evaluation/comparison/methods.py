@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from demele.core.bibliography import bibtex_of
-from demele.core.errors import InputError, UnknownNameError
+from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
 from demele.evaluation.table_measures import TABLE_MEASURES
@@ -212,13 +212,14 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
         )
         if method == "classic" and "noise" in given:
             method = "prudent-v1"
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         import difflib
 
         near = difflib.get_close_matches(str(method), METHODS, n=1, cutoff=0.5)
         raise UnknownNameError(
             "method",
-            f"expected one of {', '.join(METHODS)}; got {method!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            f"expected one of {', '.join(METHODS)}; got {quoted(method)}"
+            + (f"; did you mean {near[0]!r}?" if near else ""),
         )
     spec = METHODS[method]
     lacking = [need for need in spec.needs if need not in given]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError
 from demele.core.holm import holm
-from demele.core.labelled import Labelled, read_models
+from demele.core.labelled import read_models
+from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.evaluation.comparison.bounded import breakdown
 from demele.evaluation.comparison.checked_options import Knowledge, ask
 from demele.evaluation.comparison.decided import estimate, remarks, signature
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
@@ -30,7 +29,7 @@ from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 Flags = NDArray[np.bool_]
@@ -118,11 +117,10 @@ def rank(
     'candidate'
     """
     level = checked_confidence(level)
-    if correction not in get_args(Correction):
-        raise InputError("correction", f"expected one of {', '.join(get_args(Correction))}, got {correction!r}")
+    checked_name(correction, "correction", get_args(Correction))
     models = read_models(predictions)
     pairs = _ordered_pairs(len(models))
-    spec, question, data = ask(
+    spec, question = ask(
         models,
         labels,
         pairs,
@@ -147,8 +145,7 @@ def rank(
         ),
         exact=exact,
     )
-    asked = _answered(spec, question, correction)
-    m = len(models)
+    asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
     order = _order(asked.outcomes.difference, question, m)
@@ -166,7 +163,6 @@ def rank(
         leads=tuple(float(leads[model]) for model in order),
         best_rank=tuple(int(best[model]) for model in order),
         worst_rank=tuple(int(worst[model]) for model in order),
-        pairs=_frame(asked, measure),
         method=spec.name,
         measure=measure,
         of=None if question.of is None else data.vocabulary.classes[question.of],
@@ -177,7 +173,7 @@ def rank(
         assumptions=asked.outcomes.assumptions,
         notes=notes,
         signature=Signature("rank", {**made.arguments, "correction": asked.correction}, made.context),
-        reference=_on_true_labels(spec, question, true_labels, data, correction, measure),
+        on_true_labels=_on_true_labels(spec, question, true_labels, correction),
         title=title,
         asked=asked,
     )
@@ -257,53 +253,17 @@ def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) 
     return replace(own, corrected=corrected)
 
 
-def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
-    """Every ordered pair, with the columns of a decision's row."""
-    import pandas as pd
-
-    question, outcomes, data = asked.question, asked.outcomes, asked.question.data
-    names = np.array(data.names, dtype=object)
-    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.established, "established", "undecided"))
-    sign = -1.0 if measure == "error" else 1.0
-    ends = np.stack([sign * outcomes.low, sign * outcomes.high])
-    counts = question.counts()
-    bears = np.full(question.n_pairs, math.nan)
-    if question.measure == "accuracy":
-        labels = np.asarray(breakdown(question, asked.spec.name, outcomes=outcomes), dtype=np.float64)
-        bears = np.where((verdict == "undecided") | (labels < 0), math.nan, labels / data.n)
-    return pd.DataFrame(
-        {
-            "established": names[question.established],
-            "candidate": names[question.candidate],
-            "measure": measure,
-            "of": None if question.of is None else data.vocabulary.classes[question.of],
-            "verdict": verdict.astype(object),
-            "choice": np.where(outcomes.candidate, "candidate", "established").astype(object),
-            "difference": sign * outcomes.difference,
-            "low": ends.min(axis=0),
-            "high": ends.max(axis=0),
-            "level": question.level,
-            "p_value": math.nan if outcomes.p_value is None else outcomes.p_value,
-            "breakdown_rate": bears,
-            "method": asked.spec.name,
-            "n": data.n,
-            "lost": counts.lost,
-            "won": counts.won,
-            "neither": counts.neither,
-        }
-    )
-
-
 def _on_true_labels(
-    spec: MethodSpec, question: Question, true_labels: object, data: Labelled, correction: Correction, measure: str
-) -> "pd.DataFrame | None":
+    spec: MethodSpec, question: Question, true_labels: object, correction: Correction
+) -> AskedPairs | None:
     """Decide the same pairs on true labels: by the paired test if the method is one, else by overlap."""
+    data = question.data
     truth = coded_like(true_labels, data, "true_labels")
     if truth is None:
         return None
     paired = spec.p_values and question.measure == "accuracy"
     clean = replace(question, data=data.relabelled(truth), true_labels=truth, noise=0.0 if paired else None, audit=None)
-    return _frame(_answered(METHODS["bounded" if paired else "reference"], clean, correction), measure)
+    return _answered(METHODS["bounded" if paired else "reference"], clean, correction)
 
 
 def _correction_notes(spec: MethodSpec, wanted: Correction, used: Correction) -> tuple[Note, ...]:

@@ -1,6 +1,8 @@
 """What ranking several classifiers returns."""
 
+import math
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +14,7 @@ from demele.core.results import Note
 from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.written import ForPapers, Published, plain
+from demele.evaluation.comparison.bounded import breakdown
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.question import Outcomes, Question
@@ -43,7 +46,7 @@ class AskedPairs:
         models = (data.names.index(established), data.names.index(candidate))
         pair = int(np.flatnonzero((self.question.established == models[0]) & (self.question.candidate == models[1]))[0])
         one = replace(self.question, established=np.array([models[0]]), candidate=np.array([models[1]]))
-        return decision(self.spec, one, _single(self.outcomes, pair), 0, measure=measure, data=data)
+        return decision(self.spec, one, _single(self.outcomes, pair), measure=measure)
 
 
 def _single(outcomes: Outcomes, pair: int) -> Outcomes:
@@ -71,7 +74,7 @@ def _single(outcomes: Outcomes, pair: int) -> Outcomes:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ranking(Published, ForPapers, Shown):
     """Several classifiers in the order of their estimates, and what of that order is shown.
 
@@ -107,7 +110,6 @@ class Ranking(Published, ForPapers, Shown):
     leads: tuple[float, ...]
     best_rank: tuple[int, ...]
     worst_rank: tuple[int, ...]
-    pairs: "pd.DataFrame"
     method: str
     measure: str
     of: int | str | None
@@ -118,9 +120,19 @@ class Ranking(Published, ForPapers, Shown):
     assumptions: tuple[str, ...]
     notes: tuple[Note, ...]
     signature: Signature
-    reference: "pd.DataFrame | None" = None
     title: str | None = None
     asked: AskedPairs = field(repr=False)
+    on_true_labels: AskedPairs | None = field(default=None, repr=False)
+
+    @cached_property
+    def pairs(self) -> "pd.DataFrame":
+        """One row for each ordered pair."""
+        return _frame(self.asked, self.measure)
+
+    @cached_property
+    def reference(self) -> "pd.DataFrame | None":
+        """The same pairs on true labels."""
+        return None if self.on_true_labels is None else _frame(self.on_true_labels, self.measure)
 
     def decision(self, established: str, candidate: str) -> Decision:
         """Return the whole decision on one ordered pair, at the level of each pair.
@@ -232,6 +244,43 @@ class Ranking(Published, ForPapers, Shown):
             corrected = "" if one.corrected is None else f"  corrected {one.corrected}"
             lines.append(f"  {name:<{width}}  {one.value:.4f}{corrected}  lead {lead:+.4f}  {place}")
         return "\n".join(lines)
+
+
+def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
+    """Every ordered pair, with the columns of a decision's row."""
+    import pandas as pd
+
+    question, outcomes, data = asked.question, asked.outcomes, asked.question.data
+    names = np.array(data.names, dtype=object)
+    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.established, "established", "undecided"))
+    sign = -1.0 if measure == "error" else 1.0
+    ends = np.stack([sign * outcomes.low, sign * outcomes.high])
+    counts = question.counts()
+    bears = np.full(question.n_pairs, math.nan)
+    if question.measure == "accuracy":
+        labels = np.asarray(breakdown(question, asked.spec.name, outcomes=outcomes), dtype=np.float64)
+        bears = np.where((verdict == "undecided") | (labels < 0), math.nan, labels / data.n)
+    return pd.DataFrame(
+        {
+            "established": names[question.established],
+            "candidate": names[question.candidate],
+            "measure": measure,
+            "of": None if question.of is None else data.vocabulary.classes[question.of],
+            "verdict": verdict.astype(object),
+            "choice": np.where(outcomes.candidate, "candidate", "established").astype(object),
+            "difference": sign * outcomes.difference,
+            "low": ends.min(axis=0),
+            "high": ends.max(axis=0),
+            "level": question.level,
+            "p_value": math.nan if outcomes.p_value is None else outcomes.p_value,
+            "breakdown_rate": bears,
+            "method": asked.spec.name,
+            "n": data.n,
+            "lost": counts.lost,
+            "won": counts.won,
+            "neither": counts.neither,
+        }
+    )
 
 
 def rank_ranges(better: Flags) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

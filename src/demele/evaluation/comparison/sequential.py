@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled, read_labels
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.shown import Worded
@@ -116,8 +117,7 @@ class SequentialComparison(Worded):
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
-        if target not in get_args(Target):
-            raise InputError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
+        checked_name(target, "target", get_args(Target))
         first, second = two_names(names)
         known = read_noise(noise)
         data = read_labelled({first: established, second: candidate}, labels, classes=classes_of(known, None, classes))
@@ -260,8 +260,7 @@ class SequentialComparison(Worded):
 
     def decision(self) -> Decision:
         """Return what the answers so far show; undecided until a claim is shown."""
-        data = self._question.data
-        made = decision(METHODS["sequential"], self._question, self._outcomes(), 0, measure="accuracy", data=data)
+        made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
         return replace(made, signature=self._signature(made.signature))
 
     # Keeping it.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.labelled import ALL_CORRECT
 from demele.core.results import Interval, Note
 from demele.evaluation.explanations.areas import (
     Ends,
@@ -187,7 +188,7 @@ class Judged:
             "There are enough images for a mean over them to be nearly normal.",
         ]
         if self.measured == "accuracy" and self.known is None:
-            told.append("Every given label is right.")
+            told.append(ALL_CORRECT)
         if self.known is not None:
             told += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.known.budget.assumptions]
         return tuple(told)

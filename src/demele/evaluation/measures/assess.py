@@ -27,7 +27,7 @@ from demele.evaluation.measures.label_knowledge import (
     table_of,
     trials_of,
 )
-from demele.evaluation.measures.largest_class import always_predicting
+from demele.evaluation.measures.largest_class import always_predicting, tells_nothing, unlabelled_notes
 from demele.evaluation.question import as_value, classes_of
 from demele.evaluation.results import Estimate
 from demele.evaluation.row_groups import (
@@ -39,6 +39,7 @@ from demele.evaluation.row_groups import (
     read_groups,
     row_counts,
 )
+from demele.evaluation.table_measures import Table
 from demele.noise.audit import Audit
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -185,7 +186,13 @@ def assess(
         level=level,
         confusion=table,
         assumptions=_assumptions(knowledge, clusters),
-        notes=(*_notes(table, estimates), *knowledge.notes, *every.notes(estimates), *_group_notes(data, together)),
+        notes=(
+            *_notes(table, estimates),
+            *unlabelled_notes(data),
+            *knowledge.notes,
+            *every.notes(estimates),
+            *_group_notes(data, together),
+        ),
         signature=_signature(data, rate, knowledge, level, clusters, per_class=per_class, averages=averages),
     )
 
@@ -380,9 +387,11 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
                 f"averages leave them out"
             )
             notes.append(Note(code="undefined", message=message, subject=missing))
-    accuracy = estimates[0]
+    interval = estimates[0].interval
     name, share, message = always_predicting(table.support, table.classes)
-    if accuracy.interval is not None and n_classes > 1 and accuracy.interval.low <= share:
+    cells = Table(*(np.asarray(part, dtype=np.float64) for part in (table.right, table.support, table.predicted)))
+    weak = interval is not None and n_classes > 1 and interval.low <= share
+    if interval is not None and weak and tells_nothing(cells, table.n, interval.level):
         message += ": this classifier is not shown to do better"
         notes.append(Note(code="largest-class", message=message, subject=(str(name),), severity="warning"))
     return notes
@@ -390,7 +399,7 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
 
 def _averages(average: Any) -> tuple[str, ...]:
     names = (average,) if isinstance(average, str) else average
-    if names is None or not hasattr(names, "__iter__"):
+    if not np.iterable(names):
         raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {average!r}")
     known = get_args(Average)
     wrong = [name for name in names if name not in known]

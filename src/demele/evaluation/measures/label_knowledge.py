@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.labelled import Labelled
+from demele.core.labelled import ALL_CORRECT, Labelled
 from demele.core.results import Note
 from demele.core.sentences import arg, in_code, setting
 from demele.evaluation.expert_errors import ExpertErrors, expert_words, moved_ends
@@ -110,7 +110,7 @@ class LabelKnowledge:
 
     assumptions: tuple[str, ...] = (
         "The instances are a random sample of those that the classifier is for.",
-        "Every given label is right.",
+        ALL_CORRECT,
     )
     notes: tuple[Note, ...] = ()
     kind: str | None = None

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled, shown
 from demele.core.results import Note
+from demele.evaluation.intervals import normal_quantile
 from demele.evaluation.row_groups import Groups, effective_share, ends_at
+from demele.evaluation.table_measures import Table
 
 
 def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> tuple[object, float, str]:
@@ -15,6 +17,11 @@ def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> 
     share = float(support.max() / support.sum())
     name = classes[int(support.argmax())]
     return name, share, f"always predicting {name!r} would agree with {share:.2%} of the given labels"
+
+
+def tells_nothing(table: Table, rows: NDArray[np.float64] | float, level: float) -> NDArray[np.bool_]:
+    """Whether predictions are not shown to tell anything of the labels: their correlation may be that of chance."""
+    return ~(table.value("matthews") > normal_quantile((1 + level) / 2) / np.sqrt(rows))
 
 
 def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None = None) -> tuple[Note, ...]:
@@ -28,11 +35,12 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     if np.count_nonzero(support) < 2:  # nothing does better than a constant then, whatever it predicts
         return ()
     _, share, message = always_predicting(support, data.vocabulary.classes)
-    hits = np.count_nonzero(data.predictions == data.labels, axis=1).astype(np.float64)
-    right, every = data.predictions == data.labels, np.ones(data.n)
+    right, every = data.right, np.ones(data.n)
+    hits = np.count_nonzero(right, axis=1).astype(np.float64)
     counted = [1.0 if groups is None else effective_share(row, every, groups, level=level) for row in right]
     low, _ = ends_at(hits, np.full(hits.size, float(data.n)), np.array(counted), level=level)
-    weak = tuple(data.names[model] for model in np.flatnonzero(low <= share))
+    said_nothing = tells_nothing(Table.of(data.predictions, data.labels, data.k), data.n * np.array(counted), level)
+    weak = tuple(data.names[model] for model in np.flatnonzero((low <= share) & said_nothing))
     if not weak:
         return ()
     told = (
@@ -42,10 +50,25 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     return (Note(code="largest-class", message=told, subject=weak, severity="warning"),)
 
 
+def unlabelled_notes(data: Labelled) -> tuple[Note, ...]:
+    """Say which classes predictions alone hold."""
+    places = [data.vocabulary.index(item) for item in data.unlabelled]
+    found = np.argwhere(np.isin(data.predictions, places))
+    if not found.size:
+        return ()
+    what = "a class" if len(places) == 1 else f"{len(places)} classes"
+    text = (
+        f"{len(found)} predictions use {what} that no label has, {shown(data.unlabelled)} (first: row "
+        f"{found[:, 1].min()}); they count as wrong"
+    )
+    return (Note(code="class-not-labelled", message=text, severity="warning"),)
+
+
 def unpredicted_notes(data: Labelled) -> tuple[Note, ...]:
     """Say which classes the labels hold that no classifier predicts: a misspelt class, or another set of labels."""
     held = np.bincount(data.labels, minlength=len(data.vocabulary))
-    places = np.setdiff1d(np.flatnonzero(held), np.unique(data.predictions))
+    said = np.bincount(data.predictions.ravel(), minlength=held.size)
+    places = np.flatnonzero((held > 0) & (said == 0))
     if not places.size:
         return ()
     named = shown([data.vocabulary.classes[place] for place in places])

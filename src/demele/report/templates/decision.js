@@ -21,7 +21,7 @@
     const best = worstCase(isCandidate ? mirrored : pair, m);
     const p = mcnemar(worst);
     const copy = (item) => item.cloneNode(true);
-    const rate = `${percentText(m / n, digits)} (${whole(m)} of ${whole(n)})`;
+    const rate = `${percentText(Math.floor(m / n * 10 ** (digits + 2) + 1e-9) / 10 ** (digits + 2), digits)} (${whole(m)} of ${whole(n)})`;
     byId("wrong-rate").textContent = rate;
     slider.setAttribute("aria-valuetext", rate);
     line.setAttribute("x1", String(1000 * m / Number(slider.max)));
