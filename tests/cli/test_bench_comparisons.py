@@ -362,7 +362,6 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
             ("--predictions", "brief.csv", *LABELS),
             "old and --true-labels: expected the same number of rows, got 10 and 600",
         ),
-        (("--predictions", "data.csv::old,new", "--true-labels", "one.npy"), "give all classes with --classes=0,1,2,3"),
         (("--predictions", "names.csv::old,new", *LABELS), "class integers and names cannot be matched"),
         ((*MODELS, "--classes", "0,1"), "--true-labels: "),
         (

@@ -74,6 +74,19 @@ def test_measures_of_all_classes(
     assert "--measure: method 'bounded' compares accuracy, got" in refused.err
 
 
+def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    np.minimum(judged[["old", "new", "label"]], 1).to_csv("two.csv", index=False)
+    pair = ("two.csv::old", "two.csv::new", "two.csv::label")
+    options = ("--measure", "accuracy,sensitivity,specificity", "--positive", "1")
+    found = json.loads(demele("compare", *pair, *options, "--report", "page.html").out)
+    assert [one["measure"] for one in found["others"]] == ["sensitivity", "specificity"]
+    alone = json.loads(demele("compare", *pair, "--measure", "specificity", "--positive", "1").out)
+    assert found["others"][1] == alone
+    assert len(demele("compare", *pair, *options, "--format", "csv").out.splitlines()) == 4
+    assert "specificity for class 1: " in demele("compare", *pair, *options, "--format", "table").out
+    assert "Other measures" in Path("page.html").read_text(encoding="utf-8")
+
+
 def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     rows = np.random.default_rng(1).permutation(600)[:150]
     answers = judged["true"].to_numpy()[rows]
@@ -568,7 +581,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         (("old.npy", "scores.npy", "label.npy"), "scores.npy: expected one column of classes, got 4 columns"),
         (
             ("unseen.csv::old", *PAIR[1:], "--classes", "0,1,2,3"),
-            "ESTABLISHED: 1 of 600 values are none of the 4 classes 0, 1, 2, 3: 11",
+            "old: 1 of 600 values are none of the 4 classes 0, 1, 2, 3: 11",
         ),
         (("old.npy", "new.npy", "names.csv::label"), "old: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),
         ((*PAIR, "--expert-error", "0.02"), "--expert-error: method 'bounded' asks no expert"),

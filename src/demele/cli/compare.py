@@ -89,7 +89,7 @@ examples:
   demele compare --demo --report demo.html
 
 Results go to stdout (a table on a terminal, JSON otherwise), warnings to stderr.
-CSV has a row for two classifiers, and of a ranking a row per model: the verdicts on its pairs are in JSON.
+CSV has a row for each measure, and of a ranking a row per model: the verdicts on its pairs are in JSON.
 Exit status: 0 done, whatever the verdict; 2 a mistake in the arguments or the data.
 """
 
@@ -123,9 +123,11 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         what,
         "--measure",
         metavar="M",
-        help="accuracy, error, precision, recall, f1, macro-f1, balanced-accuracy or matthews (default: accuracy)",
+        help="accuracy, error, precision, recall, f1, macro-f1, balanced-accuracy, matthews, sensitivity, specificity, "
+        "PPV or NPV (default: accuracy); of two classifiers also several: the first decides",
     )
     option(what, "--of", metavar="CLASS", help="the class of a precision, recall or f1")
+    option(what, "--positive", metavar="CLASS", help="the positive class of a sensitivity, specificity, PPV or NPV")
     option(what, "--level", help="confidence of the verdict (default: 0.95)")
     option(
         what,
@@ -217,7 +219,9 @@ def _frame(result: "Decision | Ranking") -> "pd.DataFrame":
 
     from demele.evaluation import Decision
 
-    return pd.DataFrame([result.row()]) if isinstance(result, Decision) else result.to_frame()
+    if isinstance(result, Decision):
+        return pd.DataFrame([one.row() for one in (result, *result.others)])
+    return result.to_frame()
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -284,8 +288,10 @@ def _knowledge(arguments: argparse.Namespace, labels: "NDArray[Any]", warn: Warn
         found["difficulty"] = column(arguments.difficulty, warn, numbers=True)
     if arguments.suspects is not None:
         found["cleaning"] = read_cleaning(arguments.suspects, labels, warn)
-    if arguments.of is not None:
-        found["of"] = classes_named(arguments.of, labels)[0] if "," not in arguments.of else arguments.of
+    if "," in found.get("measure", ""):
+        found["measure"] = listed_items(found["measure"])
+    for name, text in given(arguments, "of", "positive").items():
+        found[name] = classes_named(text, labels)[0] if "," not in text else text
     return found
 
 

@@ -25,6 +25,10 @@ Flags = NDArray[np.bool_]
 Target = Literal["population", "sample", "overlap"]
 
 
+#: Measures of the class that is not the positive one.
+OF_NEGATIVE = ("specificity", "NPV")
+
+
 @dataclass(frozen=True, slots=True)
 class PairCounts:
     """Per pair, the instances on which the two disagree, by what the given label says. Shape (n_pairs,) each.
@@ -108,6 +112,12 @@ class Question:
     def tail(self) -> float:
         """Error allowed to each of the two claims."""
         return (1 - self.level) / 2
+
+    def class_of(self, measure: str) -> int | str | None:
+        """Return the class that a measure is named by: the positive one where it is of the other."""
+        if self.of is None:
+            return None
+        return self.data.vocabulary.classes[1 - self.of if measure in OF_NEGATIVE else self.of]
 
     def counts(self) -> PairCounts:
         """Count who is right where the two disagree."""

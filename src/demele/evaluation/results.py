@@ -12,7 +12,22 @@ from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.written import ForPapers, Published, floor_percent, plain
 
-Measure = Literal["accuracy", "error", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"]
+Measure = Literal[
+    "accuracy",
+    "error",
+    "precision",
+    "recall",
+    "f1",
+    "macro-f1",
+    "balanced-accuracy",
+    "matthews",
+    "sensitivity",
+    "specificity",
+    "PPV",
+    "NPV",
+]
+#: Measures of two classes, one of them the positive one.
+OF_POSITIVE = ("sensitivity", "specificity", "PPV", "NPV")
 Verdict = Literal["established", "candidate", "undecided"]
 
 
@@ -131,6 +146,8 @@ class Decision(Published, ForPapers, Shown):
         For a verdict on accuracy that rests on an expert: how many of the expert's labels may be wrong.
     target : {"population", "sample", "overlap"}
         What "better" means: on new instances, on these with right labels, or beyond the overlap of intervals on those.
+    others : tuple of Decision
+        On the further measures that were asked for, each at its own level.
     p_value : float
         For "the candidate is not better"; NaN where the method gives none.
     estimate_interval : Interval or None
@@ -156,6 +173,7 @@ class Decision(Published, ForPapers, Shown):
     n: int
     names: tuple[str, str]
     assumptions: tuple[str, ...]
+    others: "tuple[Decision, ...]" = ()
     p_value: float = math.nan
     estimate_interval: Interval | None = None
     notes: tuple[Note, ...] = ()
@@ -224,6 +242,7 @@ class Decision(Published, ForPapers, Shown):
             "notes": [asdict(note) for note in self.notes],
             "details": dict(self.details),
             "signature": str(self.signature),
+            "others": [one.to_dict() for one in self.others],
         }
         cleaned: dict[str, Any] = plain(data)
         return cleaned

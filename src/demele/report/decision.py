@@ -77,6 +77,7 @@ def write_decision(decision: Item, path: Path, title: str | None = None) -> Path
         ("disagreements", "Where they disagree", _disagreements(data)),
         ("breakdown", "What wrong labels could change", _breakdown(data)),
         ("prospect", "What an audit would buy", _prospect(data)),
+        ("others", "Other measures", _others(data)),
         ("notes", "Notes", notes(data.get("notes") or ())),
         ("expert", "For experts", _expert(data)),
     ]
@@ -309,6 +310,11 @@ def _bears_here(data: Item, bears: int) -> str:
     if bears < 0:
         return "Here there is none: the verdict rests on more than the given labels."
     return f"Here it is {labels_share(bears, int(data['n']))}."
+
+
+def _others(data: Item) -> Html:
+    lines = [h("li", measure_words(one), ": ", decision_headline(one)) for one in data.get("others") or ()]
+    return h("ul", lines) if lines else h("")
 
 
 def _prospect(data: Item) -> Html:

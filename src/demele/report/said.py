@@ -10,6 +10,7 @@ from demele.report.sentences import (
     decision_headline,
     estimate_sentence,
     expert_sentence,
+    measure_words,
     prospect_sentence,
     ranking_headline,
 )
@@ -84,6 +85,7 @@ def _decision(content: Content) -> Iterable[str]:
         bears_sentence(content),
         expert_sentence(content),
         f"a random audit (demele audit): {prospect}" if prospect else "",
+        *(f"{measure_words(one)}: {decision_headline(one)}" for one in content.get("others", ())),
     ]
     return [typed(sentence) for sentence in found]
 

@@ -135,6 +135,69 @@ def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.Mon
     assert sorted(made) == ["breakdown", "counts", "prospect"]
 
 
+SICK = np.array(["ill", "well"])
+
+
+@pytest.mark.parametrize(
+    ("measure", "same", "of"),
+    [
+        ("sensitivity", "recall", "ill"),
+        ("specificity", "recall", "well"),
+        ("PPV", "precision", "ill"),
+        ("NPV", "precision", "well"),
+    ],
+)
+@pytest.mark.parametrize("noise", [None, 0.02])
+def test_measures_of_medicine(measure: Any, same: Any, of: str, noise: float | None) -> None:
+    labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
+    found = compare(old, new, labels, measure=measure, positive="ill", noise=noise)
+    asked = compare(old, new, labels, measure=same, of=of, noise=noise)
+    for name in ("verdict", "difference", "interval", "method"):
+        assert getattr(found, name) == getattr(asked, name)
+    assert found.established.value == asked.established.value
+    assert (found.measure, found.of, found.candidate.of) == (measure, "ill", "ill")
+    assert f"{measure} of 'ill'" in repr(found)
+    assert (f"{measure} for class ill" in found.sentence) == (found.verdict != "undecided")
+    assert found.signature.arguments["positive"] == "ill"
+    ranking = rank({"old": old, "new": new}, labels, measure=measure, positive="ill")
+    assert (ranking.of, ranking.estimates[0].measure) == ("ill", measure)
+    # By hand, from the four cells.
+    cells = {(true, said): ((labels == true) & (new == said)).sum() for true in SICK for said in SICK}
+    right, other = ("ill", "well") if measure in ("sensitivity", "PPV") else ("well", "ill")
+    rest = cells[right, other] if same == "recall" else cells[other, right]
+    assert_close(found.candidate.value, cells[right, right] / (cells[right, right] + rest), ROUNDING)
+
+
+def test_several_measures_in_one_call() -> None:
+    labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
+    found = compare(old, new, labels, measure=["accuracy", "sensitivity", "specificity"], positive="ill")
+    assert [one.measure for one in (found, *found.others)] == ["accuracy", "sensitivity", "specificity"]
+    for one in found.others:
+        alone = compare(old, new, labels, measure=one.measure, positive="ill")  # type: ignore[arg-type]
+        assert one.to_dict() == alone.to_dict()
+    assert found.to_dict()["others"] == [one.to_dict() for one in found.others]
+    assert any(line.startswith("specificity for class ill: ") for line in found.sentences)
+    with pytest.raises(InputError, match="measure: expected a measure or several, got none"):
+        compare(old, new, labels, measure=[])
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"measure": "specificity", "positive": 1}, "measure"),  # of three classes
+        ({"measure": "sensitivity"}, "of"),
+        ({"measure": "recall", "positive": 1}, "positive"),
+        ({"measure": "sensitivity", "positive": 1, "of": 1}, "positive"),
+        ({"measure": "sensitivity", "positive": 7}, "positive"),
+        ({"measure": ["accuracy", "accurate"]}, "measure"),
+    ],
+)
+def test_measures_of_medicine_are_asked_for_plainly(options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InputError) as caught:
+        decide(**options)
+    assert caught.value.argument == argument
+
+
 def test_verdict_choice_and_difference() -> None:
     better, worse = decide(), decide(established=Case.new, candidate=Case.old)
     assert (better.verdict, better.choice) == ("candidate", "candidate")

@@ -16,8 +16,8 @@ from demele.core.table_columns import as_column, check_same_order
 from demele.evaluation.comparison.methods import METHODS, MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.question import Question, Target, classes_of, coded_like, read_noise
-from demele.evaluation.results import Measure
+from demele.evaluation.question import OF_NEGATIVE, Question, Target, classes_of, coded_like, read_noise
+from demele.evaluation.results import OF_POSITIVE, Measure
 from demele.evaluation.row_groups import Groups, read_groups, refuse_whole_groups
 from demele.evaluation.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
@@ -26,6 +26,15 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Noise = float | TransitionMatrix | TransitionCounts | Audit
 
+
+#: What is asked of which class, where that has a name of its own.
+_ASKED_AS = {
+    "error": "accuracy",
+    "sensitivity": "recall",
+    "specificity": "recall",
+    "PPV": "precision",
+    "NPV": "precision",
+}
 
 #: With fewer audited rows, what is said of measures of all classes was not measured to hold.
 LEAST_AUDITED = 100
@@ -67,6 +76,7 @@ def ask(
     method: str | None,
     measure: str,
     of: object,
+    positive: object = None,
     level: float,
     target: str | None,
     classes: Sequence[object] | None,
@@ -79,13 +89,16 @@ def ask(
     checked_name(measure, "measure", get_args(Measure))
     if target is not None:
         checked_name(target, "target", get_args(Target))
+    if positive is not None and (of is not None or measure not in OF_POSITIVE):
+        raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give {arg('of', code='of=')} instead")
+    of = of if positive is None else positive
     noise, audit = knowledge.noise, knowledge.audit
     if isinstance(noise, Audit):  # an audit can be given as what is known of the noise
         if audit is not None:
             raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
         noise, audit = None, noise
     noise = read_noise(noise)
-    inner = "accuracy" if measure == "error" else measure
+    inner = _ASKED_AS.get(measure, measure)
     if method is None and noise is None and audit is None and inner == "accuracy":
         noise = 0.0
     given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
@@ -117,7 +130,13 @@ def ask(
             "of", f"{measure} is compared for one class; give {arg('of', code='of=')}, one of {shown(words.classes)}"
         )
     else:
-        index = words.index(of)
+        index = words.index(of, "of" if positive is None else "positive")
+        if measure in OF_NEGATIVE:
+            if data.k != 2:
+                raise InputError(
+                    "measure", f"{measure} is of two classes, got {data.k}; compare whether each is the positive class"
+                )
+            index = 1 - index
     _check_audited(spec, inner, audit, exact=exact, errors=knowledge.errors)
     expert_error, expert_errors = read_expert_error(knowledge.expert_error, knowledge.expert_errors, k=data.k)
     refuse_without_expert(expert_error, spec.name, inner, None if audit is None else audit.design)

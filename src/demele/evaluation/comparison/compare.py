@@ -1,14 +1,17 @@
 """Whether a candidate classifier is better than the established one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
+
+import numpy as np
 
 from demele.core.errors import InputError
 from demele.core.sentences import setting
 from demele.evaluation.comparison.checked_options import Knowledge, ask, two_names
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.expert_errors import ExpertErrors
-from demele.evaluation.results import Decision, Measure
+from demele.evaluation.results import OF_POSITIVE, Decision, Measure
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -20,8 +23,9 @@ def compare(
     labels: object,
     *,
     method: str | None = None,
-    measure: Measure = "accuracy",
+    measure: Measure | Sequence[Measure] = "accuracy",
     of: object = None,
+    positive: object = None,
     noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
     audit: Audit | None = None,
     level: float = 0.95,
@@ -53,11 +57,17 @@ def compare(
         accuracy: without knowledge of the noise it takes all labels as correct, ``noise=0``, and is McNemar's exact
         test. For other measures ``"prudent-v1"`` with knowledge of the noise, else ``"classic"``, the overlap of two
         intervals.
-    measure : str
+    measure : str, or sequence of str
+        Of several, the first decides, and ``others`` holds decisions on the others, each at its own level.
         ``"accuracy"``, ``"error"``; ``"precision"``, ``"recall"``, ``"f1"`` of one class, named by ``of``; or of all
         classes ``"macro-f1"``, ``"balanced-accuracy"`` or ``"matthews"`` (correlation), by the methods ``"classic"``,
         ``"reference"``, ``"cleaned"`` and ``"audited"``, the first two also by ``"prudent-v1"``.
+        Of two classes, one of them ``positive``: ``"sensitivity"``, its recall; ``"PPV"``, its precision;
+        ``"specificity"`` and ``"NPV"``, recall and precision of the other class.
     of : class, optional
+        Of a precision, recall or F1.
+    positive : class, optional
+        Of a sensitivity, specificity, PPV or NPV.
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
         What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The
         rate 0 takes all labels as correct.
@@ -150,21 +160,27 @@ def compare(
         expert_errors=expert_errors,
         groups=groups,
     )
-    spec, question = ask(
-        {first: established, second: candidate},
-        labels,
-        [(0, 1)],
-        method=method,
-        measure=measure,
-        of=of,
-        level=level,
-        target=target,
-        classes=classes,
-        seed=seed,
-        knowledge=knowledge,
-        exact=exact,
-    )
-    return decision(spec, question, spec(question), measure=measure)
+    decided = []
+    for one in (measure,) if isinstance(measure, str) or not np.iterable(measure) else tuple(measure):
+        spec, question = ask(
+            {first: established, second: candidate},
+            labels,
+            [(0, 1)],
+            method=method,
+            measure=one,
+            of=of if one in ("precision", "recall", "f1") or isinstance(measure, str) else None,
+            positive=positive if one in OF_POSITIVE or isinstance(measure, str) else None,
+            level=level,
+            target=target,
+            classes=classes,
+            seed=seed,
+            knowledge=knowledge,
+            exact=exact,
+        )
+        decided.append(decision(spec, question, spec(question), measure=one))
+    if not decided:
+        raise InputError("measure", "expected a measure or several, got none")
+    return replace(decided[0], others=tuple(decided[1:]))
 
 
 def compare_without_labels(

@@ -23,7 +23,7 @@ from demele.evaluation.expert_errors import allowed_rows, largest_allowance
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import largest_class_notes, unlabelled_notes, unpredicted_notes
 from demele.evaluation.question import Outcomes, Question, as_value
-from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
+from demele.evaluation.results import OF_POSITIVE, Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
 from demele.evaluation.row_groups import effective_rows, group_notes
 from demele.evaluation.table_measures import lowest_value, table_value
 from demele.noise.square_tables import digest
@@ -143,7 +143,7 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
         candidate=estimate(question, models[1], outcomes.candidate_interval, 0, outcomes, measure),
         method=spec.name,
         measure=measure,
-        of=None if question.of is None else data.vocabulary.classes[question.of],
+        of=question.class_of(measure),
         target=question.target,
         level=question.level,
         n=data.n,
@@ -262,7 +262,7 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     """Everything beside the data that changes a decision; arrays that a method looks at by their digest."""
     arguments: dict[str, object] = {"method": spec.name, "measure": measure}
     if question.of is not None:
-        arguments["of"] = question.data.vocabulary.classes[question.of]
+        arguments["positive" if measure in OF_POSITIVE else "of"] = question.class_of(measure)
     arguments |= {"level": question.level, "target": question.target}
     for name in ("noise", "audit", "prudence"):
         if getattr(question, name) is not None:
@@ -312,7 +312,7 @@ def estimate(
         corrected = None if corrected is None else (1 - corrected[1], 1 - corrected[0])
     return Estimate(
         measure=measure,
-        of=None if question.of is None else question.data.vocabulary.classes[question.of],
+        of=question.class_of(measure),
         value=value,
         successes=hits,
         trials=float(every.trials[model]),

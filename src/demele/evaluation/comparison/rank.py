@@ -44,6 +44,7 @@ def rank(
     method: str | None = None,
     measure: Measure = "accuracy",
     of: object = None,
+    positive: object = None,
     noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
     audit: Audit | None = None,
     level: float = 0.95,
@@ -70,7 +71,7 @@ def rank(
         Predicted classes of at least 2 models on the same instances.
     labels : array-like of shape (n,)
         The given labels.
-    method, measure, of, noise, audit, target, classes, difficulty, prudence, cleaning, reference, exact, seed
+    method, measure, of, positive, noise, audit, target, classes, difficulty, prudence, cleaning, reference, exact, seed
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
         Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
@@ -127,6 +128,7 @@ def rank(
         method=method,
         measure=measure,
         of=of,
+        positive=positive,
         level=level,
         target=target,
         classes=classes,
@@ -165,7 +167,7 @@ def rank(
         worst_rank=tuple(int(worst[model]) for model in order),
         method=spec.name,
         measure=measure,
-        of=None if question.of is None else data.vocabulary.classes[question.of],
+        of=question.class_of(measure),
         level=level,
         pair_level=asked.question.level,
         correction=asked.correction,

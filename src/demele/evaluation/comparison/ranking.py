@@ -265,7 +265,7 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
             "established": names[question.established],
             "candidate": names[question.candidate],
             "measure": measure,
-            "of": None if question.of is None else data.vocabulary.classes[question.of],
+            "of": question.class_of(measure),
             "verdict": verdict.astype(object),
             "choice": np.where(outcomes.candidate, "candidate", "established").astype(object),
             "difference": sign * outcomes.difference,
