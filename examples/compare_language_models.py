@@ -12,7 +12,7 @@ print(questions)
 published, experts = questions.labels, questions.true_labels
 
 old, new = questions.predictions["gemini_1_5_pro_0409"], questions.predictions["claude_3_opus"]
-given = {"classes": questions.classes}  # "no answer" is predicted now and then, and is never a label
+given = {"classes": questions.classes}  # "no answer" is predicted now and then, and is never a label: no note of it
 pair = {**given, "names": ("gemini", "claude")}
 # --8<-- [end:data]
 
@@ -22,11 +22,11 @@ for noise in (None, 0.02):
     print(f"\nnoise={noise}: {accuracy.value:.4f} {accuracy.interval}, corrected {accuracy.corrected}")
 # --8<-- [end:assess]
 
-# --8<-- [start:classic]
+# --8<-- [start:paired]
 decision = evaluation.compare(old, new, published, **pair)
 print(f"\n{decision}")
 print(decision.assumptions)
-# --8<-- [end:classic]
+# --8<-- [end:paired]
 
 # --8<-- [start:bounded]
 for noise in (0.01, 0.02):

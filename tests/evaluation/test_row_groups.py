@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData
 from demele.evaluation import assess
 from demele.evaluation.intervals import score_interval
-from demele.evaluation.row_groups import Groups, corrected_effect, effective_share, read_groups, score_ends
+from demele.evaluation.row_groups import Groups, corrected_effect, effective_share, ends_at, read_groups
 from demele.labels import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
@@ -34,9 +34,15 @@ def test_share_by_hand() -> None:
     assert_close(effective_share(hits, np.ones(20), Groups(codes), level=0.95), student / effect, SOLVER)
 
 
+def score_ends(hits: Any, trials: Any, groups: Groups) -> tuple[float, float]:
+    share = effective_share(hits, trials, groups, level=0.95)
+    low, high = ends_at(hits.sum(), trials.sum(), share, level=0.95)
+    return float(low), float(high)
+
+
 def test_groups_that_are_alike_are_one_row_each() -> None:
     predicted, labels, codes = identical(200, 7)
-    low, high = score_ends(predicted == labels, np.ones(1400), Groups(codes), level=0.95)
+    low, high = score_ends(predicted == labels, np.ones(1400), Groups(codes))
     ends = score_interval((predicted == labels)[::7].sum(), 200, level=0.95)
     # But for 199 instead of 200 and the quantile of t.
     assert abs(low - float(ends[0])) < 1e-3
@@ -52,7 +58,7 @@ def test_where_no_row_differs_groups_count_as_one() -> None:
 
 def test_one_group_leaves_everything_open() -> None:
     trials = np.r_[np.ones(4), np.zeros(36)]
-    low, high = score_ends(trials, trials, Groups(np.repeat(np.arange(10), 4)), level=0.95)
+    low, high = score_ends(trials, trials, Groups(np.repeat(np.arange(10), 4)))
     assert (low, high) == (0.0, 1.0)
 
 

@@ -156,34 +156,6 @@ def group_notes(groups: Groups | None, *, used: bool, apart: Any = None, largest
     return tuple(notes)
 
 
-def score_ends(hits: NDArray[Any], trials: NDArray[Any], groups: Groups | None, *, level: float) -> tuple[float, float]:
-    """Score interval of a proportion of rows, for groups at their effective number of trials.
-
-    Parameters
-    ----------
-    hits, trials : arrays of shape (n,)
-        What each row adds to the successes and to the trials.
-    groups : Groups or None
-        None: rows apart.
-    level : float in (0, 1)
-
-    Returns
-    -------
-    low, high : float
-        NaN without a trial.
-
-    Notes
-    -----
-    With p the proportion of u trials, the design effect is G / (G - 1) sum_g (T_g - p U_g)^2 over u p (1 - p), not
-    below 1; where no row differs from the others, it is that of groups which are all alike, sum U_g^2 / u. Trials are
-    divided by it and, for the few degrees of freedom, by (t / z)^2 with t of one less than the groups that have a trial
-    (Korn and Graubard 1998).
-    """
-    share = 1.0 if groups is None else effective_share(hits, trials, groups, level=level)
-    low, high = ends_at(np.asarray(float(hits.sum())), np.asarray(float(trials.sum())), share, level=level)
-    return float(low), float(high)
-
-
 def ends_at(hits: Floats, trials: Floats, share: Floats | float, *, level: float) -> tuple[Floats, Floats]:
     """Score intervals at a share of the trials; everything is possible where trials are worth nothing."""
     low, high = score_interval(hits * share, trials * share, level=level)
@@ -192,7 +164,22 @@ def ends_at(hits: Floats, trials: Floats, share: Floats | float, *, level: float
 
 
 def effective_share(hits: NDArray[Any], trials: NDArray[Any], groups: Groups, *, level: float) -> float:
-    """Return what share of the trials of a proportion counts, as in :func:`score_ends`; 0 with one group."""
+    """Return what share of the trials of a proportion counts in its score interval; 0 with one group.
+
+    Parameters
+    ----------
+    hits, trials : arrays of shape (n,)
+        What each row adds to the successes and to the trials.
+    groups : Groups
+    level : float in (0, 1)
+
+    Notes
+    -----
+    With p the proportion of u trials, the design effect is G / (G - 1) sum_g (T_g - p U_g)^2 over u p (1 - p), not
+    below 1; where no row differs from the others, it is that of groups which are all alike, sum U_g^2 / u. Trials are
+    divided by it and, for the few degrees of freedom, by (t / z)^2 with t of one less than the groups that have a trial
+    (Korn and Graubard 1998).
+    """
     if groups.single:
         return 1.0
     within = groups.sums(trials)

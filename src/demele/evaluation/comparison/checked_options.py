@@ -81,11 +81,11 @@ def ask(
     target: str | None,
     classes: Sequence[object] | None,
     seed: int,
-    knowledge: Knowledge,
-    exact: bool = False,
+    exact: bool,
+    **known: Any,
 ) -> tuple[MethodSpec, Question]:
     """Check everything and return the method and its question."""
-    level = checked_confidence(level)
+    level, knowledge = checked_confidence(level), Knowledge(**known)
     checked_name(measure, "measure", get_args(Measure))
     if target is not None:
         checked_name(target, "target", get_args(Target))

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import ALL_CORRECT, Indices
 from demele.evaluation.comparison.table_difference import linearised
-from demele.evaluation.question import Outcomes, Question, Sides, as_value
-from demele.evaluation.row_groups import effective_share, ends_at, row_counts
+from demele.evaluation.question import Outcomes, Question, as_value
+from demele.evaluation.row_groups import effective_share, row_counts
 
 Floats = NDArray[np.float64]
 
@@ -31,25 +31,15 @@ def overlap(
     """Decide by the overlap of two score intervals, as they are; a measure of all classes by the difference itself."""
     if question.of_table:
         return linearised(question, assumptions=assumptions, kind=kind, argument=argument)
-    first, second = question.sides()
-    intervals = [
-        tuple(as_value(end, question.measure) for end in _score_ends(question, side, models))
-        for side, models in ((first, question.established), (second, question.candidate))
-    ]
-    values = [as_value(side.proportion, question.measure) for side in (first, second)]
+    ends = [as_value(end, question.measure) for end in question.score_ends]
+    first, second = question.apparent()
     return from_intervals(
-        values[1] - values[0],
-        (intervals[0][0], intervals[0][1]),
-        (intervals[1][0], intervals[1][1]),
+        second - first,
+        (ends[0][question.established], ends[1][question.established]),
+        (ends[0][question.candidate], ends[1][question.candidate]),
         assumptions=assumptions,
         kind=kind,
     )
-
-
-def _score_ends(question: Question, side: Sides, models: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Score intervals of one model per pair; of rows in groups at their effective number."""
-    share = 1.0 if question.clusters is None else model_shares(question, models, question.level)
-    return ends_at(side.successes, side.trials, share, level=question.level)
 
 
 def model_shares(question: Question, models: NDArray[np.intp], level: float) -> Floats:

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from demele.core.errors import InputError
 from demele.core.sentences import setting
-from demele.evaluation.comparison.checked_options import Knowledge, ask, two_names
+from demele.evaluation.comparison.checked_options import ask, two_names
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.expert_errors import ExpertErrors
+from demele.evaluation.measures.assess import CLASS_MEASURES
 from demele.evaluation.results import OF_POSITIVE, Decision, Measure
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit
@@ -140,6 +141,9 @@ def compare(
     >>> compare(old, new, labels, noise=0.10).verdict
     'undecided'
     """
+    options = dict(locals())
+    for name in ("established", "candidate", "labels", "measure", "names"):
+        del options[name]
     first, second = two_names(names)
     if method is None and true_labels is not None:
         raise InputError(
@@ -147,36 +151,14 @@ def compare(
             "only method 'reference' uses them, and no method was named; "
             f"add {setting(method='reference')}, or drop them",
         )
-    knowledge = Knowledge(
-        noise=noise,
-        audit=audit,
-        true_labels=true_labels,
-        difficulty=difficulty,
-        prudence=prudence,
-        cleaning=cleaning,
-        reference=reference,
-        errors=errors,
-        expert_error=expert_error,
-        expert_errors=expert_errors,
-        groups=groups,
-    )
-    decided = []
-    for one in (measure,) if isinstance(measure, str) or not np.iterable(measure) else tuple(measure):
-        spec, question = ask(
-            {first: established, second: candidate},
-            labels,
-            [(0, 1)],
-            method=method,
-            measure=one,
-            of=of if one in ("precision", "recall", "f1") or isinstance(measure, str) else None,
-            positive=positive if one in OF_POSITIVE or isinstance(measure, str) else None,
-            level=level,
-            target=target,
-            classes=classes,
-            seed=seed,
-            knowledge=knowledge,
-            exact=exact,
-        )
+    several = not isinstance(measure, str) and np.iterable(measure)
+    decided: list[Decision] = []
+    measures: tuple[Any, ...] = tuple(measure) if several else (measure,)
+    for one in measures:
+        if several:  # each takes the class that it is of
+            options["of"] = of if one in CLASS_MEASURES else None
+            options["positive"] = positive if one in OF_POSITIVE else None
+        spec, question = ask({first: established, second: candidate}, labels, [(0, 1)], measure=one, **options)
         decided.append(decision(spec, question, spec(question), measure=one))
     if not decided:
         raise InputError("measure", "expected a measure or several, got none")

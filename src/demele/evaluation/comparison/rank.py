@@ -16,12 +16,11 @@ from demele.core.labelled import read_models
 from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.evaluation.comparison.checked_options import Knowledge, ask
+from demele.evaluation.comparison.checked_options import ask
 from demele.evaluation.comparison.decided import estimate, remarks, signature
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
 from demele.evaluation.comparison.ranking import AskedPairs, Correction, Ranking, rank_ranges, square
 from demele.evaluation.expert_errors import ExpertErrors
-from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Question, coded_like
 from demele.evaluation.results import Estimate, Measure
 from demele.labels.cleaned.cleaning import Cleaning
@@ -117,36 +116,12 @@ def rank(
     >>> ranking.decision("small", "large").verdict
     'candidate'
     """
-    level = checked_confidence(level)
+    options = dict(locals())
+    for name in ("predictions", "labels", "correction", "title"):
+        del options[name]
     checked_name(correction, "correction", get_args(Correction))
     models = read_models(predictions)
-    pairs = _ordered_pairs(len(models))
-    spec, question = ask(
-        models,
-        labels,
-        pairs,
-        method=method,
-        measure=measure,
-        of=of,
-        positive=positive,
-        level=level,
-        target=target,
-        classes=classes,
-        seed=seed,
-        knowledge=Knowledge(
-            noise=noise,
-            audit=audit,
-            true_labels=true_labels,
-            difficulty=difficulty,
-            prudence=prudence,
-            cleaning=cleaning,
-            reference=reference,
-            expert_error=expert_error,
-            expert_errors=expert_errors,
-            groups=groups,
-        ),
-        exact=exact,
-    )
+    spec, question = ask(models, labels, _ordered_pairs(len(models)), **options)
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
