@@ -75,7 +75,7 @@ def test_measures_of_all_classes(
 
 
 def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    np.minimum(judged[["old", "new", "label"]], 1).to_csv("two.csv", index=False)
+    judged[["old", "new", "label"]].clip(upper=1).to_csv("two.csv", index=False)
     pair = ("two.csv::old", "two.csv::new", "two.csv::label")
     options = ("--measure", "accuracy,sensitivity,specificity", "--positive", "1")
     found = json.loads(demele("compare", *pair, *options, "--report", "page.html").out)

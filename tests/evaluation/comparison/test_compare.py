@@ -121,12 +121,18 @@ def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.Mon
     from demele.evaluation.comparison import decided
 
     made: list[str] = []
+
+    def noted(name: str, function: Any) -> Any:
+        def run(*arguments: Any, **options: Any) -> Any:
+            made.append(name)
+            return function(*arguments, **options)
+
+        return run
+
     for name in ("prospect", "breakdown"):
-        true = getattr(decided, name)
-        monkeypatch.setattr(decided, name, lambda *a, true=true, name=name, **k: (made.append(name), true(*a, **k))[1])
+        monkeypatch.setattr(decided, name, noted(name, getattr(decided, name)))
     counted = labelled.Labelled.__dict__["disagreements"]
-    once = counted.func
-    monkeypatch.setattr(counted, "func", lambda data: (made.append("counts"), once(data))[1])
+    monkeypatch.setattr(counted, "func", noted("counts", counted.func))
     found = decide()
     assert made == ["counts"]
     assert found.details["prospect"]
@@ -622,7 +628,7 @@ def test_rare_classes_do_not_make_a_classifier_weak() -> None:
     assert "largest-class" in codes(compare(shuffled, labels, labels))
     assert "largest-class" in codes(assess(shuffled, labels))
     for other in ({"measure": "recall", "of": 1}, {"measure": "f1", "of": 0}, {"measure": "matthews"}):
-        assert "largest-class" not in codes(compare(shuffled, labels, labels, **other))  # type: ignore[arg-type]
+        assert "largest-class" not in codes(compare(shuffled, labels, labels, **other))
 
 
 def test_a_ranking_names_the_weak_ones_once() -> None:
