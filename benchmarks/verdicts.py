@@ -194,11 +194,11 @@ def correlated_mixed(rng: np.random.Generator, n: int) -> World:
 
 
 def against(rng: np.random.Generator, n: int) -> World:
-    """Two factors with a correlation of -0.5, added in a code: the mixture hides what each does."""
+    """Two factors with a correlation of -0.5, added in a code: it tells about 5 % of each."""
     factors = _correlated(rng, n, -0.5)
-    held = {"v1": ("mixed code", (), "z1"), "v2": ("mixed code", (), "z1"), "v3": ("one code", (), "z2")}
+    held = {"v1": ("weak", (), "z1"), "v2": ("weak", (), "z1"), "v3": ("one code", (), "z2")}
     codes = np.column_stack([factors[:, 0] + factors[:, 1], factors[:, 2]])
-    return World(codes, factors, held, {"z1": ("mixed", "v1 v2"), "z2": ("one factor", "v3")})
+    return World(codes, factors, held, {"z1": ("weak", ""), "z2": ("one factor", "v3")})
 
 
 def nested(rng: np.random.Generator, n: int) -> World:

@@ -18,6 +18,7 @@ _STATUS = {
     "one code": "#007f5f",
     "mixed code": "#7a5f00",
     "several codes": "#b84a06",
+    "weak": "#a3271c",
     "no code": "#a3271c",
     "undecided": "#6b7480",
 }

@@ -1,15 +1,18 @@
 """Verdicts in words: right on representations whose truth is known, silent where rows are too few."""
 
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.linalg import hadamard
 
 import demele
 from benchmarks.verdicts import WORLDS, judged
 from demele.core.inputs import read_pair
-from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict, code_words, factor_words
+from demele.core.verdict import RULE, CodeVerdict, FactorVerdict, RepresentationVerdict, code_words, factor_words
 from demele.estimation.holdings import conditional_information, is_echo, order_within, partial_r_squared, together
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
@@ -88,6 +91,89 @@ def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
     frame = found.to_frame()
     assert frame["unit"].tolist() == ["factor"] * 3 + ["code"] * 3
     assert str(frame.loc[1, "words"]).startswith("hue is held by b: it tells ")
+
+
+def nearly_half(seed: int, n: int) -> tuple[Any, Any]:
+    """A code of a factor, another one that tells a little more than half as much of it, and a factor of its own."""
+    rng = np.random.default_rng(seed)
+    factors = rng.random((n, 2))
+    noise = rng.normal(size=(n, 2)) * [0.1, 0.205]
+    return np.column_stack([factors[:, :1] + noise, factors[:, 1]]), factors
+
+
+def test_what_5000_rows_leave_undecided_is_judged_on_as_many_as_decide() -> None:
+    for seed in range(2):
+        few, many = (verdict_on(*nearly_half(seed, n)) for n in (5000, 200_000))
+        undecided = few.factors[0]
+        assert undecided.status == "undecided"
+        assert undecided.rows_needed is not None
+        assert undecided.rows_needed > 5000
+        assert f"5,000 rows are too few to tell whether z1 holds it alone; about {undecided.rows_needed:,}" in str(few)
+        assert many.factors[0].status == "several codes"
+        assert many.n > 5000
+        assert many.factors[0].n == many.n
+    plain = WORLDS["identity"](np.random.default_rng(0), 20_000)
+    assert verdict_on(plain.codes, plain.factors).n == 5000  # where these decide, no more are looked at
+
+
+def test_of_too_few_rows_a_verdict_says_how_many_would_do() -> None:
+    noise = np.random.default_rng(0).random((120, 5))
+    found = verdict_on(noise[:, :2], noise[:, 2:])
+    rows = [row for row in found.factors if row.status == "undecided"]
+    assert rows
+    for row in rows:
+        assert row.rows_needed is not None
+        assert row.rows_needed > 120
+        assert row.words.endswith(f"about {row.rows_needed:,} would decide")
+    more = np.random.default_rng(1).random((400, 5))
+    assert {row.status for row in verdict_on(more[:, :2], more[:, 2:]).factors} == {"no code"}
+    classes = np.arange(110) % 40
+    (row,) = verdict_on(np.random.default_rng(2).random((110, 1)), pd.DataFrame({"v": classes.astype(str)})).factors
+    assert row.rows_needed == 200
+
+
+def weak(n: int, noise: float, seed: int = 0) -> tuple[Any, Any]:
+    """A code of a factor and noise, a code of another one, and a factor of which no code knows."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(n, 3))
+    return np.column_stack([factors[:, 0] + noise * rng.normal(size=n), factors[:, 1]]), factors
+
+
+@pytest.mark.parametrize(("noise", "status"), [(0.5, "one code"), (3.0, "weak"), (4.0, "weak")])
+def test_a_tenth_of_the_entropy_divides_what_is_held_from_what_is_weak(noise: float, status: str) -> None:
+    found = verdict_on(*weak(5000, noise))
+    assert [row.status for row in found.factors] == [status, "one code", "no code"]
+    share, held = found.factors[0].share, status != "weak"
+    assert (share >= 0.1) == held
+    assert found.codes[0].status == ("one factor" if held else "weak")
+    assert ("1 is weak; 1 is lost" in found.sentence) != held
+    assert ("Of 2 codes 1 is weak" in found.sentence) != held
+    assert found.to_dict()["factors"][0]["status"] == status
+
+
+def test_weak_factors_are_neither_held_nor_undecided_in_mixtures() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(5000, 2))
+    codes = np.column_stack([factors[:, 0] + 0.45 * factors[:, 1], rng.normal(size=5000)])
+    for row in verdict_on(codes, factors).factors:
+        assert row.status in (("one code", "mixed code") if row.share >= 0.1 else ("weak",)), row.words
+
+
+def test_many_codes_that_tell_a_little_each_hold_a_factor_together() -> None:
+    factors = np.random.default_rng(0).normal(size=(3000, 8))
+    turned = factors @ hadamard(8) / np.sqrt(8)
+    for row in verdict_on(turned, factors).factors:
+        assert (row.status, row.sharing) == ("several codes", "spread")
+        assert row.share < 0.1 < row.together
+    alone = verdict_on(factors.sum(axis=1, keepdims=True), factors)
+    assert {row.status for row in alone.factors} == {"weak"}
+    assert alone.codes[0].status == "weak"
+
+
+def test_the_rule_stands_where_it_is_applied(tmp_path: Path) -> None:
+    found = demele.evaluate(*weak(1000, 3.0), ["mig"])
+    assert RULE in unescape(found.to_html(tmp_path / "page.html").read_text("utf-8"))
+    assert "a tenth" in str(found.verdict)
 
 
 def test_missing_annotations_leave_the_other_factors_as_they_are() -> None:
@@ -178,6 +264,15 @@ def test_a_regression_beside_known_columns() -> None:
         ),
         ({"status": "no code"}, "v is lost: no code tells more of it than chance does (1.0%)"),
         ({"status": "undecided"}, "v is undecided: 70 rows are too few"),
+        (
+            {"status": "undecided", "codes": ("z1",), "rows_needed": 4200},
+            "v is undecided: z1 tells 80% of it, the next 40% (chance 1.0%); 70 rows are too few to tell whether z1 "
+            "holds it alone; about 4,200 would decide",
+        ),
+        (
+            {"status": "weak", "codes": ("z1",), "share": 0.034},
+            "v is weak: z1 tells 3.4% of it, and no code a tenth (chance 1.0%)",
+        ),
     ],
 )
 def test_sentences_of_factors(row: dict[str, object], words: str) -> None:

@@ -12,15 +12,23 @@ from demele.core.written import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-FactorStatus = Literal["one code", "mixed code", "several codes", "no code", "undecided", "constant"]
-CodeStatus = Literal["one factor", "mixed", "noise", "dead", "undecided"]
+FactorStatus = Literal["one code", "mixed code", "several codes", "weak", "no code", "undecided", "constant"]
+CodeStatus = Literal["one factor", "mixed", "weak", "noise", "dead", "undecided"]
 #: How several codes share a factor: as copies of each other, as mixtures with other factors, in parts, or over many.
 Sharing = Literal["", "copies", "mixture", "parts", "spread"]
-#: A factor of which no code tells more than this share is held by none.
-LOST = 0.1
+#: A code holds a factor if it tells at least this share of the factor's entropy.
+HELD = 0.1
 #: A factor is shared where the next code tells more than this share of what the best one does; a code is mixed where it
 #: tells more than this share of another factor.
 SHARED = 0.5
+#: The rule as readers see it, wherever it is applied.
+RULE = (
+    "Held: codes tell at least a tenth of the factor's entropy, one alone or several together. Weak: codes tell more "
+    "than chance, but less than a tenth. Lost: no code tells more than chance, or codes do only through another "
+    "factor. Held by one code: the next code tells at most half as much. Mixed: the code holds another factor, of "
+    "which it tells more than half as much, and not only because the factors depend on each other. Undecided: too few "
+    "rows, or too near these limits."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +38,9 @@ class FactorVerdict:
     Attributes
     ----------
     factor : str
-    status : {"one code", "mixed code", "several codes", "no code", "undecided", "constant"}
-        "mixed code": one code holds it, and another factor as well.
+    status : {"one code", "mixed code", "several codes", "weak", "no code", "undecided", "constant"}
+        "mixed code": one code holds it, and another factor as well. "weak": codes tell more than chance, but less than
+        a tenth of its entropy.
     sharing : {"", "copies", "mixture", "parts", "spread"}
         Of several codes: "copies" add nothing to each other; a "mixture" holds other factors too; "parts" add to each
         other; "spread" is over four or more, or over codes none of which tells anything alone. Empty where rows are
@@ -50,6 +59,8 @@ class FactorVerdict:
         spread over codes that tell nothing alone, R squared of a linear regression. NaN elsewhere.
     n : int
         Rows it was judged on.
+    rows_needed : int or None
+        Undecided: about how many rows would decide, as far as that can be estimated.
     words : str
         All this as a sentence.
     """
@@ -64,6 +75,7 @@ class FactorVerdict:
     chance: float = float("nan")
     together: float = float("nan")
     n: int = 0
+    rows_needed: int | None = None
     words: str = ""
 
 
@@ -74,8 +86,9 @@ class CodeVerdict:
     Attributes
     ----------
     code : str
-    status : {"one factor", "mixed", "noise", "dead", "undecided"}
-        "dead": it does not vary. "noise": it tells nothing of any factor beyond chance.
+    status : {"one factor", "mixed", "weak", "noise", "dead", "undecided"}
+        "dead": it does not vary. "noise": it tells nothing of any factor beyond chance. "weak": it tells more, but less
+        than a tenth of any factor.
     factors : tuple of str
         What it holds, the factor of which it tells most first.
     shares : tuple of float
@@ -84,6 +97,8 @@ class CodeVerdict:
         Factors of which it tells more than chance, but at most half as much.
     chance : float
         The most that chance gives, over the factors.
+    rows_needed : int or None
+        Undecided: about how many rows would decide, as far as that can be estimated.
     words : str
     """
 
@@ -93,6 +108,7 @@ class CodeVerdict:
     shares: tuple[float, ...] = ()
     traces: tuple[str, ...] = ()
     chance: float = float("nan")
+    rows_needed: int | None = None
     words: str = ""
 
 
@@ -105,7 +121,7 @@ class RepresentationVerdict:
     factors : tuple of FactorVerdict
     codes : tuple of CodeVerdict
     n : int
-        Rows it rests on: all, or 5,000 of more drawn at random.
+        Rows it rests on: 5,000 drawn at random, or as many as decide what these leave undecided, up to all.
     bins : int
         Bins of equal frequency for codes and continuous factors.
     headline : str
@@ -113,9 +129,11 @@ class RepresentationVerdict:
 
     Notes
     -----
-    Held by one code: the next code tells at most half as much. Mixed: the code tells more than half as much of another
-    factor, and not only because the two factors depend on each other. Lost: no code tells more than chance, or than a
-    tenth of the factor's entropy. Undecided: rows are too few, or two codes are too near to these limits.
+    Held: codes tell at least a tenth of the factor's entropy, one alone or several together. Weak: codes tell more than
+    chance, but less than a tenth. Lost: no code tells more than chance, or codes do only through another factor. Held
+    by one code: the next code tells at most half as much. Mixed: the code holds another factor, of which it tells more
+    than half as much, and not only because the two factors depend on each other. Undecided: rows are too few, or shares
+    too near these limits.
 
     Examples
     --------
@@ -197,30 +215,46 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 
 
 def _whole(verdict: RepresentationVerdict) -> Iterator[str]:
-    found: list[str] = [row.status for row in verdict.factors if row.status != "constant"]
-    if found and all(status == "undecided" for status in found):
-        yield f"Undecided: {verdict.n:,} rows are too few to say which code holds which factor."
+    rows = [row for row in verdict.factors if row.status != "constant"]
+    if rows and all(row.status == "undecided" for row in rows):
+        needed = [row.rows_needed for row in rows]
+        enough = _enough(None if None in needed else max(filter(None, needed)))
+        yield f"Undecided: {verdict.n:,} rows are too few to say which code holds which factor{enough}."
         return
-    own = found.count("one code")
-    parts = [f"{own} of {plural(len(found), 'factor', 'factors')} {_has(own)}"]
-    for status, one, many in (
-        ("mixed code", "is in a code with others", "are in a code with others"),
-        ("several codes", "is in several codes", "are in several codes"),
-        ("no code", "is lost", "are lost"),
-        ("undecided", "is undecided", "are undecided"),
-    ):
-        if how_many := found.count(status):
-            parts.append(f"{how_many} {one if how_many == 1 else many}")
-    yield "; ".join(parts) + "."
+    yield "; ".join(factor_counts(row.status for row in rows)) + "."
     idle = [row.status for row in verdict.codes]
-    spare = [(idle.count("noise"), "of noise"), (idle.count("dead"), "dead")]
+    spare = [(idle.count("weak"), "weak"), (idle.count("noise"), "of noise"), (idle.count("dead"), "dead")]
     if any(count for count, _ in spare):
         of_codes = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in spare if count]
         yield f"Of {plural(len(idle), 'code', 'codes')} {listed(of_codes)}."
 
 
-def _has(how_many: int) -> str:
-    return "has a code of its own" if how_many == 1 else "have a code of their own"
+def factor_counts(statuses: Iterable[str]) -> list[str]:
+    """Say how many factors have a code of their own, and how many each other status.
+
+    Examples
+    --------
+    >>> factor_counts(["one code", "weak", "weak"])
+    ['1 of 3 factors has a code of its own', '2 are weak']
+    """
+    found = list(statuses)
+    own = found.count("one code")
+    has = "has a code of its own" if own == 1 else "have a code of their own"
+    parts = [f"{own} of {plural(len(found), 'factor', 'factors')} {has}"]
+    for status, what in (
+        ("mixed code", "in a code with others"),
+        ("several codes", "in several codes"),
+        ("weak", "weak"),
+        ("no code", "lost"),
+        ("undecided", "undecided"),
+    ):
+        if count := found.count(status):
+            parts.append(f"{count} {'is' if count == 1 else 'are'} {what}")
+    return parts
+
+
+def _enough(rows: int | None) -> str:
+    return "" if rows is None else f"; about {rows:,} would decide"
 
 
 def _of_codes(codes: tuple[CodeVerdict, ...]) -> Iterator[str]:
@@ -247,6 +281,8 @@ def factor_words(row: FactorVerdict) -> str:
         return f"{name} is lost: {_lost(row)}"
     if row.status == "undecided":
         return f"{name} is undecided: {_undecided(row)}"
+    if row.status == "weak" and row.sharing != "spread":
+        return f"{name} is weak: {row.codes[0]} tells {row.share:.1%} of it, and no code a tenth ({chance})"
     told = f"{row.codes[0]} tells {row.share:.0%} of it, the next {row.second:.0%} ({chance})" if row.codes else ""
     if row.status == "one code":
         return f"{name} is held by {row.codes[0]}: it tells {row.share:.0%} of it, the next {row.second:.0%} ({chance})"
@@ -257,7 +293,8 @@ def factor_words(row: FactorVerdict) -> str:
         return f"{name} is held by {listed(row.codes)}, copies of {each}: {told}"
     if row.sharing == "spread" and not row.codes:
         alone = f"no code tells more than {row.share:.0%} of it ({chance})"
-        return f"{name} is spread: {alone}, a linear regression on all {row.together:.0%}"
+        how = "weak" if row.status == "weak" else "spread"
+        return f"{name} is {how}: {alone}, a linear regression on all {row.together:.0%}"
     both = "" if math.isnan(row.together) else f"; the two best together {row.together:.0%}"
     if row.sharing == "spread":
         return f"{name} is spread over {len(row.codes)} codes, {listed(row.codes, 4)}: {told}{both}"
@@ -272,16 +309,15 @@ def _lost(row: FactorVerdict) -> str:
     if row.others:
         through = f"{row.codes[0]} tells {row.share:.0%} of it" if row.codes else "codes tell of it"
         return f"{through} only through {listed(row.others)}, on which it depends (chance {row.chance:.1%})"
-    if row.codes:
-        return f"{row.codes[0]} tells {row.share:.0%} of it, and no other code more (chance {row.chance:.1%})"
     return f"no code tells more of it than chance does ({row.chance:.1%})"
 
 
 def _undecided(row: FactorVerdict) -> str:
+    enough = _enough(row.rows_needed)
     if not row.codes:
-        return f"{row.n:,} rows are too few"
-    best = f"{row.codes[0]} tells {row.share:.0%} of it, the next {row.second:.0%}"
-    return f"{best}: {row.n:,} rows do not say whether one code holds it, and it alone (chance {row.chance:.1%})"
+        return f"{row.n:,} rows are too few{enough}"
+    best = f"{row.codes[0]} tells {row.share:.0%} of it, the next {row.second:.0%} (chance {row.chance:.1%})"
+    return f"{best}; {row.n:,} rows are too few to tell whether {row.codes[0]} holds it alone{enough}"
 
 
 def code_words(row: CodeVerdict) -> str:
@@ -291,7 +327,9 @@ def code_words(row: CodeVerdict) -> str:
     if row.status == "noise":
         return f"{row.code} tells nothing of any factor beyond chance ({row.chance:.1%})"
     if row.status == "undecided":
-        return f"{row.code} is undecided: rows are too few to say what it holds"
+        return f"{row.code} is undecided: rows are too few to say what it holds{_enough(row.rows_needed)}"
+    if row.status == "weak":
+        return f"{row.code} tells a little of {listed(row.traces)}, less than a tenth (chance {row.chance:.1%})"
     shares = [f"{share:.0%} of {name}" for name, share in zip(row.factors, row.shares, strict=True)]
     traces = f", and a little of {listed(row.traces)}" if row.traces else ""
     if row.status == "mixed":

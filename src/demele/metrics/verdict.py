@@ -4,6 +4,7 @@
 that another one explains is none: codes of one factor tell of all that depend on it.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from demele.core.columns import Factor
 from demele.core.seeds import rng_for
 from demele.core.verdict import (
-    LOST,
+    HELD,
     SHARED,
+    CodeStatus,
     CodeVerdict,
+    FactorStatus,
     FactorVerdict,
     RepresentationVerdict,
     Sharing,
@@ -41,8 +44,8 @@ from demele.metrics.data import Array, Data
 
 Labels = NDArray[np.intp]
 
-#: Of more rows, so many are looked at, drawn at random.
-MOST_ROWS = 5_000
+#: Of more rows, so many are looked at first, drawn at random; more if these leave something undecided, up to the most.
+FIRST_ROWS, MOST_ROWS = 5_000, 500_000
 #: Fewer annotated rows than this, or than so many for each class, decide nothing.
 FEWEST_ROWS, ROWS_PER_CLASS = 100, 5
 #: Bins, fewest and most, and rows expected in a cell of a table of two columns, and of three.
@@ -97,19 +100,37 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
         All factors in their order; those that are not in the data do not vary.
     seed : int
         Of the permutations that say what chance gives, and of the rows drawn where there are more than 5,000.
+
+    Notes
+    -----
+    What 5,000 rows leave undecided is judged again on as many rows as would decide it, up to all of them.
     """
-    if data.n > MOST_ROWS:
-        data = data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, MOST_ROWS, replace=False)))
-    found = _Judge.of(data, seed)
-    by_name = {row.factor: row for row in (found.factor(i) for i in range(data.factors.m))}
-    constant = (FactorVerdict(factor=name, status="constant", n=data.n) for name in names if name not in by_name)
+    size = FIRST_ROWS
+    while True:
+        rows = rows_drawn(data, size, seed)
+        found = _Judge.of(rows, seed)
+        factors, codes = [found.factor(i) for i in range(data.factors.m)], [found.code(j) for j in range(data.codes.d)]
+        needed = [row.rows_needed for row in factors if row.status == "undecided"]
+        needed += [row.rows_needed for row in codes if row.status == "undecided"]
+        if size >= data.n or not needed:
+            break
+        size = data.n if None in needed else max(2 * size, int(1.2 * max(filter(None, needed))))
+    by_name = {row.factor: row for row in factors}
+    constant = (FactorVerdict(factor=name, status="constant", n=rows.n) for name in names if name not in by_name)
     every = by_name | {row.factor: replace(row, words=factor_words(row)) for row in constant}
     return RepresentationVerdict(
         factors=tuple(every[name] for name in names or by_name),
-        codes=tuple(found.code(j) for j in range(data.codes.d)),
-        n=data.n,
+        codes=tuple(codes),
+        n=rows.n,
         bins=found.bins,
     )
+
+
+def rows_drawn(data: Data, size: int, seed: int) -> Data:
+    """Return so many rows, drawn at random; all where there are no more."""
+    if size >= data.n:
+        return data
+    return data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, size, replace=False)))
 
 
 def binned(data: Data, bins: int) -> BinnedRows:
@@ -139,7 +160,6 @@ class _Judge:
     through: dict[tuple[int, int], int]  # code and factor: the factor of which it is an echo
     fine: BinnedRows
     coarse: BinnedRows
-    enough: NDArray[np.bool_]  # by factor: whether rows are enough to say anything
     seed: int
 
     @classmethod
@@ -148,21 +168,20 @@ class _Judge:
         fine = binned(data, bins)
         found = held(fine, seed=seed)
         coarse = binned(data, int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE)))
-        enough = np.array([_has_rows(factor) for factor in data.factors.columns])
         through = _echoes(found, fine, coarse, data, seed)
         own = found.told.copy()
         for place in through:
             own[place] = False
-        return cls(data, bins, found, own, through, fine, coarse, enough, seed)
+        return cls(data, bins, found, own, through, fine, coarse, seed)
 
     # By factor -------------------------------------------------------------------------------------------------------
 
     def factor(self, i: int) -> FactorVerdict:
         """Judge one factor."""
         factor = self.data.factors.columns[i]
-        row = FactorVerdict(factor=factor.name, status="undecided", n=factor.n_annotated)
-        if self.enough[i]:
-            row = self._judged(i, replace(row, chance=float(self.held.chance[i])))
+        row = FactorVerdict(factor=factor.name, status="undecided", n=factor.n_annotated, rows_needed=_fewest(factor))
+        if factor.n_annotated >= _fewest(factor):
+            row = self._judged(i, replace(row, chance=float(self.held.chance[i]), rows_needed=None))
         return replace(row, words=factor_words(row))
 
     def _judged(self, i: int, row: FactorVerdict) -> FactorVerdict:
@@ -172,37 +191,61 @@ class _Judge:
         if not self.own[:, i].any():
             return self._without_code(i, row)
         rest = shares[order[1:]]
-        second = float(rest[0]) if rest.size else 0.0
-        row = replace(row, share=most, second=second)
+        row = replace(row, share=most, second=float(rest[0]) if rest.size else 0.0)
         sharing = [int(j) for j in order if shares[j] > SHARED * most]
-        near = [int(j) for j in order[1:] if self._too_near(i, best, int(j))]
-        clear = [j for j in sharing if j not in near]
-        unseen = self.held.detectable[i] > SHARED * most  # half as much in another code would not have been told
-        if len(clear) == 1 and (near or unseen):
-            return replace(row, codes=self._names(clear))
+        if most < HELD >= self.held.detectable[i]:
+            return self._below_a_tenth(i, row, sharing)
+        times = {int(j): self._times_to_part(i, best, int(j)) for j in order[1:]}
+        clear = [j for j in sharing if times.get(j, 0.0) <= 1]
+        # half as much in another code would not have been told
+        more = max([self._times_to_see(self.held.detectable[i], SHARED * most), *times.values()])
+        if len(clear) == 1 and more > 1:
+            return self._undecided(row, more, clear)
         if len(sharing) > 1:
             return self._shared(i, row, sharing)
         holds, _, open_ = self._holds(best)
         others = tuple(self.data.factors.names[k] for k in holds if k != i)
-        if most <= LOST and not others:
-            alone = self._without_code(i, row)
-            return alone if alone.sharing == "spread" else replace(row, status="no code", codes=self._names([best]))
-        if open_ and not others:
-            return replace(row, codes=self._names([best]))
+        if open_ > 1 and not others:
+            return self._undecided(row, open_, [best])
         return replace(row, status="mixed code" if others else "one code", codes=self._names([best]), others=others)
 
-    def _too_near(self, i: int, best: int, other: int) -> bool:
-        """Whether a code tells so nearly half of what the best one does that rows do not decide."""
-        error = float(np.hypot(self.held.error[other, i], SHARED * self.held.error[best, i]))
-        gap = self.held.share[other, i] - SHARED * self.held.share[best, i]
-        return bool((other, i) not in self.through and abs(gap) < self._margin() * error)
+    def _below_a_tenth(self, i: int, row: FactorVerdict, sharing: list[int]) -> FactorVerdict:
+        """Judge a factor of which no single code tells a tenth: several together, or none."""
+        if len(sharing) > 1 and (shared := self._shared(i, row, sharing)).together >= HELD:
+            return shared
+        r_squared, alone = self._regression(i)
+        if r_squared >= HELD and (len(sharing) > 1 or alone <= SHARED * r_squared):
+            return replace(row, status="several codes", sharing="spread", together=r_squared)
+        if (times := self._times(row.share - HELD, self.held.error[sharing[0], i])) > 1:
+            return self._undecided(row, times, sharing[:1])
+        return replace(row, status="weak", codes=self._names(sharing[:1]))
+
+    def _undecided(self, row: FactorVerdict, times: float, codes: Sequence[int] = ()) -> FactorVerdict:
+        """Say how many rows would decide, if that can be said: so many times as there are."""
+        return replace(row, codes=self._names(codes), rows_needed=_rounded_up(times * row.n))
+
+    def _times_to_part(self, i: int, best: int, other: int) -> float:
+        """Return how many times the rows show whether a code tells half of what the best one does; up to 1 now."""
+        if (other, i) in self.through:
+            return 0.0
+        error = np.hypot(self.held.error[other, i], SHARED * self.held.error[best, i])
+        return self._times(self.held.share[other, i] - SHARED * self.held.share[best, i], error)
+
+    def _times(self, gap: float, error: float) -> float:
+        """Return how many times the rows bring a gap beyond its error, which falls with their root."""
+        return float(self._margin() * error / max(abs(gap), 1e-12)) ** 2
+
+    def _times_to_see(self, detectable: float, share: float) -> float:
+        """Return how many times the rows make a share detectable; while bins grow with the rows, that is slower."""
+        return float(detectable / max(share, 1e-12)) ** (1 if self.bins == BINS[1] else 2)
 
     def _margin(self) -> float:
         return NEAR * (2 if self.data.n < 2 * FEWEST_ROWS else 1)
 
     def _shared(self, i: int, row: FactorVerdict, sharing: list[int]) -> FactorVerdict:
         known = self.data.factors.columns[i].annotated()
-        mixed = any(len(self._holds(j)[0]) > 1 for j in sharing[:2])
+        own = np.where(self.own[sharing[:2]], self.held.share[sharing[:2]], 0.0)
+        mixed = bool(((own > SHARED * own.max(axis=1, keepdims=True)).sum(axis=1) > 1).any())
         how: Sharing = "mixture" if mixed else "parts"
         best, other = sharing[:2]
         if min(self._adds(i, best, other, known), self._adds(i, other, best, known)) <= ADDED:
@@ -226,8 +269,8 @@ class _Judge:
     def _without_code(self, i: int, row: FactorVerdict) -> FactorVerdict:
         """Judge a factor of which no single code tells by itself: spread over all, an echo, lost, or too few rows."""
         shares = self.held.share[:, i]
-        if self.held.detectable[i] > LOST:
-            return row
+        if self.held.detectable[i] > HELD:
+            return self._undecided(row, self._times_to_see(self.held.detectable[i], HELD))
         r_squared, alone = self._regression(i)
         most = float(shares.max(initial=0.0))
         if alone > SHARED * r_squared > SHARED * LEAST_R_SQUARED:  # one code tells, beside another factor that hides it
@@ -235,7 +278,8 @@ class _Judge:
             second = float(shares[order[1]]) if len(order) > 1 else 0.0
             return replace(row, codes=self._names([int(order[0])]), share=most, second=second)
         if r_squared > LEAST_R_SQUARED:
-            return replace(row, status="several codes", sharing="spread", share=most, together=r_squared)
+            status: FactorStatus = "weak" if r_squared < HELD else "several codes"
+            return replace(row, status=status, sharing="spread", share=most, together=r_squared)
         echoes = {j: k for (j, factor), k in self.through.items() if factor == i}
         if echoes:
             best = max(echoes, key=lambda j: float(shares[j]))
@@ -267,52 +311,72 @@ class _Judge:
 
     # By code ---------------------------------------------------------------------------------------------------------
 
-    def _holds(self, j: int) -> tuple[list[int], list[int], bool]:
-        """Return the factors that a code holds, those of which it tells a little, and whether more is open."""
+    def _holds(self, j: int) -> tuple[list[int], list[int], float]:
+        """Return the factors that a code holds, those of which it tells a little, and how many times the rows decide.
+
+        Up to 1 nothing is open.
+        """
         shares = np.where(self.own[j], self.held.share[j], 0.0)
         order = [int(i) for i in np.argsort(-shares, kind="stable") if self.own[j, i]]
         if not order:
-            return [], [], False
+            return [], [], 0.0
         main = order[0]
-        holds = [i for i in order if shares[i] > SHARED * shares[main]]
+        limit = max(SHARED * shares[main], HELD)
+        holds = [i for i in order if shares[i] > limit]
         errors = np.hypot(self.held.error[j], SHARED * self.held.error[j, main])
-        others = [i for i in range(len(shares)) if i != main and (j, i) not in self.through]
-        near = any(abs(self.held.share[j, i] - SHARED * shares[main]) < self._margin() * errors[i] for i in others)
-        silent = ~self.held.told[j]  # a factor of which half as much would not have been told
-        unseen = bool((self.held.detectable[silent] > SHARED * shares[main]).any())
-        return holds, [i for i in order if i not in holds], near or unseen
+        gaps = self.held.share[j] - limit
+        near = [self._times(gaps[i], errors[i]) for i in range(len(shares)) if i != main and (j, i) not in self.through]
+        near.append(self._times(shares[main] - HELD, self.held.error[j, main]))
+        unseen = self.held.detectable[~self.held.told[j]]  # as much of these would not have been told
+        seen = [self._times_to_see(share, limit) for share in unseen]
+        return holds, [i for i in order if i not in holds], max([*near, *seen, 0.0])
 
     def code(self, j: int) -> CodeVerdict:
         """Judge one code."""
         row = CodeVerdict(code=self.data.codes.names[j], status="undecided")
         if self.data.codes.constant[j]:
             row = replace(row, status="dead")
-        elif self.enough.all() and self.data.factors.m:
+        elif self.data.factors.m and all(one.n_annotated >= _fewest(one) for one in self.data.factors.columns):
             row = self._judged_code(j, replace(row, chance=float(self.held.chance.max(initial=0.0))))
         return replace(row, words=code_words(row))
 
     def _judged_code(self, j: int, row: CodeVerdict) -> CodeVerdict:
-        holds, traces, near = self._holds(j)
+        holds, traces, times = self._holds(j)
         if not holds:
-            return replace(row, status="noise") if (self.held.detectable <= LOST).all() else row
-        if near and len(holds) == 1:
-            return row
+            times = self._times_to_see(float(self.held.detectable.max()), HELD)
+        if times > 1 and len(holds) <= 1:
+            return replace(row, rows_needed=_rounded_up(times * self.data.n))
         names = self.data.factors.names
+        found: Mapping[int, CodeStatus] = {0: "weak" if traces else "noise", 1: "one factor"}
         return replace(
             row,
-            status="mixed" if len(holds) > 1 else "one factor",
+            status=found.get(len(holds), "mixed"),
             factors=tuple(names[i] for i in holds),
             shares=tuple(float(self.held.share[j, i]) for i in holds),
             traces=tuple(names[i] for i in traces),
         )
 
-    def _names(self, places: list[int]) -> tuple[str, ...]:
+    def _names(self, places: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.data.codes.names[j] for j in places)
 
 
-def _has_rows(factor: Factor) -> bool:
-    fewest = max(FEWEST_ROWS, ROWS_PER_CLASS * len(factor.levels) if factor.categorical else 0)
-    return factor.n_annotated >= fewest
+def _fewest(factor: Factor) -> int:
+    """Return how many annotated rows say anything."""
+    return max(FEWEST_ROWS, ROWS_PER_CLASS * len(factor.levels) if factor.categorical else 0)
+
+
+def _rounded_up(rows: float) -> int | None:
+    """Return a number of rows with two digits that count; None beyond a billion, at a limit as good as exactly.
+
+    Examples
+    --------
+    >>> _rounded_up(12_345.6), _rounded_up(99_100.0), _rounded_up(1e12)
+    (13000, 100000, None)
+    """
+    if not rows < 1e9:
+        return None
+    step = 10 ** max(len(str(int(rows))) - 2, 0)
+    return int(-(-rows // step) * step)
 
 
 def _features(factor: Factor, rows: NDArray[np.bool_]) -> Array:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from demele.core.verdict import RULE, factor_counts
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.examination_curves import history_figure
 from demele.report.examination_images import PictureSections
@@ -101,9 +102,7 @@ class View(ModelView):
             notes(data["notes"]),
             [h("h3", "Factor by factor"), h("ul", words, class_="verdicts")] if words else "",
             paragraph(
-                "Held by one code: the next code in use tells at most half as much. A code of its own: that code tells "
-                "at most half as much of any other factor, but for what factors tell of each other. Lost: no code in "
-                "use tells more than a tenth of the factor's entropy, or than chance does. Undecided: too few rows.",
+                f"Of codes in use. {RULE}",
                 class_="meaning",
             )
             if words
@@ -115,15 +114,7 @@ class View(ModelView):
             return "The model has collapsed: it uses no code."
         if not self.factors:
             return "Without factors there is nothing to score: pictures only."
-        found = [str(item["verdict"]) for item in self.data["factors"]]
-        kinds = ("one code", "mixed code", "several codes", "no code", "undecided")
-        held, mixed, shared, lost, undecided = (found.count(kind) for kind in kinds)
-        parts = [f"{held} of {count(len(found), 'factor')} {'has' if held == 1 else 'have'} a code of {_own(held)}"]
-        parts += [f"{mixed} {'is' if mixed == 1 else 'are'} in a code with others"] if mixed else []
-        parts += [f"{shared} {'is' if shared == 1 else 'are'} in several codes"] if shared else []
-        parts += [f"{lost} {'is' if lost == 1 else 'are'} lost"] if lost else []
-        parts += [f"{undecided} {'is' if undecided == 1 else 'are'} undecided"] if undecided else []
-        return Text(joined(parts), ".")
+        return Text(joined(factor_counts(str(item["verdict"]) for item in self.data["factors"])), ".")
 
     def _unused(self) -> Text:
         left = [self.names[j] for j in self.order if not self.data["codes"][j]["active"]]
@@ -258,10 +249,6 @@ class View(ModelView):
         found = self.data["scores"]
         parts = [] if found is None else [signature(score["signature"]) for score in found["scores"][:1]]
         return h("", facts([*self.data["facts"].items(), ("Pictures", smaller)]), parts)
-
-
-def _own(factors: int) -> str:
-    return "its own" if factors == 1 else "their own"
 
 
 def _title(metric: str) -> str:

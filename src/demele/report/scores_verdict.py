@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from demele.core.verdict import RULE
 from demele.report.page import Html, dot, h, paragraph
 from demele.report.scores_figures import value_range
 from demele.report.scores_lookup import fragile_sign
@@ -37,10 +38,8 @@ def in_words(item: Item, view: View) -> Html:
     hidden = len(found["sentences"]) - MOST_SENTENCES
     body = [words, paragraph(f"And {hidden} more in the data.") if hidden > 0 else ""]
     rests = (
-        f"It rests on {count(found['n'], 'row')} in {found['bins']} bins of equal frequency. Held by one code: the "
-        "next code tells at most half as much. Mixed: a code tells more than half as much of another factor, and not "
-        "only because the factors depend on each other. Lost: no code tells more than chance, or than a tenth. "
-        "Chance: the most that any code tells of the factor with its rows permuted."
+        f"It rests on {count(found['n'], 'row')} in {found['bins']} bins of equal frequency. {RULE} Chance: the most "
+        "that any code tells of the factor with its rows permuted."
     )
     body += [paragraph(rests, class_="meaning"), paragraph(found["headline"]) if found["headline"] else ""]
     shown = h("details", h("summary", "Factor by factor, code by code"), body) if view.several else h("", body)
