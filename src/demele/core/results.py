@@ -13,6 +13,7 @@ from demele.core.alignment import Alignment
 from demele.core.chance import AboveChance, Chance, table_above_chance
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import UnknownNameError
+from demele.core.later import Later
 from demele.core.pictured import MatrixChance, RowSample
 from demele.core.publish import publish
 from demele.core.sentences import sentence
@@ -322,9 +323,7 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
-    and why. ``verdict`` says in words which code holds which factor: ``print(evaluation.verdict)``. Of data
-    that are read a piece at a time it is about a sample; None where there are no rows, as in a stream.
-    ``matrix_chance`` is what the cells of matrices of information hold by chance, ``rows`` some rows for pictures.
+    and why. ``later`` holds what is computed when it is first read: ``verdict``, ``matrix_chance`` and ``rows``.
     """
 
     _kind = "evaluation"
@@ -339,9 +338,27 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     dependency: tuple[Dependency, ...] = ()
     notes: tuple[Note, ...] = ()
     version: str = ""
-    verdict: RepresentationVerdict | None = None
-    matrix_chance: tuple[MatrixChance, ...] = ()
-    rows: RowSample | None = None
+    later: Later = field(default_factory=Later, repr=False)
+
+    @property
+    def verdict(self) -> RepresentationVerdict | None:
+        """Which code holds which factor, in words: ``print(evaluation.verdict)``; computed when first read.
+
+        Of data that are read a piece at a time it is about a sample; None where there are no rows, as in a stream.
+        """
+        found: RepresentationVerdict | None = self.later["verdict"]
+        return found
+
+    @property
+    def matrix_chance(self) -> tuple[MatrixChance, ...]:
+        """What the cells of matrices of information hold by chance; computed when first read."""
+        return self.later["matrix_chance"] or ()
+
+    @property
+    def rows(self) -> RowSample | None:
+        """Some rows for pictures."""
+        found: RowSample | None = self.later["rows"]
+        return found
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order; corrected and aligned scores in columns at the end, if any."""

@@ -5,7 +5,8 @@ of pairs are its marginals. With 10 bins, two codes and two factors make 10 000 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import prod
 from typing import Any
@@ -199,6 +200,12 @@ class PackedRows:
         share = int(np.sqrt(budget))
         self.code_packs = _packs(rows.codes, rows.code_bins, share)
         self.factor_packs = _packs(rows.factors, factor_sizes, share)
+
+    def permuted(self, order: NDArray[np.intp]) -> "PackedRows":
+        """Return the same codes with the rows of all factors permuted together."""
+        found = copy(self)
+        found.factor_packs = [replace(pack, index=pack.index[order]) for pack in self.factor_packs]
+        return found
 
     def count(self, weights: NDArray[np.float64] | None = None) -> JointCounts:
         """Count the rows, each with its weight."""

@@ -176,8 +176,12 @@ class Data:
 
     def shuffled(self, seed: int, index: int) -> "Data":
         """Return the same codes with the factors as chance has them: rows permuted, of dependent ones whole blocks."""
+        return self.permuted(self.chance_order(seed, index))
+
+    def chance_order(self, seed: int, index: int) -> NDArray[np.intp]:
+        """Return an order of the factors' rows as chance has it; of dependent rows whole blocks are permuted."""
         rng = rng_for(seed, "chance", index)
-        return self.permuted(rng.permutation(self.n) if self.blocks is None else self.blocks.permutation(rng))
+        return rng.permutation(self.n) if self.blocks is None else self.blocks.permutation(rng)
 
     def arrays(self) -> tuple[Array, Array]:
         """Return codes and factors as plain arrays, classes as level numbers and NaN where not annotated: a copy."""

@@ -1,14 +1,15 @@
 """What an evaluation keeps for pictures: some rows, and what the cells of its matrices hold by chance."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from demele.core.pictured import MatrixChance, RowSample
 from demele.core.seeds import rng_for
+from demele.estimation.counts import JointCounts
 from demele.estimation.information import information_by_chance
-from demele.metrics.data import Array, Data, TableSettings
-from demele.metrics.source import Source, Subject
+from demele.metrics.data import Array, Data
+from demele.metrics.source import spread
 
 #: Rows, and values, that are kept: what a page can hold, and an eye can read.
 MOST_ROWS, MOST_VALUES = 1_500, 120_000
@@ -35,22 +36,23 @@ def rows_for_pictures(data: Data, *, seed: int) -> RowSample | None:
 
 
 def chance_of_matrices(
-    source: Source, subject: Subject, asked: Iterable[tuple[str, TableSettings]]
+    counted: Mapping[tuple[str, ...], JointCounts], active: Sequence[int], n_factors: int
 ) -> tuple[MatrixChance, ...]:
-    """Return what cells hold by chance, for each way of counting among some metrics.
+    """Return what cells hold by chance, of each way of counting; NaN for factors that do not vary.
 
-    Nearest neighbours are not biased so, and corrected information is corrected already: there is nothing for those.
+    Parameters
+    ----------
+    counted : mapping of tuple of str to JointCounts
+        Counts by the metrics that were read off them.
+    active : sequence of int
+        Which factors vary.
+    n_factors : int
+        How many factors there are.
     """
-    metrics: dict[TableSettings, list[str]] = {}
-    for metric, settings in asked:
-        metrics.setdefault(settings, []).append(metric)
     found = []
-    for settings, names in metrics.items():
-        counts = source.counts_behind(settings)
-        if counts is None:
-            continue
+    for metrics, counts in counted.items():
         n_cells = sum(len(table) for table in counts.tables)
         cells: list[tuple[Array, Array]] = [information_by_chance(table, LEVEL, n_cells) for table in counts.tables]
-        expected, limit = (subject.spread_factors(np.column_stack(part)) for part in zip(*cells, strict=True))
-        found.append(MatrixChance(metrics=tuple(names), expected=expected, limit=limit))
+        expected, limit = (spread(np.column_stack(part), active, n_factors) for part in zip(*cells, strict=True))
+        found.append(MatrixChance(metrics=metrics, expected=expected, limit=limit))
     return tuple(found)

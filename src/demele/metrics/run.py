@@ -10,10 +10,10 @@ import numpy as np
 
 from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import read_pair
+from demele.core.later import Later
 from demele.core.pictured import MatrixChance
 from demele.core.publish import in_pieces
 from demele.core.results import Evaluation, LeftOut, Note, Score
-from demele.core.verdict import RepresentationVerdict
 from demele.core.version import __version__
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
@@ -41,7 +41,7 @@ from demele.metrics.request import Asked, Request, bound, checked, request_for
 from demele.metrics.side import assumed_codes, below_zero
 from demele.metrics.source import InMemory, Source, Subject
 from demele.metrics.tasks import Draws
-from demele.metrics.verdict import headline, verdict_of
+from demele.metrics.verdict import headline, rows_judged, verdict_of
 from demele.runtime.progress import Report, reporting
 
 
@@ -166,36 +166,38 @@ def evaluation(
         dependency=pictures,
         notes=beside_level(subject.notes) if run.chance else subject.notes,
         version=__version__,
-        verdict=_in_words(source, run, scores),
-        matrix_chance=matrix_chance(found, source),
-        rows=rows_for_pictures(source.rows(), seed=run.seed) if _rows_are_of_codes(source) else None,
+        later=_later(found, source, run, scores),
     )
 
 
-def _in_words(source: Source, run: Run, scores: Sequence[Score]) -> RepresentationVerdict | None:
-    """Return the verdict on rows, if there are any, with the scores to look at first."""
+def _later(found: Found, source: Source, run: Run, scores: Sequence[Score]) -> Later:
+    """Return what is computed when it is read: the verdict in words, and what matrices hold by chance.
+
+    The verdict needs rows with a column for each code. It keeps a copy of those that it will judge.
+    """
+    makers: dict[str, Callable[[], Any]] = {"matrix_chance": matrix_chance(found, source)}
     subject = source.subject("rows")
-    if not _rows_are_of_codes(source):
-        return None
-    found = verdict_of(source.rows(), subject.factors.names, seed=run.seed)
-    return replace(found, headline=headline({score.metric: score.value for score in scores}))
+    if "rows" not in source.states or source.in_groups or not subject.active:
+        return Later(makers)
+    first = headline({score.metric: score.value for score in scores})
+    judge = partial(verdict_of, rows_judged(source.rows(), run.seed), subject.factors.names, seed=run.seed)
+    makers["verdict"] = lambda: replace(judge(), headline=first)
+    return Later(makers, rows=rows_for_pictures(source.rows(), seed=run.seed))
 
 
-def _rows_are_of_codes(source: Source) -> bool:
-    """Whether there are rows with a column for each code, to be judged one by one and drawn."""
-    return "rows" in source.states and not source.in_groups and bool(source.subject("rows").active)
+def matrix_chance(found: Found, source: Source) -> Callable[[], tuple[MatrixChance, ...]]:
+    """Return what computes what the cells of the matrices of information hold by chance; it keeps counts, not rows.
 
-
-def matrix_chance(found: Found, source: Source) -> tuple[MatrixChance, ...]:
-    """Return what the cells of the matrices of information that were computed hold by chance."""
-    if source.in_row_blocks:
-        return ()
-    counted = [
-        (request.name, request.settings)
-        for request in found.requests
-        if request.settings is not None and found.outcomes[request.name].native.matrix_of == MATRIX
-    ]
-    return chance_of_matrices(source, source.subject("rows"), counted)
+    Nearest neighbours are not biased so, and corrected information is corrected already: there is nothing for those.
+    """
+    metrics: dict[TableSettings, tuple[str, ...]] = {}
+    for request in () if source.in_row_blocks else found.requests:
+        if request.settings is not None and found.outcomes[request.name].native.matrix_of == MATRIX:
+            metrics[request.settings] = (*metrics.get(request.settings, ()), request.name)
+    counted = {names: source.counts_behind(settings) for settings, names in metrics.items()}
+    known = {names: counts for names, counts in counted.items() if counts is not None}
+    subject = source.subject("rows")
+    return partial(chance_of_matrices, known, subject.active, subject.m)
 
 
 def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:

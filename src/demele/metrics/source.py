@@ -1,6 +1,6 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import CHUNK
 from demele.core.errors import (
     AmbiguousKindWarning,
     InputError,
@@ -23,6 +24,7 @@ from demele.estimation.counts import (
     JointCounts,
     PackedRows,
     bin_rows,
+    check_size,
     column_bins,
     joint_counts,
     soft_joint_counts,
@@ -91,11 +93,7 @@ class Subject:
 
     def spread_factors(self, values: Array) -> Array:
         """Put values of the active factors into the order of all factors, NaN elsewhere (last axis)."""
-        if len(self.active) == self.m:
-            return values
-        full = np.full((*values.shape[:-1], self.m), np.nan)
-        full[..., list(self.active)] = values
-        return full
+        return spread(values, self.active, self.m)
 
     def summaries(self) -> tuple[FactorSummary, ...]:
         """Say of each factor what an evaluation does."""
@@ -109,6 +107,15 @@ class Subject:
             )
             for factor in self.factors.columns
         )
+
+
+def spread(values: Array, active: Sequence[int], n_factors: int) -> Array:
+    """Put values of some factors into the order of all, NaN elsewhere (last axis)."""
+    if len(active) == n_factors:
+        return values
+    full = np.full((*values.shape[:-1], n_factors), np.nan)
+    full[..., list(active)] = values
+    return full
 
 
 def incomplete_note(factor: Factor, n: int) -> Note:
@@ -243,7 +250,7 @@ class InMemory(Source):
         self._subject = subject
         std = None if codes_std is None else checked_std(codes_std, subject.codes)
         self.data = Data(subject.codes, subject.varying, std)
-        self._finding: Finding | None = None
+        self._memo: dict[object, Any] = {}  # of this source's rows alone; its arrays are never written to
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns: what varies does not depend on the options."""
@@ -296,13 +303,43 @@ class InMemory(Source):
         """Return the information table of all rows."""
         return self._table(self.data, settings, pairs)
 
+    def _kept(self, key: object, make: Callable[[], Any]) -> Any:
+        """Return what follows from this source's rows, made once."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]
+
+    def _packed(self, rule: Binning, *, pairs: bool) -> PackedRows:
+        """Return the rows in bins, packed to be counted more than once."""
+        codes, factors = self.data.codes, self.data.factors
+
+        def packed() -> PackedRows:
+            of_codes, of_factors = self._kept(("bins", rule), lambda: column_bins(codes, factors, rule))
+            check_size(codes, factors, of_codes, of_factors)
+            rows = self._kept(("rows", rule), lambda: bin_rows(codes, factors, of_codes, of_factors))
+            return PackedRows(rows, factor_pairs=pairs)
+
+        found: PackedRows = self._kept(("packed", rule, pairs), packed)
+        return found
+
+    def _counts(self, rule: Binning, *, pairs: bool = False) -> JointCounts:
+        """Return the counts of all rows; many rows are put into bins a part at a time."""
+        codes, factors = self.data.codes, self.data.factors
+
+        def counts() -> JointCounts:
+            if codes.n <= CHUNK:
+                return self._packed(rule, pairs=pairs).count()
+            bins = self._kept(("bins", rule), lambda: column_bins(codes, factors, rule))
+            return joint_counts(codes, factors, *bins, factor_pairs=pairs)
+
+        found: JointCounts = self._kept(("counts", rule, pairs), counts)
+        return found
+
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts of all rows, of codes against factors."""
         if settings.estimator != "histogram" or settings.soft or settings.correction != "none":
             return None
-        return joint_counts(
-            self.data.codes, self.data.factors, *column_bins(self.data.codes, self.data.factors, settings.binning)
-        )
+        return self._counts(settings.binning)
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
         span = data.codes.high - data.codes.low
@@ -311,13 +348,16 @@ class InMemory(Source):
 
             estimate = tables.nearest_neighbours if settings.estimator == "knn" else tables.robust
             return replace(estimate(data, settings, pairs=pairs), code_range=span)
-        of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
-        if settings.soft:
-            if data.codes_std is None:
-                raise ValueError("soft counts need standard deviations")
-            counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
+        if data is self.data and not settings.soft:
+            counts = self._counts(settings.binning, pairs=pairs)
         else:
-            counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=pairs)
+            bins = column_bins(data.codes, data.factors, settings.binning)
+            if not settings.soft:
+                counts = joint_counts(data.codes, data.factors, *bins, factor_pairs=pairs)
+            elif data.codes_std is None:
+                raise ValueError("soft counts need standard deviations")
+            else:
+                counts = soft_joint_counts(data.codes, data.codes_std, data.factors, *bins)
         return replace(self.information(counts, settings.correction), code_range=span)
 
     def tables(
@@ -330,6 +370,11 @@ class InMemory(Source):
         """
         if draw == "clipped":
             yield self._table(self.data.winsorised(self.data.outlying()), settings, pairs)
+        elif draw == "permutations" and settings.resamples_by_weight and not self.in_groups:
+            packed, span = self._packed(settings.binning, pairs=pairs), self.data.codes.high - self.data.codes.low
+            for index in range(n_draws):
+                counts = packed.permuted(self.data.chance_order(seed, index)).count()
+                yield replace(self.information(counts, settings.correction), code_range=span)
         elif draw == "permutations":
             for index in range(n_draws):
                 yield self._table(self.data.shuffled(seed, index), settings, pairs)
@@ -343,8 +388,7 @@ class InMemory(Source):
 
     def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[JointCounts]:
         """Yield blocks of counts of rows drawn as weights over bins that are cut once."""
-        of_codes, of_factors = column_bins(self.data.codes, self.data.factors, settings.binning)
-        packed = PackedRows(bin_rows(self.data.codes, self.data.factors, of_codes, of_factors), factor_pairs=pairs)
+        packed = self._packed(settings.binning, pairs=pairs)
         block: list[JointCounts] = []
         for index in range(n_draws):
             drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
@@ -360,10 +404,9 @@ class InMemory(Source):
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that the codes tell of the factors; the rows are looked at once."""
-        if self._finding is None:
-            factors = [(factor.values, factor.categorical) for factor in self.data.factors.columns]
-            self._finding = dependence(self.data.codes.values, factors)
-        return self._finding
+        factors = [(factor.values, factor.categorical) for factor in self.data.factors.columns]
+        found: Finding = self._kept("finding", lambda: dependence(self.data.codes.values, factors))
+        return found
 
 
 def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:

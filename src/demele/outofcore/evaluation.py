@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning
 from demele.core.inputs import read_pair
+from demele.core.later import Later
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.sentences import marked
 from demele.core.version import __version__
@@ -121,6 +122,8 @@ def evaluation_in_pieces(
             scores[one.name] = of_sample(own, len(kept.keys), rows.n, f"sample={rows.sample}", rows.drawn())
         else:
             left_out.append(LeftOut(metric=one.name, reason=reasons.get(one.name, reason)))
+    drawn_later = Later() if about is None else about.later
+    makers = {"matrix_chance": matrix_chance(whole, rows), "verdict": lambda: drawn_later["verdict"]}
     pictured = None if about is None or about.rows is None else replace(about.rows, n=rows.n)
     return Evaluation(
         scores=tuple(scores[one.name] for one in asked if one.name in scores),
@@ -133,9 +136,7 @@ def evaluation_in_pieces(
         dependency=() if about is None else about.dependency,
         notes=subject.notes,
         version=__version__,
-        verdict=None if about is None else about.verdict,
-        matrix_chance=matrix_chance(whole, rows),
-        rows=pictured,
+        later=Later(makers, rows=pictured),
     )
 
 

@@ -1,0 +1,101 @@
+"""What a result computes when it is read: not before, once, and of the rows as they were."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.later import Later
+from demele.estimation import counts
+from demele.metrics import run, source
+
+RNG = np.random.default_rng(5)
+TABLES = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "infom", "infoc"]
+
+
+def _rows(n: int = 300) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    factors = np.random.default_rng(n).random((n, 3))
+    return factors @ np.random.default_rng(1).normal(size=(3, 4)), factors
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[str]:
+    calls: list[str] = []
+    kept: Callable[..., Any] = getattr(module, name)
+
+    def counting(*given: Any, **more: Any) -> Any:
+        calls.append(name)
+        return kept(*given, **more)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
+
+
+def test_parts_are_made_once_and_copies_share_them() -> None:
+    calls: list[int] = []
+    later = Later({"part": lambda: calls.append(1) or len(calls)}, known=7)
+    assert (later["known"], later["nothing"], calls) == (7, None, [])
+    assert (later["part"], later["part"], calls) == (1, 1, [1])
+    none = Later({"part": lambda: calls.append(2)})
+    assert none["part"] is None
+    assert none["part"] is None
+    assert calls == [1, 2]
+
+
+def test_the_verdict_is_judged_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _counted(monkeypatch, run, "verdict_of") + _counted(monkeypatch, run, "chance_of_matrices")
+    found = demele.evaluate(*_rows(), ["mig"])
+    other = replace(found, name="other")
+    assert calls == []
+    assert other.verdict is found.verdict
+    assert other.matrix_chance is found.matrix_chance
+    assert other.rows is found.rows
+
+
+@pytest.mark.parametrize("n", [300, 8_000])
+def test_rows_that_change_later_change_no_part(n: int) -> None:
+    codes, factors = _rows(n)
+    wanted = demele.evaluate(codes.copy(), factors.copy(), ["mig"], bootstrap=3, chance=2).to_content()
+    found = demele.evaluate(codes, factors, ["mig"], bootstrap=3, chance=2)
+    codes[:], factors[:] = 0.0, 1.0
+    given = found.to_content()
+    for content in (wanted, given):
+        content["scores"][0].pop("seconds")
+    assert given == wanted
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_result_that_is_copied_or_pickled_has_all_parts(again: Callable[[Any], Any]) -> None:
+    found = demele.evaluate(*_rows(), ["mig", "mig_sup"])
+    assert again(found).to_content() == found.to_content()
+
+
+def test_columns_are_put_into_bins_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, factors = _rows(4_000)
+    cuts = _counted(monkeypatch, counts, "cut")
+    edges = _counted(monkeypatch, source, "column_bins")
+    found = demele.evaluate(codes, factors, TABLES, bootstrap=5, chance=5)
+    assert len(found) == len(TABLES)
+    columns = codes.shape[1] + factors.shape[1]
+    assert len(edges) == 1
+    assert len(cuts) == columns
+    assert found.matrix_chance
+    assert len(cuts) == columns
+
+
+def test_shuffles_of_packed_rows_count_what_shuffled_rows_do() -> None:
+    codes, factors = _rows(500)
+    factors[:, 0] = np.floor(4 * factors[:, 0])
+    factors[:7, 0] = np.nan
+    read = demele.core.inputs.read_pair(codes, factors, missing="omit")
+    memory = source.InMemory(source.Subject.of(*read))
+    settings = source.TableSettings(binning=demele.EqualWidth(10))
+    tables = list(memory.tables(settings, "permutations", 3, 11, pairs=True))
+    for index, table in enumerate(tables):
+        wanted = memory._table(memory.data.shuffled(11, index), settings, True)
+        np.testing.assert_array_equal(table.information, wanted.information)
+        np.testing.assert_array_equal(table.factor_information, wanted.factor_information)
