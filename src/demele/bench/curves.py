@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.estimation.differences import student
+
 __all__ = ["Curve", "student_interval"]
 
 
@@ -94,11 +96,7 @@ class Curve:
 
         Values without any spread give a point. Fewer than two values say nothing of their spread: (NaN, NaN).
         """
-        values = self.values[position]
-        if len(values) < 2:
-            return np.nan, np.nan
-        mean, error = float(values.mean()), float(values.std(ddof=1)) / len(values) ** 0.5
-        return student_interval(mean, error, len(values) - 1, level)
+        return student(self.values[position], level)[:2]
 
 
 def student_interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:

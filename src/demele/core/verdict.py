@@ -165,17 +165,16 @@ class RepresentationVerdict:
         """One row for each factor and each code: ``unit``, ``name``, ``status``, ``holds``, ``share``, ``words``..."""
         import pandas as pd
 
-        rows: list[dict[str, Any]] = []
-        for factor in self.factors:
-            numbers = {key: getattr(factor, key) for key in ("share", "second", "chance", "together")}
-            named = {"unit": "factor", "name": factor.factor, "status": factor.status, "sharing": factor.sharing}
-            rows.append({**named, "by": ", ".join(factor.codes), **numbers, "words": factor.words})
-        for code in self.codes:
-            shares = dict(zip(("share", "second"), code.shares, strict=False))
-            told = {"unit": "code", "name": code.code, "status": code.status, "sharing": ""}
-            rows.append({**told, "by": ", ".join(code.factors), **shares, "chance": code.chance, "words": code.words})
         columns = ("unit", "name", "status", "sharing", "by", "share", "second", "chance", "together", "words")
-        return pd.DataFrame(rows, columns=list(columns))
+        rows: list[dict[str, Any]] = [
+            {**{key: getattr(one, key, None) for key in columns}, "unit": "factor", "name": one.factor, "by": one.codes}
+            for one in self.factors
+        ]
+        for code in self.codes:
+            own = {"unit": "code", "name": code.code, "status": code.status, "sharing": "", "by": code.factors}
+            shares = dict(zip(("share", "second"), code.shares, strict=False))
+            rows.append({**own, **shares, "chance": code.chance, "words": code.words})
+        return pd.DataFrame([{**row, "by": ", ".join(row["by"])} for row in rows], columns=list(columns))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
@@ -278,10 +277,13 @@ def factor_words(row: FactorVerdict) -> str:
     if row.status == "constant":
         return f"{name} does not vary"
     if row.status == "no code":
-        return f"{name} is lost: {_lost(row)}"
+        if not row.others:
+            return f"{name} is lost: no code tells more of it than chance does ({row.chance:.1%})"
+        through = f"{row.codes[0]} tells {row.share:.0%} of it only through {listed(row.others)}"
+        return f"{name} is lost: {through}, on which it depends ({chance})"
     if row.status == "undecided":
         return f"{name} is undecided: {_undecided(row)}"
-    if row.status == "weak" and row.sharing != "spread":
+    if row.status == "weak":
         return f"{name} is weak: {row.codes[0]} tells {row.share:.1%} of it, and no code a tenth ({chance})"
     told = f"{row.codes[0]} tells {row.share:.0%} of it, the next {row.second:.0%} ({chance})" if row.codes else ""
     if row.status == "one code":
@@ -293,8 +295,7 @@ def factor_words(row: FactorVerdict) -> str:
         return f"{name} is held by {listed(row.codes)}, copies of {each}: {told}"
     if row.sharing == "spread" and not row.codes:
         alone = f"no code tells more than {row.share:.0%} of it ({chance})"
-        how = "weak" if row.status == "weak" else "spread"
-        return f"{name} is {how}: {alone}, a linear regression on all {row.together:.0%}"
+        return f"{name} is spread: {alone}, a linear regression on all {row.together:.0%}"
     both = "" if math.isnan(row.together) else f"; the two best together {row.together:.0%}"
     if row.sharing == "spread":
         return f"{name} is spread over {len(row.codes)} codes, {listed(row.codes, 4)}: {told}{both}"
@@ -303,13 +304,6 @@ def factor_words(row: FactorVerdict) -> str:
         return f"{name} is shared by {listed(row.codes)}: {told}; {unknown}"
     how = "as a mixture with other factors" if row.sharing == "mixture" else "in parts that add to each other"
     return f"{name} is shared by {listed(row.codes)}, {how}: {told}{both}"
-
-
-def _lost(row: FactorVerdict) -> str:
-    if row.others:
-        through = f"{row.codes[0]} tells {row.share:.0%} of it" if row.codes else "codes tell of it"
-        return f"{through} only through {listed(row.others)}, on which it depends (chance {row.chance:.1%})"
-    return f"no code tells more of it than chance does ({row.chance:.1%})"
 
 
 def _undecided(row: FactorVerdict) -> str:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["Difference", "interval_within", "over_runs", "resampled_difference", "run_difference", "student"]
 
 Floats = NDArray[np.float64]
-#: Of what may be any number.
-UNBOUNDED = (-math.inf, math.inf)
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Difference:
     reason: str = ""
 
 
-def interval_within(value: float, half: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def interval_within(value: float, half: float, bounds: Range) -> Range:
     """Return the ends of an interval of a value that cannot leave a range.
 
     Parameters
@@ -71,7 +70,8 @@ def student(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values))
     if error == 0:
         return mean, mean, 1.0 if mean == 0 else 0.0
-    return _by_t(mean, error, len(values) - 1, level)
+    half, p_value = _by_t(mean, error, len(values) - 1, level)
+    return mean - half, mean + half, p_value
 
 
 def resampled_difference(first: float, second: float, firsts: Floats, seconds: Floats, level: float) -> Difference:
@@ -131,11 +131,7 @@ def run_difference(
 
 
 def over_runs(
-    value: float,
-    samples: Sequence[Floats],
-    level: float,
-    rows: Floats | None = None,
-    bounds: tuple[float, float] = UNBOUNDED,
+    value: float, samples: Sequence[Floats], level: float, rows: Floats | None = None, bounds: Range | None = None
 ) -> Difference:
     """Return the interval of a sum of means over independent runs, and over the rows that all of them are scored on.
 
@@ -150,7 +146,7 @@ def over_runs(
     level : float in (0, 1)
     rows : array of shape (n_resamples,), optional
         The value on resamples of the rows, NaN where one could not be computed.
-    bounds : tuple of float
+    bounds : tuple of float, optional
         The range that the value cannot leave; see :func:`interval_within`.
     """
     parts = [(float(each.var(ddof=1)) / each.size, each.size - 1) for each in samples]
@@ -163,13 +159,12 @@ def over_runs(
     if error <= 1e-12:
         return Difference(value, reason="all runs, or resamples, give the same difference")
     degrees = parts[0][1] if len(parts) == 1 else error**4 / sum(part**2 / own for part, own in parts)
-    return Difference(value, *_by_t(value, error, degrees, level, bounds))
+    half, p_value = _by_t(value, error, degrees, level)
+    return Difference(value, *interval_within(value, half, bounds or (-math.inf, math.inf)), p_value)
 
 
-def _by_t(
-    value: float, error: float, degrees: float, level: float, bounds: tuple[float, float] = UNBOUNDED
-) -> tuple[float, float, float]:
+def _by_t(value: float, error: float, degrees: float, level: float) -> tuple[float, float]:
+    """Return half the width of Student's interval, and the p-value of its test against 0."""
     from scipy.special import stdtr, stdtrit
 
-    half = float(stdtrit(degrees, (1 + level) / 2)) * error
-    return *interval_within(value, half, bounds), float(2 * stdtr(degrees, -abs(value) / error))
+    return float(stdtrit(degrees, (1 + level) / 2)) * error, float(2 * stdtr(degrees, -abs(value) / error))

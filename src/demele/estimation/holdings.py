@@ -75,7 +75,7 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     ([[1.0], [0.0]], [[True], [False]])
     """
     d, m = len(rows.code_bins), len(rows.factor_bins)
-    share, error, threshold, plain, bias = (np.zeros((d, m)) for _ in range(5))
+    share, error, plain, bias = (np.zeros((d, m)) for _ in range(4))
     chance, inflation, heights = np.zeros(m), np.zeros(m), np.ones(m)
     orders = [rng_for(seed, "verdict", draw).permutation(rows.n) for draw in range(PERMUTATIONS)]
     for first in range(0, d, BLOCK):
@@ -93,7 +93,7 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     scale = np.maximum(ratio(inflation, bias.sum(axis=0)), 1.0)
     scale = np.where(np.isnan(scale), 1.0, scale)
     counts = np.array([max(int((of < bins).sum()), 1) for of, bins in zip(rows.factors, rows.factor_bins, strict=True)])
-    threshold = _thresholds(bias * 2 * counts, d * m) * scale / (2 * counts)
+    threshold = chi_squared_quantile(LEVEL / max(d * m, 1), bias * 2 * counts) * scale / (2 * counts)
     beyond = np.where(bias > 0, threshold - bias * scale, 0.0).max(axis=0, initial=0.0)
     told = (plain > threshold) & (bias > 0)
     return Held(share, error, told, chance, np.asarray(beyond / np.maximum(heights, 1e-12)))
@@ -128,10 +128,6 @@ def _errors(table: Array) -> Array:
     variance = (p * pointwise**2).sum(axis=(1, 2)) - mean**2
     found: Array = np.sqrt(np.maximum(variance, 0.0) / np.maximum(table.sum(axis=(1, 2)), 1.0))
     return found
-
-
-def _thresholds(degrees: Array, n_pairs: int) -> Array:
-    return chi_squared_quantile(LEVEL / max(n_pairs, 1), degrees)
 
 
 def chi_squared_quantile(level: float, degrees: Array) -> Array:

@@ -17,6 +17,7 @@ from demele.estimation.information import InformationTable
 from demele.metrics.data import Data, TableSettings
 from demele.metrics.metric import Guards, Native
 from demele.metrics.source import Source
+from demele.metrics.tasks import Draws
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
 FRAGILE = 0.1
@@ -103,7 +104,7 @@ def adjusted_notes(
     settings: TableSettings,
     table: InformationTable,
     values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
-    ends: Mapping[str, Callable[[float], NDArray[np.float64]]],
+    spans: Mapping[str, tuple[NDArray[np.float64], float, tuple[float, float]]],
     *,
     pairs: bool,
 ) -> dict[str, tuple[Note, dict[str, float]]]:
@@ -115,13 +116,15 @@ def adjusted_notes(
 
     Parameters
     ----------
-    ends : mapping of name to callable
-        The ends of the score's interval around a centre, where one was asked for.
+    spans : mapping of name to (array, float, (float, float))
+        The score on resamples, the level of its interval and the range of the metric, where an interval is asked for.
     """
     if not values or settings.estimator != "histogram" or settings.correction != "none" or settings.soft:
         return {}
-    widths = {name: float(np.ptp(span(values[name][0]))) for name, span in ends.items()}
-    limits = {name: min(FRAGILE, widths.get(name, 1.0) / 4) for name in values}
+    widths = {
+        name: np.ptp(Draws.quantiles(*spans[name], value)) for name, (value, _) in values.items() if name in spans
+    }
+    limits = {name: min(FRAGILE, float(widths.get(name, 1.0)) / 4) for name in values}
     if _bias(source.rows(), table) <= min(0.02, *(limit / 2 for limit in limits.values())):
         return {}
     other = source.table(replace(settings, correction="adjusted"), pairs=pairs)  # Miller-Madow hardly corrects these
@@ -129,8 +132,8 @@ def adjusted_notes(
     for name, (before, read) in values.items():
         after = _read_again(read, other) if source.in_groups else read(other)
         if abs(after - before) > limits[name]:
-            low, high = ends[name](after) if name in ends else (np.nan, np.nan)
-            span = f" [{low:.3f}, {high:.3f}]" if name in ends else ""
+            low, high = Draws.quantiles(*spans[name], after) if name in spans else (np.nan, np.nan)
+            span = f" [{low:.3f}, {high:.3f}]" if name in spans else ""
             message = (
                 f"{source.rows().n} rows are few for the number of cells; with the information adjusted for chance it "
                 f"would be {after:.3f}{span} instead of {before:.3f} ({setting(correction='adjusted')})"

@@ -356,12 +356,9 @@ def _read_off_table(
     if run.chance:
         tables = source.tables(settings, "permutations", run.chance, run.seed, pairs=pairs)
         permutations = _drawn(tables, requests, run.chance, "permutations", report)
-    ends = {}
-    for item in requests:
-        if item.name in examined and resamples is not None and run.bootstrap > 1:
-            drawn = resamples[item.name].value
-            ends[item.name] = partial(Draws.quantiles, drawn, run.level, item.metric.range)
-    adjusted = adjusted_notes(source, settings, table, examined, ends, pairs=pairs)
+    drawn = {} if resamples is None or run.bootstrap < 2 else resamples
+    spans = {item.name: (drawn[item.name].value, run.level, item.metric.range) for item in requests if drawn}
+    adjusted = adjusted_notes(source, settings, table, examined, spans, pairs=pairs)
     for name, (_, details) in adjusted.items():
         natives[name] = replace(natives[name], details={**natives[name].details, "adjusted": details})
     shuffled = permutations

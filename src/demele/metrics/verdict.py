@@ -17,7 +17,6 @@ from demele.core.verdict import (
     SHARED,
     CodeStatus,
     CodeVerdict,
-    FactorStatus,
     FactorVerdict,
     RepresentationVerdict,
     Sharing,
@@ -190,20 +189,23 @@ class _Judge:
         return replace(row, words=factor_words(row))
 
     def _judged(self, i: int, row: FactorVerdict) -> FactorVerdict:
-        shares = np.where(self.own[:, i], self.held.share[:, i], 0.0)
-        order = np.argsort(-shares, kind="stable")
-        best, most = int(order[0]), float(shares[order[0]])
-        if not self.own[:, i].any():
-            return self._without_code(i, row)
-        rest = shares[order[1:]]
-        row = replace(row, share=most, second=float(rest[0]) if rest.size else 0.0)
-        sharing = [int(j) for j in order if shares[j] > SHARED * most]
-        if most < HELD >= self.held.detectable[i]:
+        own, detectable = self.own[:, i], float(self.held.detectable[i])
+        shares = np.where(own, self.held.share[:, i], 0.0)
+        order = [int(j) for j in np.argsort(-shares, kind="stable")]
+        best, most = order[0], float(shares[order[0]])
+        sharing = [j for j in order if shares[j] > SHARED * most]
+        if own.any():
+            row = replace(row, share=most, second=float(shares[order[1]]) if len(order) > 1 else 0.0)
+        if most < HELD >= detectable:
             return self._below_a_tenth(i, row, sharing)
-        times = {int(j): self._times_to_part(i, best, int(j)) for j in order[1:]}
+        if not own.any():
+            return self._undecided(row, self._times_to_see(detectable, HELD))
+        errors = np.hypot(self.held.error[:, i], SHARED * self.held.error[best, i])
+        gaps = self.held.share[:, i] - SHARED * most
+        times = {j: self._times(gaps[j], errors[j]) for j in order[1:] if (j, i) not in self.through}
         clear = [j for j in sharing if times.get(j, 0.0) <= 1]
         # half as much in another code would not have been told
-        more = max([self._times_to_see(self.held.detectable[i], SHARED * most), *times.values()])
+        more = max([self._times_to_see(detectable, SHARED * most), *times.values()])
         if len(clear) == 1 and more > 1:
             return self._undecided(row, more, clear)
         if len(sharing) > 1:
@@ -215,26 +217,29 @@ class _Judge:
         return replace(row, status="mixed code" if others else "one code", codes=self._names([best]), others=others)
 
     def _below_a_tenth(self, i: int, row: FactorVerdict, sharing: list[int]) -> FactorVerdict:
-        """Judge a factor of which no single code tells a tenth: several together, or none."""
+        """Judge a factor of which no single code tells a tenth: several hold it together, it is weak, or it is lost."""
         if len(sharing) > 1 and (shared := self._shared(i, row, sharing)).together >= HELD:
             return shared
+        shares = self.held.share[:, i]
+        best = sharing[0] if sharing else int(np.argmax(shares))
+        row = replace(row, share=float(shares[best]))
         r_squared, alone = self._regression(i)
         if r_squared >= HELD and (len(sharing) > 1 or alone <= SHARED * r_squared):
             return replace(row, status="several codes", sharing="spread", together=r_squared)
-        if (times := self._times(row.share - HELD, self.held.error[sharing[0], i])) > 1:
-            return self._undecided(row, times, sharing[:1])
-        return replace(row, status="weak", codes=self._names(sharing[:1]))
+        if sharing and (times := self._times(row.share - HELD, self.held.error[best, i])) > 1:
+            return self._undecided(row, times, [best])
+        if sharing or r_squared > LEAST_R_SQUARED:  # other factors may hide what a code tells
+            return replace(row, status="weak", codes=self._names([best]))
+        echoes = {j: k for (j, factor), k in self.through.items() if factor == i}
+        if not echoes:
+            return replace(row, status="no code")
+        best = max(echoes, key=lambda j: float(shares[j]))
+        named = self.data.factors.names[echoes[best]]
+        return replace(row, status="no code", codes=self._names([best]), others=(named,), share=float(shares[best]))
 
     def _undecided(self, row: FactorVerdict, times: float, codes: Sequence[int] = ()) -> FactorVerdict:
         """Say how many rows would decide, if that can be said: so many times as there are."""
         return replace(row, codes=self._names(codes), rows_needed=_rounded_up(times * row.n))
-
-    def _times_to_part(self, i: int, best: int, other: int) -> float:
-        """Return how many times the rows show whether a code tells half of what the best one does; up to 1 now."""
-        if (other, i) in self.through:
-            return 0.0
-        error = np.hypot(self.held.error[other, i], SHARED * self.held.error[best, i])
-        return self._times(self.held.share[other, i] - SHARED * self.held.share[best, i], error)
 
     def _times(self, gap: float, error: float) -> float:
         """Return how many times the rows bring a gap beyond its error, which falls with their root."""
@@ -270,27 +275,6 @@ class _Judge:
         draws = (rng_for(self.seed, "added", self.data.factors.names[i], str(draw)) for draw in range(PERMUTATIONS))
         orders = [order_within(given, rng) for rng in draws]
         return added_share(self.coarse.codes[second][known], factor, given, orders)
-
-    def _without_code(self, i: int, row: FactorVerdict) -> FactorVerdict:
-        """Judge a factor of which no single code tells by itself: spread over all, an echo, lost, or too few rows."""
-        shares = self.held.share[:, i]
-        if self.held.detectable[i] > HELD:
-            return self._undecided(row, self._times_to_see(self.held.detectable[i], HELD))
-        r_squared, alone = self._regression(i)
-        most = float(shares.max(initial=0.0))
-        if alone > SHARED * r_squared > SHARED * LEAST_R_SQUARED:  # one code tells, beside another factor that hides it
-            order = np.argsort(-shares, kind="stable")
-            second = float(shares[order[1]]) if len(order) > 1 else 0.0
-            return replace(row, codes=self._names([int(order[0])]), share=most, second=second)
-        if r_squared > LEAST_R_SQUARED:
-            status: FactorStatus = "weak" if r_squared < HELD else "several codes"
-            return replace(row, status=status, sharing="spread", share=most, together=r_squared)
-        echoes = {j: k for (j, factor), k in self.through.items() if factor == i}
-        if echoes:
-            best = max(echoes, key=lambda j: float(shares[j]))
-            named = self.data.factors.names[echoes[best]]
-            return replace(row, status="no code", codes=self._names([best]), others=(named,), share=float(shares[best]))
-        return replace(row, status="no code", share=most)
 
     def _regression(self, i: int) -> tuple[float, float]:
         """Return what codes add to the other factors in a linear regression on this one: all, and the best alone.

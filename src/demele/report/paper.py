@@ -193,24 +193,24 @@ def _numbers(key: str, scores: Iterable[Content]) -> str:
 
 def _comments(evaluations: Sequence[Content]) -> tuple[str, ...]:
     """Return the signature of each metric once, with the representations that it is of unless it is of all."""
-    about: dict[str, list[str]] = {}
-    met: dict[str, dict[str, dict[str, None]]] = {}
+    about: dict[str, dict[str, dict[str, None]]] = {}
     for item in evaluations:
         for score in item["scores"]:
             signature = Signature.parse(str(score["signature"]))
-            call = str(replace(signature, context={}))
-            about.setdefault(call, []).append(item["name"])
-            for key, value in signature.context.items():
-                met.setdefault(call, {}).setdefault(key, {})[value] = None
-    for item in evaluations:
-        corrected = {score["metric"]: score["corrected"] for score in item["scores"] if score.get("corrected")}
-        told = [f"{metric} is corrected: {one['signature']}" for metric, one in corrected.items()]
-        told += [f"{gap['metric']} is left out: {gap['reason']}" for gap in item["left_out"]]
-        for line in told:
-            about.setdefault(line, []).append(item["name"])
+            met = about.setdefault(str(replace(signature, context={})), {})
+            for key, value in {"": str(item["name"]), **signature.context}.items():
+                met.setdefault(key, {})[value] = None
+        told = [
+            f"{one['metric']} is corrected: {one['corrected']['signature']}"
+            for one in item["scores"]
+            if one.get("corrected")
+        ]
+        for line in [*told, *(f"{gap['metric']} is left out: {gap['reason']}" for gap in item["left_out"])]:
+            about.setdefault(line, {}).setdefault("", {})[str(item["name"])] = None
     lines = [f"Made by demele {' and '.join(sorted({str(item.get('demele') or '?') for item in evaluations}))}."]
-    for line, names in about.items():
-        lead = "" if len(names) == len(evaluations) else f"{', '.join(map(str, names))}: "
-        context = ", ".join(f"{key}={' or '.join(values)}" for key, values in met.get(line, {}).items())
-        lines.append(lead + line + (f"  # {context}" if context else ""))
+    for line, met in about.items():
+        names = met.pop("")
+        context = ", ".join(f"{key}={' or '.join(values)}" for key, values in met.items())
+        lead = "" if len(names) == len(evaluations) else f"{', '.join(names)}: "
+        lines.append(f"{lead}{line}  # {context}" if context else f"{lead}{line}")
     return tuple(re.sub(r"\s+", " ", line) for line in lines)
