@@ -274,8 +274,6 @@ def _of_codes(codes: tuple[CodeVerdict, ...]) -> Iterator[str]:
 def factor_words(row: FactorVerdict) -> str:
     """Write a verdict on a factor as a sentence, with the numbers that bear it."""
     name, chance = row.factor, f"chance {row.chance:.1%}"
-    if row.status == "constant":
-        return f"{name} does not vary"
     if row.status == "no code":
         if not row.others:
             return f"{name} is lost: no code tells more of it than chance does ({row.chance:.1%})"

@@ -67,36 +67,29 @@ def table_notes(
     pairs : bool
         Whether any of them reads informations between factors.
     """
-    if settings.estimator != "histogram":
+    if settings.estimator != "histogram" or not isinstance(settings.binning, EqualWidth):
         return {}
-    data = source.rows()
-    reasons: list[tuple[str, str, TableSettings]] = []
-    bins = settings.binning.bins if isinstance(settings.binning, EqualWidth) else 10
-    if isinstance(settings.binning, EqualWidth):
-        repeats = np.diff(_sample(data.codes.values), axis=0) == 0
-        distinct = 1 + (~repeats).sum(axis=0)
-        of_columns = source.table_of_columns(settings) if source.in_groups else table
-        crowded = _crowded(data, of_columns, distinct)
-        if crowded:
-            other = replace(settings, binning=EqualFrequency(bins))
-            reasons.append(("crowded-bins", _crowded_text(data, crowded, bins), other))
-        tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
-        if len(tied) and not crowded:
-            other = replace(settings, binning=EqualFrequency(bins))
-            listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
-            reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
+    data, bins = source.rows(), settings.binning.bins
+    repeats = np.diff(_sample(data.codes.values), axis=0) == 0
+    distinct = 1 + (~repeats).sum(axis=0)
+    crowded = _crowded(data, source.table_of_columns(settings) if source.in_groups else table, distinct)
+    tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
+    if crowded:
+        code, text = "crowded-bins", _crowded_text(data, crowded, bins)
+    elif len(tied):
+        listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
+        code, text = "tied-codes", f"values of {listed} are tied; under bins that respect ties"
+    else:
+        return {}
+    changed = source.table(replace(settings, binning=EqualFrequency(bins)), pairs=pairs)
     notes: dict[str, tuple[Note, ...]] = {}
-    for code, text, other in reasons:
-        changed = source.table(other, pairs=pairs)
-        for name, (before, read) in values.items():
-            after = _read_again(read, changed) if source.in_groups else read(changed)
-            if abs(after - before) > FRAGILE:
-                message = f"{text} it would be {after:.3f} instead of {before:.3f}"
-                notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
-        if code == "crowded-bins":
-            silent = {name: value for name, value in values.items() if name not in notes}
-            notes |= _clipped_notes(source, settings, silent, pairs=pairs)
-    return notes
+    for name, (before, read) in values.items():
+        after = _read_again(read, changed) if source.in_groups else read(changed)
+        if abs(after - before) > FRAGILE:
+            message = f"{text} it would be {after:.3f} instead of {before:.3f}"
+            notes[name] = (Note(code=code, message=message, severity="fragile"),)
+    silent = {name: value for name, value in values.items() if crowded and name not in notes}
+    return notes | _clipped_notes(source, settings, silent, pairs=pairs)
 
 
 def adjusted_notes(

@@ -41,7 +41,7 @@ from demele.metrics.request import Asked, Request, bound, checked, request_for
 from demele.metrics.side import assumed_codes, below_zero
 from demele.metrics.source import InMemory, Source, Subject
 from demele.metrics.tasks import Draws
-from demele.metrics.verdict import headline, rows_judged, verdict_of
+from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
 from demele.runtime.progress import Report, reporting
 
 
@@ -180,7 +180,7 @@ def _later(found: Found, source: Source, run: Run, scores: Sequence[Score]) -> L
     if "rows" not in source.states or source.in_groups or not subject.active:
         return Later(makers)
     first = headline({score.metric: score.value for score in scores})
-    judge = partial(verdict_of, rows_judged(source.rows(), run.seed), subject.factors.names, seed=run.seed)
+    judge = partial(verdict_of, rows_drawn(source.rows(), MOST_ROWS, run.seed), subject.factors.names, seed=run.seed)
     makers["verdict"] = lambda: replace(judge(), headline=first)
     return Later(makers, rows=rows_for_pictures(source.rows(), seed=run.seed))
 

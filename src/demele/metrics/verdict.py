@@ -114,26 +114,22 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
         if size >= data.n or not needed:
             break
         size = data.n if None in needed else max(2 * size, int(1.2 * max(filter(None, needed))))
-    by_name = {row.factor: row for row in factors}
-    constant = (FactorVerdict(factor=name, status="constant", n=rows.n) for name in names if name not in by_name)
-    every = by_name | {row.factor: replace(row, words=factor_words(row)) for row in constant}
+    still = {
+        name: FactorVerdict(factor=name, status="constant", n=rows.n, words=f"{name} does not vary") for name in names
+    }
+    every = still | {row.factor: row for row in factors}
     return RepresentationVerdict(
-        factors=tuple(every[name] for name in names or by_name),
+        factors=tuple(every.values()),
         codes=tuple(codes),
         n=rows.n,
         bins=found.bins,
     )
 
 
-def rows_judged(data: Data, seed: int) -> Data:
-    """Return a copy of the rows that a verdict is about: all, or those that the seed draws of more than 500,000."""
-    return data.take(np.arange(data.n)) if data.n <= MOST_ROWS else rows_drawn(data, MOST_ROWS, seed)
-
-
 def rows_drawn(data: Data, size: int, seed: int) -> Data:
-    """Return so many rows, drawn at random; all where there are no more."""
+    """Return a copy of so many rows, drawn at random; of all where there are no more."""
     if size >= data.n:
-        return data
+        return data.take(np.arange(data.n))
     return data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, size, replace=False)))
 
 
