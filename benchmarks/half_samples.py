@@ -19,11 +19,12 @@ import numpy as np
 from benchmarks.cases import mixing, write_rows
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
+from demele.metrics.fitted import planned
 from demele.metrics.options import Run
-from demele.metrics.pilot import planned_fits
+from demele.metrics.request import request_for
 from demele.metrics.source import InMemory, half_of_rows
 from demele.metrics.tasks import Task, run_task
-from demele.scoring.evaluate import checked_call
+from demele.scoring.evaluate import Call, checked_call
 
 FITS = ("dci_forest", "dci_boosting", "dci_lasso")
 #: One metric of each predictor.
@@ -76,7 +77,7 @@ def costs(n: int, n_factors: int, draws: int, rounds: int) -> Iterator[dict[str,
         return min(found)
 
     whole, half = {}, {}
-    for tasks in planned_fits(call.asked, source, call.run):
+    for tasks in planned_fits(call, source):
         first = tasks[0]
         values(half_of(first, 0), data)  # imports what it needs
         whole[first.stream] = seconds(first)
@@ -93,6 +94,12 @@ def costs(n: int, n_factors: int, draws: int, rounds: int) -> Iterator[dict[str,
         }
 
 
+def planned_fits(call: Call, source: InMemory) -> list[list[Task]]:
+    """Return the tasks of each fit."""
+    requests = [request_for(one, source, call.run.seed) for one in call.asked]
+    return [own for _, own in planned(requests, source, call.run, shuffle=False, guards=True)[0]]
+
+
 def spreads(n: int, wholes: int, halved: int, draws: int) -> Iterator[dict[str, Any]]:
     """Yield the standard deviations of each metric: over new rows, and over half-samples in both ways."""
     found: dict[str, list[list[dict[str, float]]]] = {"new rows": [[]], "half": [], "half as a whole": []}
@@ -101,7 +108,7 @@ def spreads(n: int, wholes: int, halved: int, draws: int) -> Iterator[dict[str, 
         source = sample(n, identity)
         data = source.data
         scored: dict[str, dict[int, dict[str, float]]] = {key: {} for key in found}
-        for tasks in planned_fits(CALL.asked, source, CALL.run):
+        for tasks in planned_fits(CALL, source):
             whole = tasks[0]
             started = time.process_time()
             scored["new rows"].setdefault(0, {}).update(values(whole, data))

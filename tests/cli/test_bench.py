@@ -497,7 +497,7 @@ def test_a_bar_on_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None
     bars = []
 
     @contextmanager
-    def bar() -> Iterator[Report]:
+    def bar(*, even: bool) -> Iterator[Report]:
         bars.append(1)
         yield lambda done, total, label: None
 

@@ -3,9 +3,13 @@
 import io
 import sys
 import time
+from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
+import demele
+from demele.runtime import progress
 from demele.runtime.progress import progress_bar
 
 
@@ -48,3 +52,30 @@ def test_errors_pass_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     with pytest.raises(KeyError), progress_bar(delay=0):
         raise KeyError("inside")
+
+
+@pytest.mark.parametrize(("even", "said"), [(True, "part, about 33 min left"), (False, "part")])
+def test_the_time_left_is_said_of_parts_that_take_as_long(
+    monkeypatch: pytest.MonkeyPatch, even: bool, said: str
+) -> None:
+    labels: list[str] = []
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress._Bar, "report", lambda bar, done, total, label: labels.append(label))
+    with progress_bar(delay=60, even=even) as report, monkeypatch.context() as later:
+        start = time.monotonic()
+        later.setattr(time, "monotonic", lambda: start + 20.0)
+        report(1, 100, "part")
+    assert labels == [said]
+
+
+def test_scores_say_no_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def bar(*, even: bool) -> object:
+        asked.append(even)
+        return nullcontext(None)
+
+    monkeypatch.setattr(progress, "progress_bar", bar)
+    factors = np.random.default_rng(0).random((2000, 2))
+    demele.evaluate(factors, factors, ["mig"], progress=True)
+    assert asked == [False]

@@ -61,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> None:
     names = names_of(both, arguments.name)
     warn, words = warned(arguments.quiet), told_by(arguments)
     with (
-        reporting(arguments.quiet) as report,
+        reporting(arguments.quiet, even=False) as report,
         warnings_in_one_line(quiet=arguments.quiet, words=words),
     ):
         first, second, factors = (read_table(file, warn=warn) for file in (*both, arguments.factors))

@@ -7,22 +7,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from demele.cli.output import log
-from demele.runtime.progress import Announcement, Report, progress_bar, with_time_left
+from demele.runtime.progress import Report, progress_bar, with_time_left
 
 #: Seconds between two lines of progress where no bar can be shown.
 _SECONDS_BETWEEN_LINES = 30.0
 
 
 @contextmanager
-def reporting(quiet: bool) -> Iterator[Report | None]:
-    """Yield where progress goes; None if nobody wants to know."""
+def reporting(quiet: bool, *, even: bool = True) -> Iterator[Report | None]:
+    """Yield where progress goes; None if nobody wants to know. The time left is said of parts that take as long."""
     if quiet:
         yield None
     elif sys.stderr.isatty():
-        with progress_bar() as bar:
+        with progress_bar(even=even) as bar:
             yield bar
     else:
-        yield with_time_left(_in_lines())
+        yield with_time_left(_in_lines()) if even else _in_lines()
 
 
 @contextmanager
@@ -43,9 +43,6 @@ def _in_lines() -> Report:
 
     def report(done: float, total: float, label: str) -> None:
         nonlocal last, first, of
-        if isinstance(label, Announcement):
-            log(f"demele: {label}")
-            return
         sized, first = first and label.endswith(" to measure"), False
         if sized:  # the first report may tell the size of the work
             of = f" of {label.removesuffix(' to measure')}"

@@ -347,7 +347,7 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
 
 @contextmanager
 def _reporting(quiet: bool) -> Iterator[Report]:
-    with reporting(quiet) as report:
+    with reporting(quiet, even=False) as report:
         yield report or _silent
 
 

@@ -147,7 +147,7 @@ def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
     options = given(arguments, *named, *more, sample="rows")
     options |= in_groups(arguments.code_groups) | read_noise(arguments, factors, warned(arguments.quiet))
     with (
-        reporting(arguments.quiet) as report,
+        reporting(arguments.quiet, even=False) as report,
         warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
     ):
         return demele.compare_representations(

@@ -45,7 +45,7 @@ def table_notes(
     source: Source,
     settings: TableSettings,
     table: InformationTable,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
     *,
     pairs: bool,
 ) -> dict[str, tuple[Note, ...]]:
@@ -84,7 +84,7 @@ def table_notes(
     changed = source.table(replace(settings, binning=EqualFrequency(bins)), pairs=pairs)
     notes: dict[str, tuple[Note, ...]] = {}
     for name, (before, read) in values.items():
-        after = _read_again(read, changed) if source.in_groups else read(changed)
+        after = _read_again(read, changed) if source.in_groups else float(read(changed).value)
         if abs(after - before) > FRAGILE:
             message = f"{text} it would be {after:.3f} instead of {before:.3f}"
             notes[name] = (Note(code=code, message=message, severity="fragile"),)
@@ -96,7 +96,7 @@ def adjusted_notes(
     source: Source,
     settings: TableSettings,
     table: InformationTable,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
     spans: Mapping[str, tuple[NDArray[np.float64], float, tuple[float, float]]],
     *,
     pairs: bool,
@@ -118,12 +118,17 @@ def adjusted_notes(
         name: np.ptp(Draws.quantiles(*spans[name], value)) for name, (value, _) in values.items() if name in spans
     }
     limits = {name: min(FRAGILE, float(widths.get(name, 1.0)) / 4) for name in values}
-    if _bias(source.rows(), table) <= min(0.02, *(limit / 2 for limit in limits.values())):
+    bias, most_bins = 0.0, 1 if table.code_bins is None else int(table.code_bins.max())
+    for factor, height in zip(source.rows().factors.columns, table.factor_entropy.tolist(), strict=True):
+        cells = (most_bins - 1) * ((len(factor.levels) if factor.categorical else most_bins) - 1)
+        if height > 0:  # expected bias of the plug-in information, in units of the factor's entropy
+            bias = max(bias, cells / (2 * factor.n_annotated * height))
+    if bias <= min(0.02, *(limit / 2 for limit in limits.values())):
         return {}
     other = source.table(replace(settings, correction="adjusted"), pairs=pairs)  # Miller-Madow hardly corrects these
     notes = {}
     for name, (before, read) in values.items():
-        after = _read_again(read, other) if source.in_groups else read(other)
+        after = _read_again(read, other) if source.in_groups else float(read(other).value)
         if abs(after - before) > limits[name]:
             low, high = Draws.quantiles(*spans[name], after) if name in spans else (np.nan, np.nan)
             span = f" [{low:.3f}, {high:.3f}]" if name in spans else ""
@@ -141,7 +146,7 @@ def finer_bins_notes(
     source: Source,
     settings: TableSettings,
     table: InformationTable,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
     notes: Mapping[str, tuple[Note, ...]],
 ) -> dict[str, tuple[Note, ...]]:
     """Return the notes with those of scores that finer bins would move, of codes that have more values than bins.
@@ -157,7 +162,7 @@ def finer_bins_notes(
         return found
     finer = source.table(replace(settings, binning=replace(rule, bins=FINER * rule.bins)))
     for name, (before, read) in values.items():
-        after = _read_again(read, finer) if source.in_groups else read(finer)
+        after = _read_again(read, finer) if source.in_groups else float(read(finer).value)
         if abs(after - before) > FRAGILE:
             message = (
                 f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins in place of "
@@ -167,10 +172,10 @@ def finer_bins_notes(
     return found
 
 
-def _read_again(read: Callable[[InformationTable], float], table: InformationTable) -> float:
+def _read_again(read: Callable[[InformationTable], Native], table: InformationTable) -> float:
     """Return a score under another setting; NaN where groups of columns have too many cells to be counted there."""
     try:
-        return read(table)
+        return float(read(table).value)
     except NotEnoughData:
         return float("nan")
 
@@ -178,7 +183,7 @@ def _read_again(read: Callable[[InformationTable], float], table: InformationTab
 def _clipped_notes(
     source: Source,
     settings: TableSettings,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
     *,
     pairs: bool,
 ) -> dict[str, tuple[Note, ...]]:
@@ -187,7 +192,9 @@ def _clipped_notes(
     if not outlying or not values:
         return {}
     (clipped,) = source.tables(settings, "clipped", 1, 0, pairs=pairs)
-    found = {name: moved_by_outliers(value, read(clipped), outlying) for name, (value, read) in values.items()}
+    found = {
+        name: moved_by_outliers(value, float(read(clipped).value), outlying) for name, (value, read) in values.items()
+    }
     return {name: notes for name, notes in found.items() if notes}
 
 
@@ -222,20 +229,6 @@ def _crowded_text(data: Data, crowded: list[int], bins: int) -> str:
     listed = ", ".join(repr(names[index]) for index in crowded[:3]) + (", ..." if len(crowded) > 3 else "")
     what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
     return f"{what} the rows of {listed} into few of the {bins} equal-width bins; under equal-frequency bins"
-
-
-def _bias(data: Data, table: InformationTable) -> float:
-    """Largest expected bias of the plug-in information, in units of a factor's entropy."""
-    if table.code_bins is None:
-        return 0.0
-    worst = 0.0
-    for index, factor in enumerate(data.factors.columns):
-        values = len(factor.levels) if factor.categorical else int(table.code_bins.max())
-        cells = (int(table.code_bins.max()) - 1) * (values - 1)
-        height = float(table.factor_entropy[index])
-        if height > 0:
-            worst = max(worst, cells / (2 * factor.n_annotated * height))
-    return worst
 
 
 def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -> tuple[Note, ...]:

@@ -34,7 +34,6 @@ from demele.metrics.guards import (
 from demele.metrics.metric import MATRIX, SUMMED, Metric, Native
 from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
 from demele.metrics.pictured import chance_of_matrices, rows_for_pictures
-from demele.metrics.pilot import announced
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked, Request, bound, checked, request_for
@@ -143,8 +142,8 @@ def evaluation(
     ------
     NotEnoughData
     """
-    with reporting(progress) as report:
-        found = computed(asked, source, run, report=announced(asked, source, run, report), named=named)
+    with reporting(progress, even=False) as report:
+        found = computed(asked, source, run, report=report, named=named)
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:
             warn_user(f"no score of {one.name}: {found.failed[one.name]}", DemeleWarning)
@@ -269,7 +268,11 @@ def computed(
             found.requests.append(request_for(one, source, run.seed))
         except DemeleError as error:
             refuse(one.name, error)
-    shuffle = guards and _look_for_chance(found.requests, source)
+    shuffle = guards and bool(found.requests) and "rows" in source.states
+    if shuffle:  # scores are compared to those of shuffled rows where codes are many, and tell anything at all
+        subject = source.subject("rows")
+        finding = source.finding() if many_codes(subject.n, subject.codes.d) else None
+        shuffle = finding is not None and finding.told
     tables: dict[TableSettings, list[Request]] = {}
     for request in found.requests:
         if request.settings is not None:
@@ -290,20 +293,6 @@ def computed(
     if guards:
         _beside_noise(found, source)
     return found
-
-
-def _look_for_chance(requests: list[Request], source: Source) -> bool:
-    """Whether scores are compared to those of shuffled rows: where codes are many, and tell something at all.
-
-    What tells nothing scores as a shuffle does already.
-    """
-    if not requests or "rows" not in source.states:
-        return False
-    subject = source.subject("rows")
-    if not many_codes(subject.n, subject.codes.d):
-        return False
-    finding = source.finding()
-    return finding is not None and finding.told
 
 
 def _read_off_table(
@@ -335,8 +324,8 @@ def _read_off_table(
             refuse(request.name, error)
     requests = [item for item in requests if item.name in natives]
     notes: Mapping[str, tuple[Note, ...]] = {}
-    examined: dict[str, tuple[float, Callable[[InformationTable], float]]] = {
-        item.name: (float(natives[item.name].value), partial(_value, item))
+    examined: dict[str, tuple[float, Callable[[InformationTable], Native]]] = {
+        item.name: (float(natives[item.name].value), item.read)
         for item in requests
         if guards and item.metric.guards.bins and "rows" in source.states
     }
@@ -398,10 +387,6 @@ def _of_few_or_unprobed(request: Request, source: Source, told: tuple[Note, ...]
     if not source.probed:
         found += unprobed_notes(guards, 0.0, subject.n, subject.codes.d, kept="counts", chance=True)
     return found
-
-
-def _value(request: Request, table: InformationTable) -> float:
-    return float(request.read(table).value)
 
 
 def _drawn(

@@ -1,6 +1,6 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -303,36 +303,28 @@ class InMemory(Source):
         """Return the information table of all rows."""
         return self._table(self.data, settings, pairs)
 
-    def _kept(self, key: object, make: Callable[[], Any]) -> Any:
-        """Return what follows from this source's rows, made once."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return self._memo[key]
-
     def _packed(self, rule: Binning, *, pairs: bool) -> PackedRows:
         """Return the rows in bins, packed to be counted more than once."""
-        codes, factors = self.data.codes, self.data.factors
-
-        def packed() -> PackedRows:
-            of_codes, of_factors = self._kept(("bins", rule), lambda: column_bins(codes, factors, rule))
-            check_size(codes, factors, of_codes, of_factors)
-            rows = self._kept(("rows", rule), lambda: bin_rows(codes, factors, of_codes, of_factors))
-            return PackedRows(rows, factor_pairs=pairs)
-
-        found: PackedRows = self._kept(("packed", rule, pairs), packed)
+        if ("packed", rule, pairs) not in self._memo:
+            if ("rows", rule) not in self._memo:
+                codes, factors = self.data.codes, self.data.factors
+                bins = column_bins(codes, factors, rule)
+                check_size(codes, factors, *bins)
+                self._memo["rows", rule] = bin_rows(codes, factors, *bins)
+            self._memo["packed", rule, pairs] = PackedRows(self._memo["rows", rule], factor_pairs=pairs)
+        found: PackedRows = self._memo["packed", rule, pairs]
         return found
 
     def _counts(self, rule: Binning, *, pairs: bool = False) -> JointCounts:
         """Return the counts of all rows; many rows are put into bins a part at a time."""
-        codes, factors = self.data.codes, self.data.factors
-
-        def counts() -> JointCounts:
-            if codes.n <= CHUNK:
-                return self._packed(rule, pairs=pairs).count()
-            bins = self._kept(("bins", rule), lambda: column_bins(codes, factors, rule))
-            return joint_counts(codes, factors, *bins, factor_pairs=pairs)
-
-        found: JointCounts = self._kept(("counts", rule, pairs), counts)
+        if ("counts", rule, pairs) not in self._memo:
+            codes, factors = self.data.codes, self.data.factors
+            self._memo["counts", rule, pairs] = (
+                self._packed(rule, pairs=pairs).count()
+                if codes.n <= CHUNK
+                else joint_counts(codes, factors, *column_bins(codes, factors, rule), factor_pairs=pairs)
+            )
+        found: JointCounts = self._memo["counts", rule, pairs]
         return found
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
@@ -405,7 +397,9 @@ class InMemory(Source):
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that the codes tell of the factors; the rows are looked at once."""
         factors = [(factor.values, factor.categorical) for factor in self.data.factors.columns]
-        found: Finding = self._kept("finding", lambda: dependence(self.data.codes.values, factors))
+        if "finding" not in self._memo:
+            self._memo["finding"] = dependence(self.data.codes.values, factors)
+        found: Finding = self._memo["finding"]
         return found
 
 

@@ -3,7 +3,7 @@
 import importlib
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -12,14 +12,13 @@ import numpy as np
 
 from demele.core.errors import DemeleError, NotEnoughData
 from demele.core.seeds import rng_for
-from demele.metrics.cost import Runs, forecast
 from demele.metrics.data import Data
 from demele.metrics.metric import Array, Native, Reading
 from demele.metrics.plain_function import called
 from demele.metrics.request import bound
 from demele.metrics.source import half_of_rows
-from demele.runtime.progress import Announcement, Report
-from demele.runtime.work import ordered, processes_of
+from demele.runtime.progress import Report
+from demele.runtime.work import ordered
 
 Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
 
@@ -125,52 +124,16 @@ class Draws:
 
 def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> list[TaskResult]:
     """Run all tasks and return their results in the order of the tasks."""
+    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=1 if len(tasks) <= 1 else n_jobs)
     if report is None:
-        return list(_results(tasks, data, n_jobs))
-    first, later = _first_and_later(tasks)
-    found: dict[int, TaskResult] = {}
-    for places in (first, later):
-        if places is later and (told := _cost(tasks, found, n_jobs)) is not None:
-            report(len(found), len(tasks), Announcement(told))
-        results = _results([tasks[place] for place in places], data, n_jobs)
-        for place in places:
-            report(len(found), len(tasks), tasks[place].stream)
-            found[place] = next(results)
+        return list(results)
+    found: list[TaskResult] = []
+    for task in tasks:
+        report(len(found), len(tasks), task.stream)
+        found.append(next(results))
     if tasks:
         report(len(tasks), len(tasks), "")
-    return [found[place] for place in range(len(tasks))]
-
-
-def _results(tasks: list[Task], data: Data, n_jobs: int) -> Iterator[TaskResult]:
-    """Yield the results of tasks in their order, whose bits do not depend on it."""
-    jobs = 1 if len(tasks) <= 1 else n_jobs
-    return ordered(run_task, ((task, data) for task in tasks), n_jobs=jobs)
-
-
-def fit_of(task: Task) -> tuple[str, ...]:
-    """Return what tells the runs of one fit: its metrics."""
-    return (task.stream, *task.readings)
-
-
-def _first_and_later(tasks: list[Task]) -> tuple[list[int], list[int]]:
-    """Return the places of the first task of each fit, which tell what the others will take, and of these."""
-    firsts: dict[tuple[str, ...], int] = {}
-    for place, task in enumerate(tasks):
-        firsts.setdefault(fit_of(task), place)
-    first = list(firsts.values())
-    return first, sorted(set(range(len(tasks))) - set(first))
-
-
-def _cost(tasks: list[Task], found: Mapping[int, TaskResult], n_jobs: int) -> str | None:
-    """Say what the tasks that are left will take, if it is long."""
-    left = [task for place, task in enumerate(tasks) if place not in found]
-    runs = []
-    for place, result in found.items():
-        own = [task.variant == "half" for task in left if fit_of(task) == fit_of(tasks[place])]
-        runs.append(Runs(tasks[place].stream, result.seconds, sum(own), len(own) - sum(own)))
-    if not left:
-        return None
-    return forecast(runs, 1 if n_jobs == 1 else processes_of(n_jobs))
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -190,7 +153,7 @@ def _load_thread_pools(task: Task) -> None:
 def run_task(task: Task, data: Data) -> TaskResult:
     """Run one piece of work on its draw of the data; the result holds an error of ours, if there is one."""
     _load_thread_pools(task)
-    started = time.perf_counter()  # importing is no part of a run: a forecast counts on it
+    started = time.perf_counter()  # importing is no part of a run
     try:
         # One thread: with more, the order of floating-point sums, and so the last bits, depend on the machine.
         with _thread_pools(len(sys.modules)).limit(limits=1):

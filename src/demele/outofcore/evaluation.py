@@ -89,7 +89,7 @@ def evaluation_in_pieces(
     _refuse(bootstrap=run.bootstrap, chance=run.chance, codes_std=codes_std)
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
         raise InputError("sample", f"expected a number of rows of at least 4, got {sample!r}")
-    with reporting(progress) as report:
+    with reporting(progress, even=False) as report:
         rows = whole_rows(
             codes,
             factors,

@@ -15,26 +15,20 @@ if TYPE_CHECKING:
 Report = Callable[[float, float, str], None]
 
 
-class Announcement(str):
-    """A label that is told once and stays, such as a forecast: a line above the bar, or in a log."""
-
-    __slots__ = ()
-
-
 SECONDS_UNTIL_SHOWN = 1.0
 _SECONDS_BEFORE_FORECAST = 10.0
 
 
 @contextmanager
-def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN) -> Iterator[Report]:
+def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN, even: bool = True) -> Iterator[Report]:
     """Show a progress bar on stderr, if stderr is a terminal, for anything that takes longer than ``delay``.
-
-    From ten seconds on it says about how long it still takes.
 
     Parameters
     ----------
     delay : float, default 1
         Seconds before the bar appears.
+    even : bool, default True
+        Whether all parts of the work take about as long: from ten seconds on the bar then says how much time is left.
 
     Yields
     ------
@@ -56,19 +50,21 @@ def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN) -> Iterator[Report]:
     timer.daemon = True
     timer.start()
     try:
-        yield with_time_left(bar.report)
+        yield with_time_left(bar.report) if even else bar.report
     finally:
         timer.cancel()
         bar.close()
 
 
-def reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:
+def reporting(progress: bool | Report, *, even: bool = True) -> AbstractContextManager[Report | None]:
     """Return where progress goes, for the argument ``progress`` of long computations.
 
     Parameters
     ----------
     progress : bool or callable(done, total, label)
         True: a bar. False: nowhere.
+    even : bool, default True
+        As for :func:`progress_bar`.
 
     Returns
     -------
@@ -83,7 +79,7 @@ def reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:
     """
     if callable(progress):
         return nullcontext(progress)
-    return progress_bar() if progress else nullcontext(None)
+    return progress_bar(even=even) if progress else nullcontext(None)
 
 
 def with_time_left(report: Report) -> Report:
@@ -91,9 +87,6 @@ def with_time_left(report: Report) -> Report:
     started = time.monotonic()
 
     def told(done: float, total: float, label: str) -> None:
-        if isinstance(label, Announcement):
-            report(done, total, label)
-            return
         elapsed = time.monotonic() - started
         forecast = f", {time_left(elapsed * (total - done) / done)} left" if done else ""
         report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
@@ -116,14 +109,10 @@ class _Bar:
         self._state: tuple[float, float, str] = (0.0, 1.0, "")
         self._progress: Progress | None = None
         self._closed = False
-        self._announced: list[str] = []
 
     def report(self, done: float, total: float, label: str) -> None:
         with self._lock:
-            if isinstance(label, Announcement):
-                self._announced.append(label)
-            else:
-                self._state = (done, total, label)
+            self._state = (done, total, label)
             self._update()
 
     def show(self) -> None:
@@ -147,9 +136,6 @@ class _Bar:
 
     def _update(self) -> None:
         if self._progress is not None:
-            for line in self._announced:
-                self._progress.console.print(line, markup=False, highlight=False)
-            self._announced.clear()
             done, total, label = self._state
             self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
 

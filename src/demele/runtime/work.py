@@ -62,13 +62,6 @@ def completed(
         yield from _closed(workers(watched(item) for item in items))
 
 
-def processes_of(n_jobs: int) -> int:
-    """Return how many processes ``n_jobs`` asks for: -1 for all processors."""
-    from joblib import effective_n_jobs
-
-    return max(1, int(effective_n_jobs(n_jobs)))
-
-
 def ordered(
     function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], *, n_jobs: int | None = 1
 ) -> Generator[Result, None, None]:

@@ -124,7 +124,7 @@ def with_alignment(
     by_name = {one.name: one for one in asked}
     refused = {score.metric: _refusal(by_name[score.metric], score, subject) for score in evaluation.scores}
     groups = _groups([by_name[name] for name, reason in refused.items() if not reason], evaluation.protocol)
-    with reporting(progress) as report:
+    with reporting(progress, even=False) as report:
         runs: list[_Crossed] = []
         for crossed in _crossed_runs(groups, subject, run, whiten):
             runs.append(crossed)

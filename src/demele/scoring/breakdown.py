@@ -178,7 +178,7 @@ def breakdown(
     guaranteed, attained = 0.0, 0.0
     if ahead.value > behind.value:
         n_values = [table.shape[-1] for table in ahead.counts]
-        with reporting(progress) as report:
+        with reporting(progress, even=False) as report:
             attained = attained_share(
                 ahead.codes,
                 behind.codes,

@@ -17,7 +17,6 @@ from demele.core.sentences import marked
 from demele.core.version import __version__
 from demele.metrics.chosen import Choice
 from demele.metrics.options import Run
-from demele.metrics.pilot import runs_of_several, told
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.outofcore.evaluation import SAMPLE
 from demele.runtime.progress import part_of, reporting
@@ -287,10 +286,7 @@ def _evaluations(
             read[name] = calls[name].read(own, factors, std.get(name))
             noise[name] = None if given is None else checked_noise(given, method, read[name])[1]
     found: dict[str, Evaluation] = {}
-    with reporting(progress) as report:
-        if report is not None:
-            call = calls[next(iter(codes))]
-            report = told(runs_of_several(call.asked, read.values(), call.run), call.run.n_jobs, report)
+    with reporting(progress, even=False) as report:
         for index, name in enumerate(codes):
             part = False if report is None else part_of(report, index, len(codes), f"{name}: ")
             with said.of(name), _naming(name):

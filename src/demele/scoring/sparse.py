@@ -318,7 +318,7 @@ def _evaluated(
     wanted = [one for one in asked if one.name not in left_out]
     screened: tuple[str, ...] = ()
     run = settings.run
-    with reporting(progress) as report:
+    with reporting(progress, even=False) as report:
         counting = Counting(
             bins=settings.bins,
             factor_bins=settings.factor_bins,
