@@ -122,10 +122,9 @@ class Examination(Written):
         means), ``active`` (in use: std > 0.05 and kl > 0.01), ``best_factor`` and ``information``, how much of it.
     factors : DataFrame of shape (n_factors, 6)
         By factor: ``verdict`` ("one code", "mixed code": one that holds other factors as well, "several codes",
-        "no code", "undecided" or "constant"; of codes in use alone, as in :class:`demele.core.verdict.FactorVerdict`),
-        ``code``, ``information``, ``second``
-        (information of the next code), ``chance`` (the most that any code tells of permuted factors), and ``words``,
-        the verdict as a sentence.
+        "weak", "no code", "undecided" or "constant"; of codes in use alone, as in
+        :class:`demele.core.verdict.FactorVerdict`), ``code``, ``information``, ``second`` (information of the next
+        code), ``chance`` (the most that any code tells of permuted factors), and ``words``, the verdict as a sentence.
     traversals : Traversals or None
     reconstructions : Reconstructions or None
     samples : array of uint8 of shape (16, height, width, channels), or None
