@@ -83,9 +83,9 @@ def test_ties_are_counted() -> None:
     found = majority_vote([["a", "b", "b", None], ["b", "a", "b", None]])
     (note,) = (note for note in found.notes if note.code == "ties")
     assert note.message.startswith("2 of 4 items have a tie")
-    assert "earliest of these in the order of the classes, 'a', 'b'" in note.message
+    assert "drawn" in note.message
     assert note.subject == ("0", "1")
-    assert found.labels.tolist()[:3] == ["a", "a", "b"]
+    assert found.labels[2] == "b"
     # 0.1 + 0.2 against 0.3: a tie but for rounding.
     weighted = majority_vote([[0], [0], [1]], weights=[0.1, 0.2, 0.3])
     assert "ties" in codes(weighted)

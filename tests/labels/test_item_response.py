@@ -208,7 +208,9 @@ def test_who_is_always_wrong_is_used() -> None:
     ours, majority = accuracy(found, truth)
     assert ours > 0.97
     assert ours > accuracy(without, truth)[0] + 0.1
-    assert majority < accuracy(without, truth)[1]
+    # Four annotators tie often. Who is always wrong agrees with the vote least, and so decides no tie.
+    assert majority == accuracy(without, truth)[1]
+    assert found.tied.any()
     assert found.annotator_frame()["informativeness"].to_numpy()[3] > 0.9
 
 

@@ -52,9 +52,9 @@ def test_legitimacy_changes_who_is_followed() -> None:
         add_feature_noise(TRUE, VOTES, 0.4, legitimacy=[1, 0, 0, 0])
 
 
-def test_ties_go_to_the_earlier_instance_and_class() -> None:
+def test_ties_go_to_the_earlier_instance_and_annotator() -> None:
     noisy = add_feature_noise([0, 0, 0], [[2, 2, 2], [1, 1, 1]], 0.34, legitimacy=[1, 1])
-    assert_exact(noisy.labels, [1, 0, 0])
+    assert_exact(noisy.labels, [2, 0, 0])
 
 
 def test_the_highest_reachable_rate() -> None:

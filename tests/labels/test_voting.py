@@ -1,6 +1,7 @@
 """Votes: against loops, by hand, by their laws, and with weights that are given or found."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
 from demele.core.seeds import rng_for
-from demele.labels import Annotations, majority_vote
+from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin
 from demele.labels.joined import voting
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
@@ -57,20 +58,102 @@ def test_shares_labels_and_profiles_by_hand() -> None:
     assert found.method == "majority"
     assert found.log_likelihood is None
     assert found.converged is None
-    assert "majority_vote(classes=('a', 'b'))" in str(found.signature)
+    assert "majority_vote(classes=('a', 'b'), seed=0)" in str(found.signature)
 
 
-def test_ties_go_to_the_earlier_class() -> None:
-    rows = [[0, 1], [1, 0]]
-    assert majority_vote(rows).labels.tolist() == [0, 0]
-    assert majority_vote(rows, classes=[1, 0]).labels.tolist() == [1, 1]
+def test_ties_go_to_those_who_agree_with_the_vote() -> None:
+    # The plain vote upholds ann and bob in 4.5 of 5 answers, eve in 1.5 of 5 and dan in 1.5 of 2.
+    rows = {"ann": [0, 0, 1, 1, 0], "bob": [0, 0, 1, 1, 0], "eve": [1, 1, 0, 1, 1], "dan": [None] * 3 + [1, 1]}
+    found = majority_vote(rows)
+    assert found.labels.tolist() == [0, 0, 1, 1, 0]
+    assert found.tied.tolist() == [False] * 4 + [True]
+    assert found.to_dict()["ties"] == 1
+    assert found.to_frame()["tied"].sum() == 1
+    assert ", 1 tie)" in repr(found)
+    assert_close(
+        voting.agreement_weights(Annotations.from_matrix(rows), found.probabilities), [0.9, 0.9, 0.3, 0.75], ROUNDING
+    )
+
+
+def test_ties_that_are_left_are_drawn() -> None:
+    rows = [[0] * 300 + [1] * 300, [1] * 300 + [0] * 300]
+    found = majority_vote(rows, seed=1)
+    assert found.tied.all()
+    assert_mean((found.labels == np.array(rows[0])).astype(float), 0.5)
+    assert_exact(found.labels, majority_vote(rows, seed=1).labels)
+    assert (found.labels != majority_vote(rows, seed=2).labels).any()
+    # What is drawn belongs to the item, whatever else is asked.
+    long = Annotations.from_matrix(rows).to_frame().sample(frac=1, random_state=0)
+    assert_exact(majority_vote(long, seed=1).labels, found.labels)
+
+
+@given(crowds(), st.permutations(range(4)), st.sampled_from([None, "agreement", "given"]), st.integers(0, 9))
+def test_names_of_classes_and_the_order_of_answers_change_nothing(
+    crowd: tuple[Answers, int], names: list[int], weights: Any, seed: int
+) -> None:
+    answers, _ = crowd
+    table = Annotations(*zip(*dict.fromkeys(answers), strict=True), all_items=range(6))
+    if weights == "given":
+        weights = {name: 1 + place % 2 for place, name in enumerate(table.annotators)}
+    frame = table.to_frame()
+    other = frame.sample(frac=1, random_state=seed).assign(answer=lambda one: one["answer"].map(dict(enumerate(names))))
+    renamed = Annotations(other["item"], other["annotator"], other["answer"], all_items=range(6))
+    repeated = frame[["item", "annotator"]].duplicated().any()  # their order says which class came first
+    ours = majority_vote(table, weights=weights, seed=seed)
+    found = majority_vote(renamed if not repeated else replaced(table, names), weights=weights, seed=seed)
+    assert_exact(found.labels, np.array(names)[ours.labels])
+    assert_exact(found.majority, np.array(names)[ours.majority])
+    assert_exact(found.tied, ours.tied)
+    assert_close(found.confidence, ours.confidence, ROUNDING)
+
+
+def replaced(table: Annotations, names: list[int]) -> Annotations:
+    frame = table.to_frame()
+    return Annotations(frame["item"], frame["annotator"], [names[each] for each in frame["answer"]], all_items=range(6))
+
+
+@pytest.mark.parametrize("joined", [consensus, one_coin, dawid_skene, lambda table: dawid_skene(table, prior="own")])
+def test_names_of_classes_change_no_model(joined: Callable[[Annotations], Consensus]) -> None:
+    _, table = crowd_of(0, 40, 300, 4, 4)
+    names = np.array([2, 0, 3, 1])
+    renamed = Annotations(table.item, table.annotator, names[table.answer], classes=range(4))
+    plain, found = joined(table), joined(renamed)
+    assert plain.tied.sum() > 20
+    assert_exact(found.labels, names[plain.labels])
+    assert_exact(found.majority, names[plain.majority])
+
+
+def test_the_order_of_names_earns_nothing() -> None:
+    right, reversed_, drawn = [], [], []
+    for seed in range(5):
+        truth, table = crowd_of(seed, 40, 2000, 4, 4, rare=True)
+        backwards = Annotations(table.item, table.annotator, 3 - table.answer, classes=range(4))
+        plain = majority_vote(table)
+        right.append(float(np.mean(plain.labels == truth)))
+        reversed_.append(float(np.mean(majority_vote(backwards).labels == 3 - truth)))
+        level = plain.probabilities >= plain.confidence[:, None] - 1e-9
+        drawn.append(float(np.mean(level[np.arange(2000), truth] / level.sum(axis=1))))
+    assert_exact(right, reversed_)
+    assert (np.array(right) > np.array(drawn) + 0.02).all()  # random ties, on average
+
+
+def crowd_of(seed: int, who: int, n: int, each: int, k: int, *, rare: bool = False) -> tuple[Any, Annotations]:
+    """Truth and answers of annotators of skills .4 to .9, each item answered by a few of them."""
+    rng = rng_for(seed, "test_voting", "crowd")
+    truth = rng.choice(k, n, p=np.arange(k, 0, -1) / (k * (k + 1) / 2)) if rare else rng.integers(0, k, n)
+    item = np.repeat(np.arange(n), each)
+    annotator = np.concatenate([rng.choice(who, each, replace=False) for _ in range(n)])
+    right = rng.random(item.size) < rng.uniform(0.4, 0.9, who)[annotator]
+    answer = np.where(right, truth[item], (truth[item] + rng.integers(1, k, item.size)) % k)
+    return truth, Annotations(item, annotator, answer, classes=range(k))
 
 
 def test_items_without_answers_have_the_shares_of_all_votes() -> None:
     table = Annotations([0, 0, 2], ["x", "y", "x"], [1, 0, 1], all_items=[0, 1, 2])
     found = majority_vote(table)
     assert_close(found.probabilities, [[1 / 2, 1 / 2], [1 / 3, 2 / 3], [0.0, 1.0]], ROUNDING)
-    assert found.labels.tolist() == [0, 1, 1]
+    assert found.labels.tolist() == [1, 1, 1]  # x is upheld more than y
+    assert found.tied.tolist() == [True, False, False]
     assert_exact(found.n_answers, [2, 0, 1])
     assert "unanswered-items" in {note.code for note in found.notes}
 
@@ -107,10 +190,10 @@ def test_an_array_of_weights_is_in_the_order_of_the_annotators() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    # Votes: 1, 1, 0, 0, and a tie about the last item, for 0. Upheld: ann 5 of 5, bob 3 of 4, cal 2 of 4, dan 1 of 1.
+    # Votes: 1, 1, 0, 0, and a tie about the last item. Upheld: ann 4.5 of 5, bob 3 of 4, cal 2 of 4, dan .5 of 1.
     rows = {"ann": [1, 1, 0, 0, 0], "bob": [1, 1, 0, 1, None], "cal": [1, 0, 1, 0, None], "dan": [None] * 4 + [1]}
     found = majority_vote(rows, weights="agreement")
-    # dan was not upheld: the tie went to ann. So 5/5, 3/4, 2/4, 0/1, and no label changes.
+    # The tie then goes to ann: 5/5, 3/4, 2/4, 0/1, and no label changes.
     assert_exact(found.details["weights"], [1, 3 / 4, 1 / 2, 0])
     assert found.labels.tolist() == [1, 1, 0, 0, 0]
     assert_close(
@@ -119,7 +202,7 @@ def test_agreement_by_hand() -> None:
         ROUNDING,
     )
     assert found.converged is True
-    assert found.iterations == 1
+    assert found.iterations == 2
 
 
 def test_agreement_finds_whom_to_trust() -> None:
@@ -127,13 +210,15 @@ def test_agreement_finds_whom_to_trust() -> None:
     for seed in range(30):
         rng = rng_for(seed, "test_voting")
         truth = rng.integers(0, 3, 400)
-        skills = np.array([0.9, 0.85, 0.4, 0.4, 0.4])[:, None]
+        skills = np.array([0.9, 0.85, 0.3, 0.3, 0.3])[:, None]
         rows = np.where(rng.random((5, 400)) < skills, truth, rng.integers(0, 3, (5, 400)))
         found = majority_vote(rows, weights="agreement")
         assert found.converged
         assert found.details["weights"][:2].min() > found.details["weights"][2:].max()
         # What a fixed point is: the weights are the agreement with the labels that they give.
-        assert_close(found.details["weights"], (rows == found.labels).mean(axis=1), ROUNDING)
+        level = found.probabilities >= found.confidence[:, None] - 1e-12
+        upheld = level[np.arange(400), rows] / level.sum(axis=1)
+        assert_close(found.details["weights"], upheld.mean(axis=1), ROUNDING)
         gains.append(float(np.mean(found.labels == truth) - np.mean(found.majority == truth)))
     assert np.mean(gains) > 5 * np.std(gains, ddof=1) / math.sqrt(len(gains))
 

@@ -101,6 +101,7 @@ def aligned(one: ByItem, found: "Consensus", option: str, warn: Warn) -> tuple["
         labels=found.labels[rows],
         probabilities=found.probabilities[rows],
         majority=found.majority[rows],
+        tied=found.tied[rows],
         items=tuple(found.items[row] for row in rows),
         n_answers=found.n_answers[rows],
     )

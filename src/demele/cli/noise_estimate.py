@@ -261,11 +261,11 @@ def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":
 
     method: Any = arguments.method or _METHODS[0]
     if method == "dawid-skene" and arguments.smoothing is not None:
-        return labels.dawid_skene(read.answers, smoothing=arguments.smoothing)
+        return labels.dawid_skene(read.answers, smoothing=arguments.smoothing, seed=arguments.seed)
     if method == "own-prior" and arguments.strength is not None:
-        return labels.dawid_skene(read.answers, prior="own", strength=arguments.strength)
+        return labels.dawid_skene(read.answers, prior="own", strength=arguments.strength, seed=arguments.seed)
     if method != "bayesian":
-        return labels.consensus(read.answers, method=method)
+        return labels.consensus(read.answers, method=method, seed=arguments.seed)
     options = given(arguments, "feature_model", n_samples="samples", n_warmup="warmup", n_chains="chains")
     return labels.bayesian_consensus(
         read.answers, features=read.features, level=arguments.level, seed=arguments.seed, **options
@@ -296,6 +296,7 @@ def _noise_of(read: Read, found: "Consensus", warn: Warn) -> "tuple[TransitionMa
         "n": int(given.size),
         "wrong_share": part.wrong_share(given),
         "unlike_majority": float(np.mean(given != part.majority)),
+        "ties": int(part.tied.sum()),
         "classes": list(part.classes),
         "transition": transition.probabilities.tolist(),
     }
@@ -314,7 +315,7 @@ def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> d
             f"{part.classes[0]!r}"
         )
     n = int(gold.size)
-    content: dict[str, Any] = {"n": n, "level": level}
+    content: dict[str, Any] = {"n": n, "level": level, "ties": int(part.tied.sum())}
     for name, said in (("consensus", part.labels), ("majority", part.majority)):
         right = int(np.count_nonzero(said == gold))
         low, high = score_interval(right, n, level=level)

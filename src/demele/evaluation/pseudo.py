@@ -19,7 +19,9 @@ from demele.core.table_columns import as_column, check_same_order
 from demele.core.version import __version__
 from demele.core.written import Written, plain
 from demele.evaluation.intervals import score_interval
-from demele.labels.joined.voting import majority_vote
+from demele.labels.joined.annotations import Annotations
+from demele.labels.joined.voting import TieBreaks, majority_vote
+from demele.labels.votes import are_tied, plurality
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +87,10 @@ class PseudoEvaluation(Written, Tabled):
     models : tuple of PseudoModel
         In the order that came in.
     labels : array of shape (n,)
-        The vote of all classifiers: what stands in place of labels.
+        The vote of all classifiers, which replaces labels. Ties are broken as
+        :func:`demele.labels.majority_vote` says.
+    n_ties : int
+        Instances on which several classes have the most votes.
     confidence : array of shape (n,)
         Share of the votes, weighted if so asked, that the vote's class has.
     thresholds : tuple of float
@@ -101,6 +106,7 @@ class PseudoEvaluation(Written, Tabled):
 
     models: tuple[PseudoModel, ...]
     labels: NDArray[Any]
+    n_ties: int
     confidence: Floats
     classes: tuple[int | str, ...]
     thresholds: tuple[float, ...]
@@ -169,6 +175,7 @@ class PseudoEvaluation(Written, Tabled):
                 "kind": "pseudo-supervised evaluation",
                 "method": self.method,
                 "n": int(self.labels.size),
+                "n_ties": self.n_ties,
                 "classes": self.classes,
                 "level": self.level,
                 "thresholds": self.thresholds,
@@ -192,6 +199,7 @@ def pseudo_supervised(
     labels: object = None,
     level: float = 0.95,
     classes: Sequence[object] | None = None,
+    seed: int = 0,
 ) -> PseudoEvaluation:
     """Judge classifiers without labels, by the vote of the others.
 
@@ -207,7 +215,9 @@ def pseudo_supervised(
     level : float in (0, 1)
         Of the intervals.
     classes : sequence, optional
-        All classes, in the order of ties. By default those of the predictions and labels, sorted.
+        All classes. By default those of the predictions and labels, sorted.
+    seed : int
+        Seed of the draws that break ties, 0 or more.
 
     Returns
     -------
@@ -220,9 +230,10 @@ def pseudo_supervised(
     Notes
     -----
     Source: Benjelloun, section 5.2. Each classifier is judged by the vote of the others: its own vote would flatter it.
-    With weights ``"agreement"`` it still takes part in finding the weights of the others. Ties of votes go to the
-    earlier class. The intervals are for other instances and the same classifiers; that the vote may be wrong is not in
-    them. Time and memory O(n (n_models + K)).
+    With weights ``"agreement"`` it still takes part in finding the weights of the others. A tie goes to the class whose
+    classifiers agree more with the vote, or else to a class that is drawn. The intervals are for other instances and
+    the same classifiers; that the vote may be wrong is not in them. Time and memory O(n (n_models + K)), but
+    O(n n_models K) where single votes decide most instances.
 
     Examples
     --------
@@ -237,19 +248,21 @@ def pseudo_supervised(
 
     trust = _weights(weights, data.names)
     # Names as numbers: an annotator's name must not change its place.
-    voted = majority_vote(data.predictions, weights=trust, classes=range(data.k))
+    table = Annotations.from_matrix(data.predictions, classes=range(data.k))
+    voted = majority_vote(table, weights=trust, seed=seed)
     share = np.asarray(voted.details["weights"], dtype=np.float64)
     share = share / share.sum()
     _check_others(share, data.names)
     names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
-    models = _judged(data, given, voted.probabilities, share, level)
-    vote, _, _ = _two_best(voted.probabilities)
+    vote = voted.labels
+    models = _judged(data, given, vote, voted.probabilities, TieBreaks(table, seed), share, level)
     method = {"NoneType": "majority", "str": "agreement-weighted majority"}.get(
         type(weights).__name__, "weighted majority"
     )
     return PseudoEvaluation(
         models=models,
         labels=names[vote],
+        n_ties=int(are_tied(voted.probabilities).sum()),
         confidence=np.asarray(voted.probabilities[np.arange(data.n), vote]),
         classes=data.vocabulary.classes,
         thresholds=THRESHOLDS,
@@ -259,23 +272,44 @@ def pseudo_supervised(
         vote_accuracy=None if given is None else float(np.mean(vote == given)),
         assumptions=ASSUMPTIONS if weights is not None else ASSUMPTIONS[:-1],
         notes=_notes(voted.probabilities, models, share),
-        signature=_signature(data, weights, share, level),
+        signature=Signature(
+            "pseudo_supervised",
+            {"weights": weights if isinstance(weights, str | None) else share.tolist(), "level": level, "seed": seed},
+            {"n": str(data.n), "classifiers": str(len(data.names)), "classes": str(data.k), "demele": __version__},
+        ),
     )
 
 
 def _judged(
-    data: Labelled, given: Indices | None, shares: Floats, weights: Floats, level: float
+    data: Labelled,
+    given: Indices | None,
+    vote: Indices,
+    shares: Floats,
+    breaks: TieBreaks,
+    weights: Floats,
+    level: float,
 ) -> tuple[PseudoModel, ...]:
-    """Judge every classifier by the votes of the others: ``shares`` of shape (n, K) less its own."""
+    """Judge every classifier by the votes of the others: ``shares`` of shape (n, K) minus its own."""
     every = np.arange(data.n)
-    first, second, gap = _two_best(shares)
+    second, top = np.partition(shares, -2, axis=1)[:, -2:].T
+    trust = breaks.weights / breaks.weights.sum()
+
+    def of_others(place: int, rows: NDArray[np.intp]) -> Indices:
+        """Vote of all classifiers but one on some instances."""
+        rest, trusted = shares[rows], breaks.weighted[rows]
+        own = np.arange(rows.size), data.predictions[place][rows]
+        rest[own] -= weights[place]
+        trusted[own] -= trust[place]
+        return plurality(rest, lambda left: trusted[left], lambda left: breaks.draws[rows[left]])
+
     judged = []
-    for name, weight, predicted in zip(data.names, weights, data.predictions, strict=True):
+    for place, (name, weight, predicted) in enumerate(zip(data.names, weights, data.predictions, strict=True)):
         own = shares[every, predicted]
         rest = 1 - weight
-        # Only where it votes for the winner can its own vote have made the winner.
-        loses = (predicted == first) & ((gap - weight < -TIE) | ((np.abs(gap - weight) <= TIE) & (second < first)))
-        others = np.where(loses, second, first)
+        # Only where it votes for a class that leads can its own vote have made the winner.
+        decisive = np.flatnonzero((own >= top - TIE) & (top - second <= weight + TIE))
+        others = vote.copy()
+        others[decisive] = of_others(place, decisive)
         confidence = (shares[every, others] - np.where(predicted == others, weight, 0.0)) / rest
         agrees = predicted == others
         above = [confidence >= threshold - TIE for threshold in THRESHOLDS]
@@ -295,19 +329,6 @@ def _judged(
     return tuple(judged)
 
 
-def _two_best(shares: Floats) -> tuple[Indices, Indices, Floats]:
-    """Return the class with most votes, the next one, and by how much it is behind; ties to the earlier class."""
-    every = np.arange(len(shares))
-    left = shares.copy()
-    best = []
-    for _ in range(2):
-        top = left.max(axis=1)
-        which = (left >= top[:, None] - TIE).argmax(axis=1).astype(np.int32)
-        left[every, which] = -1.0
-        best.append(which)
-    return best[0], best[1], shares[every, best[0]] - shares[every, best[1]]
-
-
 def _interval(right: NDArray[np.bool_], level: float) -> Interval:
     low, high = score_interval(int(right.sum()), right.size, level=level)
     return Interval(low=float(low), high=float(high), level=level, method="wilson")
@@ -325,13 +346,13 @@ def _rank_correlation(models: Sequence[PseudoModel]) -> float:
 
 def _notes(shares: Floats, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
     notes = []
-    _, _, gap = _two_best(shares)
-    ties = int(np.count_nonzero(gap <= TIE))
+    ties = int(are_tied(shares).sum())
     if ties:
         notes.append(
             Note(
                 code="tied-votes",
-                message=f"The vote is tied on {ties} of {gap.size} instances; there it is the earlier class.",
+                message=f"The vote is tied on {ties} of {len(shares)} instances. There it is the class whose "
+                "classifiers agree more with the vote, or else it is drawn.",
             )
         )
     if bool((shares.max(axis=1) >= 1 - TIE).all()):
@@ -431,12 +452,3 @@ def _check_others(share: Floats, names: Sequence[str]) -> None:
             f"all of the weight is on {names[int(share.argmax())]}, so that nobody is left to judge it; give "
             "at least 2 classifiers a weight",
         )
-
-
-def _signature(data: Labelled, weights: Any, share: Floats, level: float) -> Signature:
-    told: object = weights if weights is None or isinstance(weights, str) else share.tolist()
-    return Signature(
-        "pseudo_supervised",
-        {"weights": told, "level": level},
-        {"n": str(data.n), "classifiers": str(len(data.names)), "classes": str(data.k), "demele": __version__},
-    )

@@ -130,7 +130,7 @@ def _consensus(content: Content) -> Iterable[str]:
     apart, n = content["unlike_majority"], content["n_items"]
     return [
         f"{content['method']}: {n:,} items, {content['n_answers']:,} answers",
-        f"{apart:,} of {n:,} labels ({apart / n:.1%}) differ from the majority's",
+        f"{apart:,} of {n:,} labels ({apart / n:.1%}) differ from the majority's ({count(content['ties'], 'tie')})",
         _state(content),
     ]
 

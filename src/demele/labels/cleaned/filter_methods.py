@@ -12,6 +12,7 @@ from demele.core.labelled import Indices
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.labels.cleaned.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
+from demele.labels.votes import earliest_voter, plurality
 from demele.runtime.work import ordered
 
 Floats = NDArray[np.float64]
@@ -40,8 +41,8 @@ def nearest_neighbours(features: Floats, labels: Indices, k_classes: int, *, k: 
     from sklearn.neighbors import NearestNeighbors
 
     near = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(features).kneighbors(return_distance=False)
-    own, most, winner = _tally(labels[near].T, labels, k_classes)
-    return Found(suspect=most > own, suggested=winner, score=1 - own / k)
+    own, most, other = _tally(labels[near].T, labels, k_classes)
+    return Found(suspect=most > own, suggested=other, score=1 - own / k)
 
 
 def classification(
@@ -89,7 +90,7 @@ def voting(
     needed = against == len(models) if rule == "consensus" else 2 * against > len(models)
     return Found(
         suspect=needed & seen.judged,
-        suggested=_most_voted_other(seen.predicted, labels, k_classes),
+        suggested=_tally(seen.predicted, labels, k_classes)[2],
         score=np.where(seen.judged, against / len(models), np.nan),
         notes=_convergence(seen),
     )
@@ -140,7 +141,7 @@ def partitioning(
         judged = voters > 1
         found = left[needed & judged]
         score[left] = np.where(judged, against / voters, score[left])
-        suggested[found] = _most_voted_other(predicted, here, k_classes)[needed & judged]
+        suggested[found] = _tally(predicted, here, k_classes)[2][needed & judged]
         suspect[found] = True
         done += 1
         settled = found.size < SETTLED * n
@@ -253,33 +254,23 @@ def _doubt(probabilities: Floats, labels: Indices) -> Floats:
 
 
 def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Indices]:
-    """Count votes of shape (n_voters, n): for the given label, for the first class, and which that is."""
+    """Count votes of shape (n_voters, n): for the given label, for the first other class, and which that is.
+
+    Of classes with as many votes, the one that the earliest voter named.
+    """
     n = labels.size
-    own, most, winner = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32)
+    own, most, other = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32)
     step = max(1, CELLS_AT_ONCE // k)
     for start in range(0, n, step):
-        counts, rows = _counts(votes[:, start : start + step], k)
         part = slice(start, start + step)
+        here = votes[:, part]
+        rows = np.arange(here.shape[1])
+        counts = np.bincount((rows * k + here).ravel(), minlength=rows.size * k).reshape(rows.size, k)
         own[part] = counts[rows, labels[part]]
-        winner[part] = counts.argmax(axis=1)
-        most[part] = counts[rows, winner[part]]
-    return own, most, winner
-
-
-def _most_voted_other(votes: NDArray[Any], labels: Indices, k: int) -> Indices:
-    """Return the class, other than the label, with most of the votes of shape (n_voters, n); the earlier if several."""
-    other = np.empty(labels.size, dtype=np.int32)
-    step = max(1, CELLS_AT_ONCE // k)
-    for start in range(0, labels.size, step):
-        counts, rows = _counts(votes[:, start : start + step], k)
-        counts[rows, labels[start : start + step]] = -1
-        other[start : start + step] = counts.argmax(axis=1)
-    return other
-
-
-def _counts(votes: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    rows = np.arange(votes.shape[1])
-    return np.bincount((rows * k + votes).ravel(), minlength=rows.size * k).reshape(rows.size, k), rows
+        counts[rows, labels[part]] = -1
+        other[part] = plurality(counts, earliest_voter(here, k))
+        most[part] = counts[rows, other[part]]
+    return own, most, other
 
 
 def _convergence(seen: OutOfFold) -> tuple[Note, ...]:

@@ -158,8 +158,9 @@ def clean(
     source's Bayesian network.
 
     A label whose class no training row has is not judged by methods that train: it is no suspect, its score is NaN, and
-    a note says so. ``"knn"`` judges it all the same, as its source does. Ties of votes keep the label in ``"knn"``, and
-    suggest the earlier class elsewhere; ties of distance are broken as scikit-learn breaks them. From probabilities,
+    a note says so. ``"knn"`` judges it all the same, as its source does. Ties of votes with the label keep it in
+    ``"knn"``. Of other classes that are tied, the one that the nearest neighbour or the earliest model names is
+    suggested. Ties of distance are broken as scikit-learn breaks them. From probabilities,
     the suspects do not depend on the order of the rows: where cleanlab lets that order decide between instances with
     the same label and the same probabilities, all of them are suspects here.
 

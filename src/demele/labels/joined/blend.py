@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
+from demele.core.seeds import checked_seed
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.answer_counts import answer_counts
 from demele.labels.joined.consensus_result import Consensus
@@ -39,6 +40,7 @@ def consensus(
     method: Method = "blend",
     classes: Sequence[object] | None = None,
     missing: object = None,
+    seed: int = 0,
 ) -> Consensus:
     """Join the answers of several annotators, by a rule that seldom does worse than the majority.
 
@@ -57,9 +59,11 @@ def consensus(
         Another way alone, with its defaults: :func:`majority_vote`, :func:`one_coin`, :func:`dawid_skene` with
         ``prior="own"``, and plain :func:`dawid_skene`. Each function has options of its own.
     classes : sequence, optional
-        All classes, in the order of results and of ties; by default the sorted answers.
+        All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
         What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+    seed : int
+        Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
 
     Returns
     -------
@@ -103,17 +107,17 @@ def consensus(
         raise UnknownNameError("method", f"expected one of {shown(get_args(Method))}, got {plain_text(method)}")
     table = read_annotations(annotations, classes=classes, missing=missing)
     if method == "majority":
-        return majority_vote(table)
+        return majority_vote(table, seed=seed)
     if method == "one-coin":
-        return one_coin(table)
+        return one_coin(table, seed=seed)
     if method == "own-prior":
-        return dawid_skene(table, prior="own")
+        return dawid_skene(table, prior="own", seed=seed)
     if method == "dawid-skene":
-        return dawid_skene(table)
-    return _blend(table)
+        return dawid_skene(table, seed=seed)
+    return _blend(table, checked_seed(seed))
 
 
-def _blend(table: Annotations) -> Consensus:
+def _blend(table: Annotations, seed: int) -> Consensus:
     shares, answers = vote_shares(table), answer_counts(table)
     votes = shares[answers.answered].T
     strengths: dict[str, float | None] = {"own-prior": STRENGTH}
@@ -126,12 +130,12 @@ def _blend(table: Annotations) -> Consensus:
     for name, fit in fits.items():
         warn_unsettled(fit, name, SETTLED)
     found: Floats = np.mean([votes, *(fit.posterior for fit in fits.values())], axis=0)
-    joined = joined_labels(table, answers, shares, found, found.mean(axis=1))
+    joined = joined_labels(table, answers, shares, found, found.mean(axis=1), seed)
     return Consensus(
         **{**joined, "notes": joined["notes"] + _few_answers(table)},
         profiles=own_profiles(table, answers, found, STRENGTH),
         method="blend",
-        signature=signature_of("consensus", table, {"method": "blend"}),
+        signature=signature_of("consensus", table, {"method": "blend", "seed": seed}),
         iterations=max(fit.iterations for fit in fits.values()),
         converged=all(fit.converged for fit in fits.values()),
         details={"members": ("majority", *fits)},

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.results import Interval, Note
+from demele.core.sentences import plural
 from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.written import Written, plain
@@ -79,12 +80,14 @@ class Consensus(Written, SaidTable):
     Attributes
     ----------
     labels : array of shape (n_items,)
-        The most probable class of each item; the earlier class if several are.
+        The most probable class of each item; of several, the one that a vote elects.
     probabilities : array of shape (n_items, K)
         Of each class, per item, as the method holds them.
     majority : array of shape (n_items,)
         What a plain majority vote says of the same answers: Dawid-Skene can be worse than it where annotators share
-        a bias, so both are always here.
+        a bias, so both are always here. Ties are broken as :func:`demele.labels.majority_vote` says.
+    tied : array of bool of shape (n_items,)
+        Whether several classes have the most plain votes.
     items, annotators, classes : tuples of int or str
         In the order of every array.
     n_answers : array of int of shape (n_items,)
@@ -111,6 +114,7 @@ class Consensus(Written, SaidTable):
     labels: NDArray[Any]
     probabilities: Floats
     majority: NDArray[Any]
+    tied: NDArray[np.bool_]
     items: tuple[int | str, ...]
     annotators: tuple[int | str, ...]
     classes: tuple[int | str, ...]
@@ -132,6 +136,8 @@ class Consensus(Written, SaidTable):
         apart = f", {int(np.count_nonzero(self.labels != self.majority))} labels unlike the majority's"
         if self.method == "majority":
             apart = ""
+        if self.tied.any():
+            apart += f", {plural(int(self.tied.sum()), 'tie', 'ties')}"
         return (
             f"Consensus({self.method}, n_items={len(self.items)}, n_annotators={len(self.annotators)}{state}, "
             f"mean confidence={float(self.confidence.mean()):.4f}{apart})"
@@ -198,7 +204,7 @@ class Consensus(Written, SaidTable):
         return float(1 - self.probabilities[np.arange(coded.size), coded].mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per item: label, its probability, number of answers, the majority's label."""
+        """One row per item: label, its probability, number of answers, the majority's label, whether that is a tie."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -208,6 +214,7 @@ class Consensus(Written, SaidTable):
                 "confidence": self.confidence,
                 "answers": self.n_answers,
                 "majority": self.majority,
+                "tied": self.tied,
             }
         )
 
@@ -237,6 +244,7 @@ class Consensus(Written, SaidTable):
             "iterations": self.iterations,
             "converged": self.converged,
             "unlike_majority": int(np.count_nonzero(self.labels != self.majority)),
+            "ties": int(self.tied.sum()),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -281,22 +289,25 @@ class Consensus(Written, SaidTable):
         return np.clip(found, 0.0, 1.0)
 
 
-def unlike_majority_note(labels: NDArray[Any], majority: NDArray[Any]) -> tuple[Note, ...]:
+def unlike_majority_note(said: Mapping[str, Any]) -> tuple[Note, ...]:
     """Say how many labels the plain vote would give otherwise, if these are many.
 
     Parameters
     ----------
-    labels, majority : arrays of shape (n,)
-        Of the items that have answers.
+    said : mapping
+        Arguments of :class:`Consensus`; items without an answer do not count.
     """
-    count, n = int(np.count_nonzero(labels != majority)), len(labels)
+    answered = said["n_answers"] > 0
+    apart, n, ties = (said["labels"] != said["majority"])[answered], int(answered.sum()), int(said["tied"].sum())
+    count = int(np.count_nonzero(apart))
     if count <= _MANY_UNLIKE * n:
         return ()
     return (
         Note(
             code="unlike-majority",
-            message=f"{count} of {n} labels ({count / n:.1%}) differ from the majority's. Where annotators share a "
-            "bias the majority can be the better one: have a few of these items checked.",
+            message=f"{count} of {n} labels ({count / n:.1%}) differ from the majority's "
+            f"({plural(ties, 'tie', 'ties')}). Where annotators share a bias the majority can be the better one: have "
+            "a few of these items checked.",
             severity="warning",
         ),
     )

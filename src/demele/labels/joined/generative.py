@@ -20,7 +20,7 @@ from demele.labels.joined.chains import FEWEST_DRAWS, effective_samples, split_r
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
 from demele.labels.joined.gibbs import Answers, Chain, FeatureModel, run_chain
 from demele.labels.joined.item_features import ItemFeatures, named_feature_model, read_item_features
-from demele.labels.joined.voting import names_of_classes, vote_shares
+from demele.labels.joined.voting import of_items, vote_shares
 from demele.runtime.work import ordered
 
 Floats = NDArray[np.float64]
@@ -92,7 +92,7 @@ def bayesian_consensus(
     level : float in (0, 1)
         Probability of the credible intervals.
     seed : int of 0 or more
-        Chain c draws from the stream (seed, "consensus", "chain", c).
+        Chain c draws from the stream (seed, "consensus", "chain", c). Also of the draws that break ties of votes.
     prior_right, prior_other : float above 0
         b_gamma: pseudo-answers that each annotator starts with, for each class, of the right answer and of each other
         one; by default 2, and 1 shared by the others, 1 / (K - 1). That right answers have the larger one keeps
@@ -104,7 +104,7 @@ def bayesian_consensus(
         counts: given the class, of standardised features, variance ~ inverse gamma(w/2, w/2) and mean ~ normal(0,
         variance / w).
     classes : sequence, optional
-        All classes, in the order of results and of ties; by default the sorted answers.
+        All classes, in the order of results; by default the sorted answers.
     n_jobs : int
         Processes that run chains (-1: one per core). Results do not depend on it.
     missing : int, str or float, optional
@@ -218,18 +218,10 @@ def _consensus(
         )
     proportions = draws["proportions"].mean(axis=(0, 1))
     counts = np.asarray(answers.entries.table.T @ probabilities)
-    shares, names = vote_shares(table), names_of_classes(table)
-    labels, majority = names[probabilities.argmax(axis=1)], names[shares.argmax(axis=1)]
-    n_answers = np.bincount(table.item, minlength=table.n_items)
-    answered = n_answers > 0
+    shares = vote_shares(table)
+    said = of_items(table, shares, probabilities, asked.seed)
     return Consensus(
-        labels=labels,
-        probabilities=probabilities,
-        majority=majority,
-        items=table.items,
-        annotators=table.annotators,
-        classes=table.classes,
-        n_answers=n_answers,
+        **said,
         proportions=proportions,
         profiles=Profiles(who=answers.who, what=answers.what, counts=counts, smoothing=answers.prior.copy()),
         method="Bayesian Dawid-Skene" if read is None else f"generative model with {asked.feature_model} features",
@@ -241,9 +233,9 @@ def _consensus(
         intervals={name: _intervals(watched[name], asked.level) for name in ("proportions", "accuracy")},
         notes=(
             *_remarks(table, read),
-            *unlike_majority_note(labels[answered], majority[answered]),
+            *unlike_majority_note(said),
             *_weak(table, asked, read),
-            *_exchanged(chains, shares, answered, table),
+            *_exchanged(chains, shares, said["n_answers"] > 0, table),
             *_few_draws(effective, asked),
         ),
         details={

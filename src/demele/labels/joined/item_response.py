@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
+from demele.core.seeds import checked_seed
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -17,7 +18,7 @@ from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.answer_counts import AnswerCounts, answer_counts, posterior
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
 from demele.labels.joined.shrunken import Shrunken, coins, shrunken_fit
-from demele.labels.joined.voting import names_of_classes, vote_shares
+from demele.labels.joined.voting import of_items, vote_shares
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +41,7 @@ def dawid_skene(
     tolerance: float | None = None,
     classes: Sequence[object] | None = None,
     missing: object = None,
+    seed: int = 0,
 ) -> Consensus:
     """Estimate labels, and how each annotator errs, from the answers alone: Dawid and Skene's model, by EM.
 
@@ -78,9 +80,11 @@ def dawid_skene(
         With the own prior: when no posterior moves by more than this; 1e-6 by default. 0 runs exactly
         ``max_iterations``, and ``converged`` is then None.
     classes : sequence, optional
-        All classes, in the order of results and of ties; by default the sorted answers.
+        All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
         What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+    seed : int
+        Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
 
     Returns
     -------
@@ -127,7 +131,11 @@ def dawid_skene(
     _check(smoothing, max_iterations, least)
     table = read_annotations(annotations, classes=classes, missing=missing)
     shares, answers = vote_shares(table), answer_counts(table)
-    settings: dict[str, object] = {"max_iterations": int(max_iterations), "tolerance": float(least)}
+    settings: dict[str, Any] = {
+        "max_iterations": int(max_iterations),
+        "tolerance": float(least),
+        "seed": checked_seed(seed),
+    }
     if own is not None:
         start = shares[answers.answered].T
         settings = {"prior": "own", "strength": own, **settings}
@@ -143,7 +151,7 @@ def dawid_skene(
             NotConvergedWarning,
         )
     return Consensus(
-        **joined_labels(table, answers, shares, fit.posterior, fit.proportions),
+        **joined_labels(table, answers, shares, fit.posterior, fit.proportions, seed),
         profiles=Profiles(
             who=answers.who,
             what=answers.what,
@@ -167,6 +175,7 @@ def one_coin(
     tolerance: float = SETTLED,
     classes: Sequence[object] | None = None,
     missing: object = None,
+    seed: int = 0,
 ) -> Consensus:
     """Estimate labels, and one accuracy per annotator, from the answers alone: the one-coin model, by EM.
 
@@ -187,9 +196,11 @@ def one_coin(
     tolerance : float
         Stop when no posterior moves by more than this; 0 runs exactly ``max_iterations``.
     classes : sequence, optional
-        All classes, in the order of results and of ties; by default the sorted answers.
+        All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
         What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+    seed : int
+        Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
 
     Returns
     -------
@@ -221,7 +232,11 @@ def one_coin(
     _check(0.0, max_iterations, tolerance)
     table = read_annotations(annotations, classes=classes, missing=missing)
     shares, answers = vote_shares(table), answer_counts(table)
-    settings: dict[str, object] = {"max_iterations": int(max_iterations), "tolerance": float(tolerance)}
+    settings: dict[str, Any] = {
+        "max_iterations": int(max_iterations),
+        "tolerance": float(tolerance),
+        "seed": checked_seed(seed),
+    }
     drawn = shrunken_fit(
         answers,
         shares[answers.answered].T,
@@ -233,7 +248,7 @@ def one_coin(
 
 
 def joined_labels(
-    table: Annotations, answers: AnswerCounts, shares: Floats, found: Floats, proportions: Floats
+    table: Annotations, answers: AnswerCounts, shares: Floats, found: Floats, proportions: Floats, seed: int
 ) -> dict[str, Any]:
     """Return what every consensus by a model says of the items, as arguments of :class:`Consensus`.
 
@@ -248,19 +263,8 @@ def joined_labels(
     """
     probabilities = np.tile(proportions, (table.n_items, 1))
     probabilities[answers.answered] = found.T
-    names = names_of_classes(table)
-    labels, majority = names[probabilities.argmax(axis=1)], names[shares.argmax(axis=1)]
-    return {
-        "labels": labels,
-        "probabilities": probabilities,
-        "majority": majority,
-        "items": table.items,
-        "annotators": table.annotators,
-        "classes": table.classes,
-        "n_answers": np.bincount(table.item, minlength=table.n_items),
-        "proportions": proportions,
-        "notes": table.remarks() + unlike_majority_note(labels[answers.answered], majority[answers.answered]),
-    }
+    said = of_items(table, shares, probabilities, seed)
+    return {**said, "proportions": proportions, "notes": table.remarks() + unlike_majority_note(said)}
 
 
 def own_profiles(table: Annotations, answers: AnswerCounts, found: Floats, strength: float) -> Profiles:
@@ -299,13 +303,13 @@ def _shrunken(
     drawn: Shrunken,
     method: str,
     function: str,
-    settings: dict[str, object],
+    settings: dict[str, Any],
     strength: float | None,
 ) -> Consensus:
-    warn_unsettled(drawn, method, float(str(settings["tolerance"])))
+    warn_unsettled(drawn, method, settings["tolerance"])
     profiles = own_profiles(table, answers, drawn.posterior, strength or 0.0)
     return Consensus(
-        **joined_labels(table, answers, shares, drawn.posterior, drawn.proportions),
+        **joined_labels(table, answers, shares, drawn.posterior, drawn.proportions, settings["seed"]),
         profiles=profiles,
         method=method,
         signature=signature_of(function, table, settings),

@@ -2,28 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
-from demele.core.labelled import plain_text, shown
+from demele.core.labelled import Indices, plain_text, shown
 from demele.core.results import Note
+from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles
+from demele.labels.votes import are_tied, leading, plurality
 from demele.noise.square_tables import digest
 
 Floats = NDArray[np.float64]
 
 #: Rounds of weighing by agreement; a handful is the rule.
 _MAX_ROUNDS = 100
-#: Shares of the votes nearer than this are the same share.
-SAME_SHARE = 1e-12
 
 
 def majority_vote(
@@ -32,6 +33,7 @@ def majority_vote(
     weights: object = None,
     classes: Sequence[object] | None = None,
     missing: object = None,
+    seed: int = 0,
 ) -> Consensus:
     """Join the answers of several annotators by a vote.
 
@@ -43,18 +45,22 @@ def majority_vote(
     weights : None, ``"agreement"``, mapping of annotator to weight, or array of shape (n_annotators,)
         How much each vote counts, 0 or more: none counts each answer once; an array is in the order of
         ``Annotations.annotators``; ``"agreement"`` weighs each annotator by the share of its answers that the vote
-        upholds, starting from a plain vote and until no label changes.
+        upholds, starting from a plain vote and until no label changes. A tie of t classes upholds 1/t of each vote.
     classes : sequence, optional
-        All classes, in the order of results and of ties; by default the sorted answers.
+        All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
         What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+    seed : int
+        Seed of the draws that break ties, 0 or more.
 
     Returns
     -------
     Consensus
         ``probabilities``: shares of the votes of each item, weighted if so asked, in [0, 1]: how split the vote is, not
-        how probable the class is. Ties go to the earlier class, and a note says how many there are. An item without a
-        vote has the shares of all votes.
+        how probable the class is. An item without a vote has the shares of all votes. A tie goes to the class whose
+        annotators have the larger sum of agreement weights, each the share of an annotator's answers that the plain
+        vote upholds. Where the sums are equal too, a class is drawn. Other names of the classes give the same labels,
+        renamed. A note and ``tied`` say where ties are.
         ``proportions`` is the mean of the probabilities; ``profiles`` counts the answers of each annotator against
         them; ``details["weights"]`` holds the weights.
 
@@ -84,6 +90,7 @@ def majority_vote(
     >>> majority_vote({"ann": [0, 1], "bob": [1, 0]}, weights={"ann": 1, "bob": 2}).labels.tolist()
     [1, 0]
     """
+    seed = checked_seed(seed)
     table = read_annotations(annotations, classes=classes, missing=missing)
     plain = vote_shares(table)
     if isinstance(weights, str):
@@ -97,15 +104,8 @@ def majority_vote(
         # Only ratios matter; of at most 1, no sum of weights overflows.
         vote = _Vote(vote_shares(table, given / given.max()), given)
     responses = table.responses()
-    names = names_of_classes(table)
     return Consensus(
-        labels=names[vote.shares.argmax(axis=1)],
-        probabilities=vote.shares,
-        majority=names[plain.argmax(axis=1)],
-        items=table.items,
-        annotators=table.annotators,
-        classes=table.classes,
-        n_answers=np.bincount(table.item, minlength=table.n_items),
+        **of_items(table, plain, vote.shares, seed),
         proportions=vote.shares.mean(axis=0),
         profiles=Profiles(
             who=responses.who,
@@ -114,7 +114,7 @@ def majority_vote(
             smoothing=np.zeros((table.k, table.k)),
         ),
         method="majority" if weights is None else "weighted majority",
-        signature=_signature(table, weights, vote.weights),
+        signature=_signature(table, weights, vote.weights, seed),
         iterations=vote.rounds,
         converged=vote.converged,
         notes=table.remarks() + _weightless(table, vote.weights) + _tied(table, vote.shares),
@@ -122,10 +122,68 @@ def majority_vote(
     )
 
 
-def names_of_classes(annotations: Annotations) -> NDArray[Any]:
-    """Return the classes as an array that class indices pick from."""
-    numbers = isinstance(annotations.classes[0], int)
-    return np.array(annotations.classes, dtype=np.int64 if numbers else object)
+class TieBreaks:
+    """How ties of votes about items are broken: by the agreement weights of the annotators, then by draws.
+
+    The draws belong to the items, and to classes in the order in which the answers, sorted by annotator and item, name
+    them. Neither the names of the classes nor the order of the answers matters.
+    """
+
+    def __init__(self, table: Annotations, seed: int) -> None:
+        self._table, self._seed = table, seed
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Agreement of each annotator with the plain vote, shape (n_annotators,)."""
+        return agreement_weights(self._table, vote_shares(self._table))
+
+    @cached_property
+    def weighted(self) -> Floats:
+        """Shares of the votes weighted so, shape (n_items, K)."""
+        return vote_shares(self._table, self.weights)
+
+    @cached_property
+    def draws(self) -> Floats:
+        """Uniform numbers, shape (n_items, K); 0 for classes without an answer."""
+        table = self._table
+        named, first = np.unique(table.answer[np.lexsort((table.item, table.annotator))], return_index=True)
+        values = np.zeros((table.n_items, table.k))
+        values[:, named[np.argsort(first)]] = rng_for(self._seed, "votes", "ties").random((table.n_items, named.size))
+        return values
+
+    def elected(self, votes: Floats) -> Indices:
+        """Return the class with the most votes of each item, shape (n_items,), from votes of shape (n_items, K)."""
+        return plurality(votes, lambda rows: self.weighted[rows], lambda rows: self.draws[rows])
+
+
+def of_items(table: Annotations, shares: Floats, probabilities: Floats, seed: int) -> dict[str, Any]:
+    """Return what every consensus says of the items, as arguments of :class:`Consensus`.
+
+    Parameters
+    ----------
+    shares, probabilities : arrays of shape (n_items, K)
+        Of the plain votes, and of the consensus.
+    """
+    names = np.array(table.classes, dtype=np.int64 if isinstance(table.classes[0], int) else object)
+    n_answers, breaks = np.bincount(table.item, minlength=table.n_items), TieBreaks(table, seed)
+    return {
+        "labels": names[breaks.elected(probabilities)],
+        "probabilities": probabilities,
+        "majority": names[breaks.elected(shares)],
+        "tied": are_tied(shares) & (n_answers > 0),
+        "items": table.items,
+        "annotators": table.annotators,
+        "classes": table.classes,
+        "n_answers": n_answers,
+    }
+
+
+def agreement_weights(table: Annotations, shares: Floats) -> Floats:
+    """Share of each annotator's answers that a vote upholds, shape (n_annotators,); a tie of t classes upholds 1/t."""
+    level = leading(shares)
+    upheld = level[table.item, table.answer] / np.count_nonzero(level, axis=1)[table.item]
+    given = np.bincount(table.annotator, minlength=table.n_annotators)
+    return np.asarray(np.bincount(table.annotator, weights=upheld, minlength=table.n_annotators) / given)
 
 
 def vote_shares(annotations: Annotations, weights: Floats | None = None) -> Floats:
@@ -154,17 +212,13 @@ class _Vote:
 
 
 def _by_agreement(table: Annotations) -> _Vote:
-    answers = np.bincount(table.annotator, minlength=table.n_annotators)
-    weights = np.ones(table.n_annotators)
-    labels = vote_shares(table).argmax(axis=1)
+    shares = vote_shares(table)
     for done in range(1, _MAX_ROUNDS + 1):
-        upheld = table.answer == labels[table.item]
-        weights = np.bincount(table.annotator, weights=upheld, minlength=table.n_annotators) / answers
-        shares = vote_shares(table, weights)
-        before, labels = labels, shares.argmax(axis=1)
-        if np.array_equal(before, labels):
+        weights = agreement_weights(table, shares)
+        before, shares = leading(shares), vote_shares(table, weights)
+        changed = int(np.count_nonzero((before != leading(shares)).any(axis=1)))
+        if not changed:
             return _Vote(shares, weights, done, True)
-    changed = int(np.count_nonzero(before != labels))
     warn_user(
         f"the vote weighted by agreement still changed {changed} labels after {_MAX_ROUNDS} rounds: near ties go back "
         "and forth; the last round is returned",
@@ -226,24 +280,21 @@ def _weightless(table: Annotations, weights: Floats) -> tuple[Note, ...]:
 
 def _tied(table: Annotations, shares: Floats) -> tuple[Note, ...]:
     """Say how many items have two classes or more with as many votes, and what was done."""
-    answered = np.bincount(table.item, minlength=table.n_items) > 0
-    top = shares.max(axis=1, keepdims=True)
-    # Weights add up in another order for each class, so that equal shares may differ by rounding.
-    tied = np.flatnonzero(answered & (np.count_nonzero(shares >= top - SAME_SHARE, axis=1) > 1))
+    tied = np.intersect1d(np.flatnonzero(are_tied(shares)), table.item)
     if not tied.size:
         return ()
     return (
         Note(
             code="ties",
-            message=f"{tied.size} of {table.n_items} items have a tie: two classes or more got the most votes, equally "
-            f"many. Their label is the earliest of these in the order of the classes, {shown(table.classes)}.",
+            message=f"{tied.size} of {table.n_items} items have a tie: several classes got the most votes. The label "
+            "is the class whose annotators agree more with the other annotators, or else it is drawn.",
             subject=tuple(str(table.items[place]) for place in tied[:6]),
         ),
     )
 
 
-def _signature(table: Annotations, weights: object, found: Floats) -> Signature:
-    arguments: dict[str, object] = {"classes": table.classes}
+def _signature(table: Annotations, weights: object, found: Floats, seed: int) -> Signature:
+    arguments: dict[str, object] = {"classes": table.classes, "seed": seed}
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
     if isinstance(weights, str):
         arguments["weights"] = weights

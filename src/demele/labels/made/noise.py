@@ -14,6 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
 from demele.core.sentences import arg, plural
 from demele.core.table_columns import as_column, check_same_order
+from demele.labels.votes import earliest_voter, plurality
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -124,8 +125,9 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     -----
     Source: Benjelloun, algorithm 2. The difficulty of an instance is the sum of the legitimacies of the annotators that
     get it wrong; the most difficult ones are mislabelled, each as the wrong class with the largest sum of legitimacies.
-    Ties: the earlier instance, and the earlier class in sorted order. The source takes the error of an annotator as its
-    legitimacy, which would trust the worst most; here it is 1 minus the error. Time O(n (n_annotators + K)).
+    Ties: the earlier instance, and the class that the earliest annotator names. The source takes the error of an
+    annotator as its legitimacy, which would trust the worst most; here it is 1 minus the error. Time
+    O(n n_annotators + n K).
 
     Examples
     --------
@@ -276,7 +278,7 @@ def _most_plausible_mistake(true: Indices, votes: Indices, trust: Floats, k: int
         for row, weight in zip(votes, trust, strict=True):
             plausible[every, row[part]] += weight
         plausible[every, true[part]] = -1.0
-        mistaken[part] = plausible.argmax(axis=1)
+        mistaken[part] = plurality(plausible, earliest_voter(votes[:, part], k))
     return difficulty, mistaken
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from demele.report.said import sentences_of
 from demele.report.terminal.sheet import Sheet, Words, clipped, transition
+from demele.report.words import count
 
 __all__ = ["added_table", "cleaned_table", "counted_table", "estimated_table"]
 
@@ -128,7 +129,10 @@ def cleaned_table(content: Content, *, words: Words = str) -> str:
 
 
 def _gold(sheet: Sheet, gold: Content) -> None:
-    sheet.wrapped(f"against {gold['n']:,} labels held for right (level {gold['level']:g})")
+    sheet.wrapped(
+        f"against {gold['n']:,} labels taken as true (level {gold['level']:g}); "
+        f"the majority has {count(gold['ties'], 'tie')}"
+    )
     rows = [
         [name, _percent(gold[name]["accuracy"]), _span(gold[name]["low"], gold[name]["high"])]
         for name in ("consensus", "majority")
@@ -139,7 +143,7 @@ def _gold(sheet: Sheet, gold: Content) -> None:
 def _given(sheet: Sheet, given: Content) -> None:
     sheet.wrapped(
         f"of {given['n']:,} given labels {_percent(given['wrong_share'])} are wrong, as the consensus says; "
-        f"{_percent(given['unlike_majority'])} are not what the majority says"
+        f"{_percent(given['unlike_majority'])} are not what the majority says ({count(given['ties'], 'tie')})"
     )
     transition(sheet, given["transition"], given["classes"], "share of each given label, row class", share=True)
 
