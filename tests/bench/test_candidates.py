@@ -19,7 +19,7 @@ from demele.bench.candidates import candidate, chosen_candidates
 from demele.bench.scenario import Candidate, Scenario, group_of
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.fingerprint import fingerprint
-from demele.metrics.catalogue import CATALOGUE, default_names
+from demele.metrics.catalogue import CATALOGUE, names_of_all
 
 
 def half(codes: object, factors: object) -> float:
@@ -31,7 +31,7 @@ def half(codes: object, factors: object) -> float:
 
 def test_all_registered_metrics_but_the_newer_ones_by_default() -> None:
     found = chosen_candidates(None)
-    assert [item.name for item in found] == default_names()
+    assert [item.name for item in found] == names_of_all()
     for item in found:
         spec = CATALOGUE[item.name]
         assert (item.title, item.claims, item.discretises) == (spec.title, spec.properties, spec.discretises)

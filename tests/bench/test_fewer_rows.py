@@ -38,7 +38,7 @@ def found() -> bench.Characterisation:
 
 def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_are_named() -> None:
     assert len(FEWER) == 4
-    assert all(CATALOGUE[name].slow and not CATALOGUE[name].by_default for name in FEWER)
+    assert all(CATALOGUE[name].slow and not CATALOGUE[name].in_all for name in FEWER)
     assert {samples_of(name) for name in FEWER} == {FEWER_SAMPLES}
     assert samples_of("dci_forest_modularity") == N_SAMPLES > FEWER_SAMPLES
     for name in FEWER:

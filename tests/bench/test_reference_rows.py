@@ -16,7 +16,7 @@ from demele import bench
 from demele.bench import reference_rows, stored
 from demele.bench.reference_rows import FEWER, FOLDER, add_rows, fewer_seeds, referred, write_rows
 from demele.core.errors import FormatError
-from demele.metrics.catalogue import CATALOGUE, default_names
+from demele.metrics.catalogue import CATALOGUE, names_of_all
 from demele.report.terminal.bench import verdict_tables
 from tests.tolerances import ROUNDING, assert_close
 from tools import docs_bench
@@ -43,7 +43,7 @@ def test_the_reference_has_all_metrics_on_all_scenarios() -> None:
     found = reference()
     stored_ones = {path.stem for path in FOLDER.glob("*.jsonl")}
     assert [item.name for item in found.candidates] == [
-        name for name in CATALOGUE if name in default_names() or name in stored_ones
+        name for name in CATALOGUE if name in names_of_all() or name in stored_ones
     ]
     assert "infom" in stored_ones  # one that is only computed where it is named
     assert (found.protocol, found.n_samples) == ("review2022", 20_000)
@@ -75,7 +75,7 @@ def test_the_verdicts_have_a_row_for_every_metric() -> None:
     table = reference().table()
     assert set(table.to_numpy().ravel()) <= {"holds", "fails", "undecided", "not applicable", NOT_YET}
     shown = {item.name for row in reference().rows for item in row.members}
-    assert shown == {*default_names(), *(path.stem for path in FOLDER.glob("*.jsonl"))}
+    assert shown == {*names_of_all(), *(path.stem for path in FOLDER.glob("*.jsonl"))}
     assert list(table.index) == [row.name for row in reference().rows]
     assert "dci_forest" in table.index
     assert (table == "holds").any(axis=None)

@@ -366,7 +366,7 @@ def test_unknown_metric_suggests_the_nearest(typo: str, suggestion: str) -> None
 
 def test_unknown_names_suggest_the_nearest() -> None:
     with pytest.raises(demele.UnknownNameError, match=re.escape("'robust'")):
-        demele.evaluate(CODES, FACTORS, protocol="robbust")
+        demele.evaluate(CODES, FACTORS, "all", protocol="robbust")
     with pytest.raises(demele.UnknownNameError, match="'width'"):
         demele.dmig(TABLE, FACTORS, reg_dim=["length", "widht", "height"])
     with pytest.raises(demele.UnknownNameError, match="bins"):

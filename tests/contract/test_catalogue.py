@@ -17,7 +17,7 @@ import demele
 import demele.core.errors
 from demele.core.results import Spread
 from demele.core.signature import Signature
-from demele.metrics.catalogue import CATALOGUE, default_names, resolve
+from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from tests.contract.cases import CHEAP, NAMES, QUICK, scored, small, with_options
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -709,12 +709,14 @@ def test_a_handful_of_rows_under_other_protocols(name: str, rows: int, protocol:
 
 
 def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
-    evaluation = demele.evaluate(CODES[["first"]], FACTORS[["size"]], options=CHEAP)
+    evaluation = demele.evaluate(CODES[["first"]], FACTORS[["size"]], "all", options=CHEAP)
     left = {item.metric: item.reason for item in evaluation.left_out}
-    assert {score.metric for score in evaluation} | set(left) == set(default_names())
+    ordered = {"dmig", "xmig", "dlig"}  # they need the intended order of the codes
+    assert {score.metric for score in evaluation} | set(left) == set(names_of_all()) - ordered
     assert "codes_std" in left["rmig"]
     assert "at least 2 factors" in left["modularity"]
-    assert "at least 2 codes" in left["xmig"]
+    told = demele.evaluate(CODES[["first"]], FACTORS[["size"]], "all", options=CHEAP, reg_dim=[0])
+    assert "at least 2 codes" in {item.metric: item.reason for item in told.left_out}["xmig"]
     with pytest.raises(demele.UnknownNameError, match="at least 2 factors"):
         evaluation["modularity"]
     with pytest.raises(demele.DemeleError, match="at least 2 factors"):

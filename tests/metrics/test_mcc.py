@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.metrics.catalogue import default_names
+from demele.metrics.catalogue import names_of_all
 from demele.metrics.chosen import chosen_metrics
 from demele.streaming.source import accumulated_metrics
 from tests.oracles import recovery
@@ -226,8 +226,8 @@ def test_batches_give_what_all_rows_give() -> None:
 
 
 def test_newer_metrics_are_asked_for_by_name() -> None:
-    assert not set(NAMES) & set(default_names())
-    assert "mig" in default_names()
+    assert not set(NAMES) & set(names_of_all())
+    assert "mig" in names_of_all()
     assert not set(NAMES) & set(chosen_metrics(None))
     assert set(NAMES) <= set(demele.metric_names())
     assert_at_most(0.9, value("mcc", GRID, GRID), ROUNDING)

@@ -101,9 +101,9 @@ def test_every_metric_of_a_parquet_folder_is_that_of_memory(rows: pd.DataFrame, 
     folder = in_files(rows, tmp_path, [100, 101, 430], 90)
     options = {"dci_forest": {"n_trees": 5}, "dci_boosting": {"n_trees": 5}}
     found = demele.evaluate(
-        demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS), options=options, seed=3
+        demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS), "all", options=options, seed=3
     )
-    assert_same(found, demele.evaluate(rows[CODES], rows[FACTORS], options=options, seed=3))
+    assert_same(found, demele.evaluate(rows[CODES], rows[FACTORS], "all", options=options, seed=3))
 
 
 @pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
@@ -538,11 +538,12 @@ def test_tables_of_other_lengths_are_refused(rows: pd.DataFrame, tmp_path: Path)
     codes = demele.scan_parquet(in_files(rows, tmp_path / "codes", [300], 100), CODES)
     factors = demele.scan_parquet(in_files(rows[:650], tmp_path / "factors", [300], 100), FACTORS)
     with pytest.raises(InputError, match="got 700 rows of codes and 650 rows of factors"):
-        demele.evaluate(codes, factors)
+        demele.evaluate(codes, factors, "all")
     with pytest.raises(InputTypeError, match="codes: expected real numbers in column 'shape'"):
         demele.evaluate(
             factors,
             demele.scan_parquet(factors.files[0], ["shape"]).__class__(factors.files, factors.groups, ("size",)),
+            "all",
         )
 
 

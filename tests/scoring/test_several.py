@@ -346,4 +346,4 @@ def test_mistakes_are_refused_before_anything_is_scored(codes: Any, options: dic
 
 def test_evaluate_leads_to_the_function_for_several() -> None:
     with pytest.raises(demele.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
-        demele.evaluate(CODES, FACTORS)
+        demele.evaluate(CODES, FACTORS, "all")

@@ -606,7 +606,7 @@ def test_a_factor_in_a_single_bin_has_no_entropy_to_be_relative_to() -> None:
 
 def test_evaluate_names_the_way_for_matrices_too_large_to_be_dense() -> None:
     with pytest.raises(demele.InputError, match=re.escape("score it with demele.evaluate_sparse")):
-        demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000))
+        demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000), "all")
 
 
 def test_every_metric_that_is_offered_is_computed() -> None:

@@ -43,3 +43,26 @@ def test_a_protocol_of_metrics_that_must_be_named() -> None:
     assert "give --metrics mcc,mcc_rank" in told(message, lambda it: f"--{it.name} {it.value}")
     about = {name for name in PROTOCOLS if demele.metrics.chosen.unnamed_metrics(name)}
     assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
+
+
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_without_names_one_metric_of_each_property_is_scored_with_intervals_and_chance() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((300, 2))
+    found = demele.evaluate(factors, factors)
+    assert [score.metric for score in found] == ["mig_sup", "mig", "explicitness"]
+    assert all(score.interval is not None and score.chance is not None for score in found)
+    named, every = demele.evaluate(factors, factors, ["mig"]), demele.evaluate(factors, factors, "all")
+    assert named["mig"].interval is None
+    assert named["mig"].value == found["mig"].value == every["mig"].value
+    assert len(every.scores) > 15
+    assert all(score.chance is None for score in every)
+
+
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_metrics_that_need_the_order_of_the_codes_are_scored_where_it_is_told() -> None:
+    factors = np.random.default_rng(0).random((300, 2))
+    codes, ordered = np.c_[factors, factors[:, 0] ** 2], {"dmig", "xmig", "dlig"}
+    assert not ordered & {score.metric for score in demele.evaluate(codes, factors, "all")}
+    assert ordered <= {score.metric for score in demele.evaluate(codes, factors, "all", reg_dim=[0, 1])}
+    assert demele.evaluate(codes, factors, ["dmig"])["dmig"].value > 0

@@ -61,7 +61,7 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     found = demele.evaluate(codes, factors, ["mig", "sap"], kinds="categorical", bootstrap=50)
     score, adjusted = found["mig"], demele.mig(codes, factors, kinds="categorical", correction="adjusted")
     (note,) = (note for note in score.notes if note.code == "few-rows")
-    few = score.details["adjusted"]
+    few = score.details["adjusted_for_chance"]
     assert score.interval is not None
     assert_close(few["value"], adjusted.value, ROUNDING)
     assert_close(few["high"] - few["low"], score.interval.high - score.interval.low, ROUNDING)
@@ -73,7 +73,7 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     assert told in found.to_html(tmp_path / "page.html").read_text("utf-8")
     for shown in (found.to_latex(), " ".join(score.sentences), str(found.to_dict())):
         assert told in shown.replace("{[}", "[").replace("{]}", "]")
-    assert "adjusted" not in found["sap"].details
+    assert "adjusted_for_chance" not in found["sap"].details
     assert not demele.mig(codes, factors, kinds="categorical").notes
     many = demele.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", bootstrap=40)
     assert not many.notes

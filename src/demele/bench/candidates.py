@@ -7,7 +7,7 @@ from typing import Any, cast
 from demele.bench.facts import is_model
 from demele.bench.scenario import Candidate, Property, group_of
 from demele.core.errors import InputError, InputTypeError
-from demele.metrics.catalogue import CATALOGUE, default_names, resolve
+from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.chosen import free_name
 from demele.metrics.metric import Metric, takes_rng
 
@@ -101,7 +101,7 @@ def chosen_candidates(
 ) -> tuple[Candidate, ...]:
     """Return candidates for names, functions, metrics and candidates, each once; None is every metric by default."""
     if metrics is None:
-        metrics = list(default_names())
+        metrics = list(names_of_all())
     if isinstance(metrics, str | Metric | Candidate) or callable(metrics):
         metrics = [metrics]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Sequence):

@@ -7,7 +7,7 @@ from demele.bench.packed import unpacked
 from demele.bench.reference_rows import FOLDER, referred
 from demele.core.errors import InputError
 from demele.core.reading import read_whole, unpacking_at_most
-from demele.metrics.catalogue import default_names, metric_names
+from demele.metrics.catalogue import metric_names, names_of_all
 
 __all__ = ["load", "reference"]
 
@@ -76,6 +76,6 @@ def reference() -> Characterisation:
     """
     if not any(FOLDER.glob("*.jsonl")):
         raise FileNotFoundError(f"no rows of metrics are stored in {FOLDER}")
-    usual = default_names()
+    usual = names_of_all()
     names = [name for name in metric_names() if name in usual or (FOLDER / f"{name}.jsonl").exists()]
     return referred(Characterisation, names, FOLDER)

@@ -125,6 +125,8 @@ def scored_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Metr
     """
     from demele.metrics.catalogue import resolve
 
+    if [*items] == ["all"]:
+        return ["all"]
     chosen: dict[str, str | Metric] = {}
     for item in items:
         file, mark, name = item.rpartition("::")

@@ -107,7 +107,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         what,
         "--metrics",
         metavar="A,B,FILE.py::F",
-        help="names, see demele metrics, and functions of Python files (default: all that apply)",
+        help="names, functions of Python files, or all (default: mig_sup,mig,explicitness)",
     )
     option(what, "--protocol")
     option(
@@ -159,9 +159,21 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
     trust = parser.add_argument_group("how far to trust it")
     option(trust, "--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
-    option(trust, "--bootstrap", type=int, metavar="B", help="resamples of the rows, for intervals (default: 0)")
+    option(
+        trust,
+        "--bootstrap",
+        type=int,
+        metavar="B",
+        help="resamples, for intervals (default: 20, or 0 with --metrics)",
+    )
     option(trust, "--level")
-    option(trust, "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)")
+    option(
+        trust,
+        "--chance",
+        type=int,
+        metavar="C",
+        help="shuffles, for chance levels (default: 10, or 0 with --metrics)",
+    )
     option(
         trust,
         "--blocks",

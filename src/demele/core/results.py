@@ -232,7 +232,7 @@ class Score(ForPapers, DrawnScore):
         chance = "" if self.chance is None else f", chance {self.chance.mean:.4f}"
         chance += ", worse than chance" if self.chance is not None and self.chance.beats_score else ""
         mark = ", fragile" if self.fragile and self.value == self.value else ""
-        if (few := self.details.get("adjusted")) is not None:
+        if (few := self.details.get("adjusted_for_chance")) is not None:
             mark += f", adjusted {few['value']:.4f}"
             mark += "" if math.isnan(few["low"]) else f" [{few['low']:z.3f}, {few['high']:z.3f}]"
         mark += "" if self.corrected is None else f", corrected {self.corrected.value_text} ({self.corrected.method})"

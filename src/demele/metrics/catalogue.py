@@ -150,7 +150,7 @@ def register(metric: Metric) -> Metric:
 def metric_names() -> list[str]:
     """Return the registered names, in the order of the catalogue.
 
-    The newer ones, last, are scored where they are named only: ``demele.describe(name).by_default`` is False.
+    The newer ones, last, are not among ``metrics="all"``: ``demele.describe(name).in_all`` is False.
 
     Examples
     --------
@@ -161,9 +161,9 @@ def metric_names() -> list[str]:
     return list(CATALOGUE)
 
 
-def default_names() -> list[str]:
-    """Return the names of the metrics that are meant where none are named: all but the newer ones."""
-    return [name for name, metric in CATALOGUE.items() if metric.by_default]
+def names_of_all() -> list[str]:
+    """Return the names that ``metrics="all"`` stands for: all but the newer ones."""
+    return [name for name, metric in CATALOGUE.items() if metric.in_all]
 
 
 def describe(name: str) -> Metric:

@@ -6,19 +6,47 @@ from typing import Any
 from demele.core.errors import InputError, InputTypeError
 from demele.core.results import Note
 from demele.core.sentences import give
-from demele.metrics.catalogue import CATALOGUE, default_names, resolve
+from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.protocols import PROTOCOLS, Protocol
 from demele.metrics.request import Asked, checked
 
 #: A registered name, a metric, or a function ``(codes, factors) -> float``.
 Choice = str | Metric | Callable[..., Any]
+#: What is scored where no metric is named: one of each property (modularity, compactness, explicitness) ...
+RECOMMENDED = ("mig_sup", "mig", "explicitness")
+#: ... with so many resamples and permutations, unless others are asked for.
+RECOMMENDED_DRAWS = {"bootstrap": 20, "chance": 10}
 
 
-def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
-    """Return metrics, each once, by the names that they have in this call: those by default, for None."""
+def are_named(metrics: Sequence[Choice] | Choice | None) -> bool:
+    """Return whether a call names its metrics: one that does not apply is then an error."""
+    return metrics is not None and not _is_all(metrics)
+
+
+def _is_all(metrics: object) -> bool:
+    return metrics == "all" if isinstance(metrics, str) else isinstance(metrics, list | tuple) and [*metrics] == ["all"]
+
+
+def draws_of(metrics: object, **given: int | None) -> dict[str, int]:
+    """Return the numbers of resamples and permutations: without a number the recommended metrics have some."""
+    return {
+        name: number if number is not None else RECOMMENDED_DRAWS[name] if metrics is None else 0
+        for name, number in given.items()
+    }
+
+
+def chosen_metrics(metrics: Sequence[Choice] | Choice | None, *, reg_dim: object = None) -> dict[str, Metric]:
+    """Return metrics, each once, by the names that they have in this call.
+
+    None means the recommended ones, ``"all"`` those of :func:`demele.metrics.catalogue.names_of_all`; of these, metrics
+    that need the intended order of the codes only where ``reg_dim`` tells it.
+    """
     if metrics is None:
-        return {name: CATALOGUE[name] for name in default_names()}
+        return {name: CATALOGUE[name] for name in RECOMMENDED}
+    if _is_all(metrics):
+        every = {name: CATALOGUE[name] for name in names_of_all()}
+        return {name: metric for name, metric in every.items() if reg_dim is not None or "reg_dim" not in metric.side}
     if isinstance(metrics, str | Metric) or callable(metrics):
         metrics = [metrics]
     if not isinstance(metrics, Sequence):
@@ -52,7 +80,7 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metri
 def unnamed_metrics(protocol: str) -> tuple[Note, ...]:
     """Say, where no metric was named, that a protocol is about metrics that are scored by name only."""
     settings = list(PROTOCOLS[protocol].options)
-    if not settings or not all(name in CATALOGUE and not CATALOGUE[name].by_default for name in settings):
+    if not settings or not all(name in CATALOGUE and not CATALOGUE[name].in_all for name in settings):
         return ()
     message = (
         f"the protocol {protocol} is about {', '.join(settings)} only, which must be named: "

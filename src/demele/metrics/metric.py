@@ -231,8 +231,8 @@ class Metric:
     aliases : tuple of str
     order : int
         Place among the names; equal ones by name.
-    by_default : bool
-        Whether it is scored where no metrics are named.
+    in_all : bool
+        Whether ``metrics="all"`` includes it.
     in_groups : bool
         Whether its formula of rows knows codes of several columns: reads ``data.groups``, or all columns together.
         Those of tables need not: the cells of a group are counted for them.
@@ -271,7 +271,7 @@ class Metric:
     pictures: Callable[..., Any] | None = None
     aliases: tuple[str, ...] = ()
     order: int = 1_000
-    by_default: bool = True
+    in_all: bool = True
     in_groups: bool = False
     aligns_with: tuple[str, Any] | None = None
     package: str = ""

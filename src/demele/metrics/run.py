@@ -349,7 +349,7 @@ def _read_off_table(
     spans = {item.name: (drawn[item.name].value, run.level, item.metric.range) for item in requests if drawn}
     adjusted = adjusted_notes(source, settings, table, examined, spans, pairs=pairs)
     for name, (_, details) in adjusted.items():
-        natives[name] = replace(natives[name], details={**natives[name].details, "adjusted": details})
+        natives[name] = replace(natives[name], details={**natives[name].details, "adjusted_for_chance": details})
     shuffled = permutations
     if permutations is None and shuffle:
         tables = source.tables(settings, "permutations", 1, run.seed, pairs=pairs)

@@ -171,7 +171,7 @@ def brackets(interval: Mapping[str, Any] | Span | None) -> str:
 
 def adjusted_text(score: Mapping[str, Any]) -> str:
     """Write what a score of few rows is with the information adjusted for chance; nothing where that hardly differs."""
-    found = score.get("details", {}).get("adjusted")
+    found = score.get("details", {}).get("adjusted_for_chance")
     return "" if found is None else f"adjusted {number(found['value'])} {brackets(found)}".strip()
 
 

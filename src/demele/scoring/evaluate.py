@@ -9,7 +9,7 @@ import numpy as np
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
-from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options, unnamed_metrics
+from demele.metrics.chosen import Choice, are_named, asked_of, chosen_metrics, draws_of, given_options, unnamed_metrics
 from demele.metrics.code_groups import in_groups, refuse_beside_groups
 from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -31,9 +31,9 @@ def evaluate(
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
     repeats: int = 1,
-    bootstrap: int = 0,
+    bootstrap: int | None = None,
     level: float = 0.95,
-    chance: int = 0,
+    chance: int | None = None,
     missing: Missing = "raise",
     kinds: object = None,
     codes_std: object = None,
@@ -53,7 +53,7 @@ def evaluate(
     aligned: bool = False,
     whiten: bool = False,
 ) -> Evaluation:
-    """Score a representation with every metric that applies, or with those named.
+    """Score a representation with one recommended metric for each property, with those named, or with all.
 
     Parameters
     ----------
@@ -63,26 +63,27 @@ def evaluate(
         memory-mapped arrays of over 4 GiB (together with the factors) are read a piece at a time.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         The known factors of the same rows; continuous and categorical columns may be mixed.
-    metrics : None, or sequence of names, callables and Metrics
-        None: all that apply, but for the newer ones (``by_default=False``), which are asked for by name. A callable is
-        called with the codes, an array (n_samples, n_codes), and the factors, an array (n_samples, n_factors) that
-        holds level numbers for categorical ones, and returns a float. A :class:`demele.Metric` of your own need not be
-        registered.
+    metrics : None, "all", or sequence of names, callables and Metrics
+        None: MIG-sup (modularity), MIG (compactness) and Explicitness, with intervals and chance levels. ``"all"``:
+        every metric that applies, but for the newer ones (``in_all=False``), and for those that need the intended
+        order of the codes where ``reg_dim`` does not tell it. A callable is called with the codes, an array
+        (n_samples, n_codes), and the factors, an array (n_samples, n_factors) that holds level numbers for categorical
+        ones, and returns a float. A :class:`demele.Metric` of your own need not be registered.
     protocol : str, default "review2022"
         Named settings, see :func:`demele.protocol_names`.
     seed : int >= 0
         Same seed, same input: same bits, whatever ``n_jobs``.
     repeats : int >= 1
         Runs of the stochastic metrics with different streams; the value is then their mean.
-    bootstrap : int >= 0
-        Resamples of the rows for intervals: percentiles of the resampled values, moved so that their mean is at the
-        value (resamples repeat the bias of the sample). Histogram metrics: bootstrap. Others: half of the rows without
-        replacement, whose spread has the standard error of the whole and never puts one row into a predictor's
-        training and test rows at once.
+    bootstrap : int >= 0, optional
+        Resamples of the rows for intervals; 20 where ``metrics`` is None, else none. Intervals are percentiles of the
+        resampled values, moved so that their mean is at the value (resamples repeat the bias of the sample). Histogram
+        metrics: bootstrap. Others: half of the rows without replacement, whose spread has the standard error of the
+        whole and never puts one row into a predictor's training and test rows at once.
     level : float in (0, 1)
         Nominal coverage of the intervals.
-    chance : int >= 0
-        Permutations of the factors' rows for the chance level.
+    chance : int >= 0, optional
+        Permutations of the factors' rows for the chance level; 10 where ``metrics`` is None, else none.
     missing : {"raise", "omit"}
         What to do with missing annotations: refuse, or score each factor on the rows annotated for it.
     kinds : None, str, mapping or sequence
@@ -171,11 +172,13 @@ def evaluate(
     >>> [round(score.value, 2) for score in evaluation]
     [0.98, 1.0]
     """
+    in_memory = not read_in_pieces(codes, factors)  # others have neither intervals nor chance levels
+    draws = draws_of(
+        metrics if in_memory else "all", bootstrap=bootstrap if blocks is None else bootstrap or 0, chance=chance
+    )
     call = checked_call(
         metrics,
-        Run.checked(
-            seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
-        ),
+        Run.checked(seed=seed, repeats=repeats, level=level, n_jobs=n_jobs, missing=missing, **draws),
         protocol=protocol,
         kinds=kinds,
         reg_dim=reg_dim,
@@ -316,14 +319,14 @@ def checked_call(
     InputError, InputTypeError, UnknownNameError
     """
     settings = protocol_named(protocol)
-    chosen = chosen_metrics(metrics)
+    chosen = chosen_metrics(metrics, reg_dim=reg_dim)
     rule = None if bins is None else as_binning(bins)
     asked = asked_of(chosen, settings, given_options(options, chosen), rule, {"reg_dim": reg_dim})
     return Call(
         asked=asked,
         run=run,
         protocol=settings.name,
-        named=metrics is not None,
+        named=are_named(metrics),
         kinds=kinds,
         sample=sample,
         ignore_index=ignore_index,

@@ -15,7 +15,7 @@ from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
 from demele.core.sentences import marked
 from demele.core.version import __version__
-from demele.metrics.chosen import Choice
+from demele.metrics.chosen import Choice, draws_of
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.outofcore.evaluation import SAMPLE
@@ -37,9 +37,9 @@ def compare_representations(
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
     repeats: int = 1,
-    bootstrap: int = 0,
+    bootstrap: int | None = None,
     level: float = 0.95,
-    chance: int = 0,
+    chance: int | None = None,
     missing: Missing = "raise",
     kinds: object = None,
     codes_std: Mapping[str, object] | None = None,
@@ -133,9 +133,8 @@ n_jobs, progress, sample, ignore_index
     >>> print(found.sentence)
     1 of 1 difference is significant together (error 5%, Holm).
     """
-    run = Run.checked(
-        seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
-    )
+    draws = draws_of(metrics, bootstrap=bootstrap, chance=chance)
+    run = Run.checked(seed=seed, repeats=repeats, level=level, n_jobs=n_jobs, missing=missing, **draws)
     call = checked_call(
         metrics,
         replace(run, halves=True),

@@ -227,7 +227,7 @@ def _is_counted(metric: Metric) -> bool:
 
 def _is_usual(metric: Metric) -> bool:
     """Whether it is computed unless others are named: predictors on hundreds of codes take minutes for each factor."""
-    return metric.by_default and (_is_counted(metric) or (metric.screened and metric.slow < 2))
+    return metric.in_all and (_is_counted(metric) or (metric.screened and metric.slow < 2))
 
 
 def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:

@@ -110,5 +110,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     undefined="no active code informs on them, or fewer than two codes are active",
     order=260,
-    by_default=False,
+    in_all=False,
 )

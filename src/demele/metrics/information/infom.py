@@ -177,5 +177,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     undefined="they are not active",
     order=250,
-    by_default=False,
+    in_all=False,
 )

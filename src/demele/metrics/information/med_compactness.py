@@ -127,5 +127,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     undefined="no active code informs on them",
     order=290,
-    by_default=False,
+    in_all=False,
 )

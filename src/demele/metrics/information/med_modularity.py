@@ -240,5 +240,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     undefined="they tell nothing beyond chance, or are not among the best of a factor",
     order=280,
-    by_default=False,
+    in_all=False,
 )

@@ -153,5 +153,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50, code_entropy=True),
     undefined="they are constant",
     order=300,
-    by_default=False,
+    in_all=False,
 )

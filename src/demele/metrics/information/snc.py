@@ -275,5 +275,5 @@ METRIC = Metric(
     readings=(of_table(single_codes_of_table, joint=True, when=_of_bins), of_rows(single_codes_of_rows)),
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=320,
-    by_default=False,
+    in_all=False,
 )

@@ -84,5 +84,5 @@ METRIC = Metric(
     readings=(of_table(told_share),),
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=310,
-    by_default=False,
+    in_all=False,
 )

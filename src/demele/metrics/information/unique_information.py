@@ -260,5 +260,5 @@ METRIC = Metric(
     probe=("bins", (10, 3, 5, 20, 40)),
     in_groups=True,
     order=340,
-    by_default=False,
+    in_all=False,
 )

@@ -289,5 +289,5 @@ METRIC = Metric(
     probe=("bins", (5, 2, 3, 8, 10)),
     in_groups=True,
     order=330,
-    by_default=False,
+    in_all=False,
 )

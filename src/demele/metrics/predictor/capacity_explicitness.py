@@ -285,5 +285,5 @@ METRIC = Metric(
     slow=1,
     probe=("largest", (1024, 64, 256, 512, 4096)),
     order=340,
-    by_default=False,
+    in_all=False,
 )

@@ -197,5 +197,5 @@ METRIC = Metric(
     probe=("penalty", (100.0, 25.0, 50.0, 200.0, 400.0)),
     in_groups=True,
     order=270,
-    by_default=False,
+    in_all=False,
 )

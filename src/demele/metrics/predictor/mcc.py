@@ -203,5 +203,5 @@ METRIC = Metric(
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     in_groups=True,
     order=210,
-    by_default=False,
+    in_all=False,
 )

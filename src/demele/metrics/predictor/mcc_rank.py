@@ -79,5 +79,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=False, fewest_rows=50),
     in_groups=True,
     order=220,
-    by_default=False,
+    in_all=False,
 )

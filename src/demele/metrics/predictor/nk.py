@@ -205,5 +205,5 @@ METRIC = Metric(
     probe=("n_trees", (20, 5, 10, 40, 80)),
     in_groups=True,
     order=330,
-    by_default=False,
+    in_all=False,
 )

@@ -127,5 +127,5 @@ METRIC = Metric(
     undefined="they have no more rows than the codes have directions",
     in_groups=True,
     order=240,
-    by_default=False,
+    in_all=False,
 )

@@ -200,5 +200,5 @@ METRIC = Metric(
     probe=("n_splits", (9, 2, 5, 18, 36)),
     in_groups=True,
     order=350,
-    by_default=False,
+    in_all=False,
 )
