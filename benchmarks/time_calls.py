@@ -26,7 +26,7 @@ def alone(name: str, *, classes: bool = False) -> Case:
 
 
 def together(*names: str) -> Case:
-    """Metrics in one call; all that apply by default unless some are named."""
+    """Metrics in one call; those that are scored by default unless some are named."""
 
     def prepared() -> Callable[[], object]:
         given = mixing(N, 8, 0.2)
@@ -47,7 +47,9 @@ CASES: dict[str, Case] = {
     "dci_lasso": together("dci_lasso_modularity"),
     "dci_boosting": together("dci_boosting_modularity"),
     "dci_forest": together("dci_forest_modularity"),
-    "all that apply by default": together(),
+    "all": together("all"),
+    "one of each property, with intervals and chance": together(),
+    "mig, evaluated": together("mig"),
 }
 
 

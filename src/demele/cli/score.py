@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from demele.core.results import Evaluation, Score
 
 _DESCRIPTION = """\
-Score a representation: every metric that applies, or those named.
+Score a representation: one metric of each property, those named, or all.
 
 CODES and FACTORS are files of the same rows: .npy, .npz, .csv, .tsv, .parquet or .json.
 FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file. A name with commas, or
