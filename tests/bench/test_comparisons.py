@@ -489,7 +489,7 @@ GOOD = simulated(60, models=3)
         ({"methods": lambda a, b: True}, InputTypeError, "cannot be called with"),
         ({"methods": lambda a, b, c: "better"}, InputError, "must return one of"),
         ({"methods": lambda a, b, c: 1 / 0}, InputError, "raised ZeroDivisionError"),
-        ({"measures": "error"}, InputError, "measures: expected some of"),
+        ({"measures": "error"}, InputError, "measures: expected one of"),
         ({"measures": "recall"}, InputError, "recall is of one class"),
         ({"measures": [("recall", 9)]}, InputError, "measures"),
         ({"measures": [("accuracy", 1)]}, InputError, "accuracy is of all classes"),

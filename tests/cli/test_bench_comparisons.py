@@ -353,7 +353,7 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
         (("--features", "described.csv::x,y"), "--true-labels: expected the labels of the rows of --features"),
         (LABELS, "--true-labels: they need --features or --predictions beside them"),
         (("--label-set", "mmlu_redux", *LABELS), "--true-labels: --label-set brings its own"),
-        (("--label-set", "mmlu"), "--label-set: expected one of 'mmlu_redux'"),
+        (("--label-set", "mmlu"), "--label-set: expected one of mmlu_redux"),
         (("--label-set", "label_errors_mnist"), "--label-set: expected the predictions of at least 2"),
         (("--features", "described.csv::x", *MODELS), "--predictions: --features is given too; one of them"),
         (("--label-set", "mmlu_redux", "--features", "f.npy"), "--label-set: --features is given too; one of them"),
@@ -415,7 +415,7 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
             "--methods: 'lonely' cannot be called with (established, candidate",
         ),
         ((*MODELS, "--methods", "broken.py::f"), "--methods: broken.py, line 1: '(' was never closed"),
-        ((*MODELS, "--measures", "acuracy"), "--measures: expected some of accuracy"),
+        ((*MODELS, "--measures", "acuracy"), "--measures: expected one of accuracy"),
         (
             (*MODELS, "--measures", "precision"),
             "--measures: precision is of one class; write precision:CLASS, CLASS one of 0",

@@ -350,7 +350,7 @@ def test_sample_is_frozen() -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(UnknownNameError, match="'pca', 'ica', 'nmf', 'autoencoder'; got 'vae'"):
+    with pytest.raises(UnknownNameError, match="pca, ica, nmf, autoencoder, got 'vae'"):
         demo("vae")  # type: ignore[arg-type]
 
 

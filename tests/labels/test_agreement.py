@@ -402,7 +402,7 @@ GOOD = [[0, 1, 1], [0, 1, 0]]
 @pytest.mark.parametrize(
     ("table", "options", "error", "message"),
     [
-        (GOOD, {"scale": "cardinal"}, UnknownNameError, r"scale: expected one of 'nominal', .* got 'cardinal'"),
+        (GOOD, {"scale": "cardinal"}, UnknownNameError, r"scale: expected one of nominal, .* got 'cardinal'"),
         (GOOD, {"scale": ["nominal"]}, UnknownNameError, r"scale: expected one of"),
         (GOOD, {"level": 95}, InputError, r"level: expected a number between 0 and 1.*got 95"),
         (GOOD, {"level": "high"}, InputError, r"level: expected a number"),

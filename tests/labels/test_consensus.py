@@ -238,7 +238,7 @@ def test_it_says_when_it_had_not_converged() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"method": "median"}, UnknownNameError, "method: expected one of 'blend', 'majority'"),
+        ({"method": "median"}, UnknownNameError, "method: expected one of blend, majority"),
         ({"method": None}, UnknownNameError, "method: expected one of"),
         ({"method": ["blend"]}, UnknownNameError, "method: expected one of"),
     ],

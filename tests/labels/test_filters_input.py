@@ -20,7 +20,7 @@ THIRDS = np.full((4, 3), 1 / 3)
     ("y", "table", "options", "error", "message"),
     [
         (Y, X, {"method": "votes"}, UnknownNameError, r"method: expected one of .* got 'votes'; did you mean 'voting'"),
-        (Y, X, {"method": None}, UnknownNameError, r"method: expected one of 'knn'"),
+        (Y, X, {"method": None}, UnknownNameError, r"method: expected one of knn"),
         ([1, 1, 1, 1], X, {}, NotEnoughData, r"^y: expected labels of at least 2 classes, got only 1"),
         (Y[:3], X, {}, InputError, r"same number of rows, got 3 and 4"),
         ([0, None, 1, 1], X, {}, InputError, r"^y: 1 missing value, first at row 1"),

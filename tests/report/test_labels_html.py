@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from demele.core.errors import InputError
 from demele.core.written import floor_percent
 from demele.evaluation.comparison.compare import compare, compare_without_labels
-from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.measures.assess import assess
 from demele.evaluation.results import Decision
@@ -24,7 +23,6 @@ from demele.noise.audit_drawing import draw_audit
 from demele.report.assessment import write_assessment
 from demele.report.decision import write_decision
 from demele.report.ranking import write_ranking
-from demele.report.sentences import METHOD_WORDS
 from demele.report.worst_case import Disagreements
 from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
 from tests.report.test_html import Page
@@ -346,12 +344,6 @@ def test_says_what_an_audit_would_buy(tmp_path: Path) -> None:
 def test_two_that_never_differ(tmp_path: Path) -> None:
     data = decision("undecided", counts=(0, 0, 0), interval=(0.0, 0.0), prospect=False)
     assert "They never differ" in _words(write_decision, data, tmp_path)
-
-
-def test_every_method_has_its_words() -> None:
-    assert {name: words.title for name, words in METHOD_WORDS.items()} == {
-        name: spec.title for name, spec in METHODS.items()
-    }
 
 
 def _brute_force(pair: Disagreements, wrong: int) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from demele.adapters.source_names import (
     per_attribute_of_bundle,
 )
 from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
 from demele.metrics.standalone.interpolatability import averaged, monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
 
@@ -225,8 +226,8 @@ def monotonicity(
     nanmean : bool
         Means are of the values that are defined.
     """
-    _one_of("liad_mode", liad_mode, ("forward",))
-    _one_of("reduce_mode", reduce_mode, _REDUCTIONS)
+    checked_name(liad_mode, "liad_mode", ("forward",))
+    checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
     values = monotonicity_on(z, a, reg_dim, threshold=checked_threshold(liad_thresh))
     return _reduced(np.where(np.isnan(values), degenerate_val, values), reduce_mode, of_defined=nanmean)
 
@@ -258,19 +259,14 @@ _REDUCTIONS = ("attribute", "sample", "all", "none")
 def _smoothness_options(
     liad_mode: str, max_mode: str, ptp_mode: float | str, reduce_mode: str, p: float
 ) -> dict[str, Any]:
-    _one_of("liad_mode", liad_mode, ("forward",))
-    _one_of("max_mode", max_mode, ("lehmer", "naive"))
-    _one_of("reduce_mode", reduce_mode, _REDUCTIONS)
+    checked_name(liad_mode, "liad_mode", ("forward",))
+    checked_name(max_mode, "max_mode", ("lehmer", "naive"))
+    checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
     if ptp_mode != "naive" and not (isinstance(ptp_mode, float | int) and 0 < ptp_mode <= 1):
         raise InputError("ptp_mode", f"expected 'naive' or a number above 0 and at most 1, got {quoted(ptp_mode)}")
     if not (isinstance(p, float | int) and p > 1):
         raise InputError("p", f"expected a number above 1, got {quoted(p)}")
     return {"power": None if max_mode == "naive" else float(p), "share": None if ptp_mode == "naive" else ptp_mode}
-
-
-def _one_of(name: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        raise InputError(name, f"expected one of {', '.join(map(repr, known))}, got {quoted(value)}")
 
 
 def _reduced(values: Array, mode: str, *, of_defined: bool) -> Any:

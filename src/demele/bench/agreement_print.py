@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.rank_correlation import column_pairs
-from demele.core.errors import InputError, UnknownNameError
-from demele.core.names import suggestion
+from demele.core.errors import UnknownNameError
+from demele.core.names import checked_name, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,8 +106,7 @@ class PublishedAgreement:
         """
         import pandas as pd
 
-        if reading not in ("row", "column"):
-            raise InputError("reading", f"expected 'row' or 'column', got {reading!r}")
+        checked_name(reading, "reading", ("row", "column"))
         upper = np.triu(self.printed if reading == "row" else self.printed.T, 1)
         return pd.DataFrame(upper + upper.T + np.eye(len(upper)), index=self.metrics, columns=self.metrics)
 

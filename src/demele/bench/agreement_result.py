@@ -20,7 +20,7 @@ from demele.bench.agreement_print import (
 )
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.core.results import Note
 from demele.core.shown import SaidTable
 from demele.core.written import Published, plain
@@ -144,8 +144,7 @@ class RankMatrix:
         """
         import pandas as pd
 
-        if what not in ("tau", "low", "high", "n", "p_value"):
-            raise InputError("what", f"expected 'tau', 'low', 'high', 'n' or 'p_value', got {what!r}")
+        checked_name(what, "what", ("tau", "low", "high", "n", "p_value"))
         square = np.zeros((len(self.metrics),) * 2)
         square[self._places] = getattr(self, what)
         square += square.T
@@ -325,8 +324,7 @@ class Agreement(Published, SaidTable):
             If fewer than three pairs are in both.
         """
         printed = published if isinstance(published, PublishedAgreement) else published_agreement(published)
-        if disputed not in ("keep", "omit"):
-            raise InputError("disputed", f"expected 'keep' or 'omit', got {disputed!r}")
+        checked_name(disputed, "disputed", ("keep", "omit"))
         ours = self.matrix(matrix)
         left_out = {frozenset(pair) for pair in printed.disputed} if disputed == "omit" else set()
         shared = [

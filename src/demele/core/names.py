@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from demele.core.errors import InputError, quoted
+from demele.core.errors import UnknownNameError, quoted
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -23,7 +23,7 @@ def checked_name(value: Any, argument: str, known: Iterable[str]) -> Any:
 
     Raises
     ------
-    InputError
+    UnknownNameError
         For anything else.
 
     Examples
@@ -31,6 +31,10 @@ def checked_name(value: Any, argument: str, known: Iterable[str]) -> Any:
     >>> checked_name("omit", "missing", ["raise", "omit"])
     'omit'
     """
-    if not isinstance(value, str) or value not in known:
-        raise InputError(argument, f"expected one of {', '.join(known)}, got {quoted(value)}")
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        wanted = " or ".join(map(repr, names)) if len(names) == 2 else "one of " + ", ".join(names)
+        near = suggestion(value, names) if isinstance(value, str) else ""
+        hint = near if near.startswith("; did") else ""
+        raise UnknownNameError(argument, f"expected {wanted}, got {quoted(value)}{hint}")
     return value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import UnknownNameError
+from demele.core.names import checked_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,12 +116,7 @@ def crowd_set(name: str) -> CrowdSet:
     0     0          2      0
     1     0         34      0
     """
-    if name not in _NAMES:
-        import difflib
-
-        near = difflib.get_close_matches(str(name), _NAMES, n=1, cutoff=0.4)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError("name", f"expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
+    checked_name(name, "name", _NAMES)
     bundle = importlib.resources.files(__package__) / "bundled" / "crowd" / f"{name}.npz"
     with bundle.open("rb") as file, np.load(file) as stored:
         arrays = {key: stored[key] for key in stored.files}

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.errors import InputError, UnknownNameError
+from demele.core.errors import InputError
+from demele.core.names import checked_name
 from demele.data.sample import Sample
 
 if TYPE_CHECKING:
@@ -102,8 +103,7 @@ def demo(name: DemoName = "autoencoder") -> Sample:
     """
     import pandas as pd
 
-    if name not in demo_names():
-        raise UnknownNameError("name", f"expected one of {', '.join(map(repr, demo_names()))}; got {name!r}")
+    checked_name(name, "name", demo_names())
     bundle = importlib.resources.files(__package__) / "digits_demo.npz"
     with bundle.open("rb") as file, np.load(file) as arrays:
         codes = arrays[name].astype(float)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
+from demele.core.names import checked_name
 from demele.core.sentences import plural
 
 if TYPE_CHECKING:
@@ -220,12 +221,7 @@ def label_set(name: str) -> LabelSet:
     """
     import pandas as pd
 
-    if name not in _NAMES:
-        import difflib
-
-        near = difflib.get_close_matches(str(name), _NAMES, n=1, cutoff=0.4)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError("name", f"expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
+    checked_name(name, "name", _NAMES)
     bundle = importlib.resources.files(__package__) / "bundled" / f"{name}.npz"
     with bundle.open("rb") as file, np.load(file) as stored:
         arrays = {key: stored[key] for key in stored.files}

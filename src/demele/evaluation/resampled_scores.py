@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
 from demele.core.shown import Tabled, Worded
@@ -288,8 +289,7 @@ def _direction(better: object, results: list[ResampledScores]) -> int:
     known = {result.better for result in results}
     if better is None:
         better = next(iter(known), "higher")
-    if better not in ("higher", "lower"):
-        raise InputError("better", f"expected 'higher' or 'lower', got {better!r}")
+    checked_name(better, "better", ("higher", "lower"))
     if known and known != {better}:
         raise InputError(
             "better", f"{better} was given, but of {results[0].measure} {', '.join(sorted(known))} is better"

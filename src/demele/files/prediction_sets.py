@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
 from demele.core.labelled import shown
+from demele.core.names import checked_name
 from demele.core.sentences import give
 from demele.files.harness_logs import is_harness_log, read_harness_log
 from demele.files.inspect_logs import is_inspect_log, read_inspect_log
@@ -115,8 +116,7 @@ def read_predictions(
     >>> found.predictions["a"].tolist(), found.labels.tolist()
     (['dog', 'cat'], ['dog', 'dog'])
     """
-    if ids not in ("same", "common"):
-        raise InputError("ids", f"expected 'same' or 'common', got {quoted(ids)}")
+    checked_name(ids, "ids", ("same", "common"))
     named = dict(files) if isinstance(files, Mapping) else dict.fromkeys(files)
     texts = list(files.values()) if isinstance(files, Mapping) else list(files)
     if not texts or (not isinstance(files, Mapping) and len(named) < len(texts)):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, is_number
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.names import checked_name
 from demele.core.sentences import arg, give, setting
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
@@ -237,8 +237,8 @@ def _are_same(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: f
 
 
 def _checked_layout(layout: Any) -> str | None:
-    if layout is not None and layout not in LAYOUTS:
-        raise UnknownNameError("layout", f"no layout is called {quoted(layout)}{suggestion(str(layout), LAYOUTS)}")
+    if layout is not None:
+        checked_name(layout, "layout", LAYOUTS)
     return None if layout is None else str(layout)
 
 

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
+from demele.core.names import checked_name
 from demele.core.sentences import arg
 from demele.models.callers import telling_of_shapes
 from demele.models.encode import LAYOUTS, checked_range
 from demele.models.fabric.model import Fabric
-from demele.models.given import choice
 from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def importance_maps(
     attr = require("captum.attr", purpose="importance_maps")
     network = _network_of(model, layout, value_range, threads)
     shown = _checked_images(images)
-    chosen = choice(method, "method", METHODS)
+    chosen = checked_name(method, "method", METHODS)
     size = checked_count(batch, "batch", 1)
     ground = checked_number(baseline, "baseline", "a finite number", inside=lambda one: bool(np.isfinite(one)))
     side, count = _checked_window(window, shown.shape[1:3]), checked_count(steps, "steps", 1)
@@ -181,7 +181,7 @@ def predictor(
     """
     torch = require("torch", purpose="a network")
     network = _network_of(model, layout, value_range, None)
-    softmax = choice(outputs, "outputs", get_args(Outputs)) == "probabilities"
+    softmax = checked_name(outputs, "outputs", get_args(Outputs)) == "probabilities"
 
     def predict(images: NDArray[Any]) -> Floats:
         shown = _checked_images(images)
@@ -256,7 +256,7 @@ def _network_of(model: Any, layout: Any, value_range: Any, threads: Any) -> _Net
     if not isinstance(model, torch.nn.Module):
         raise InputTypeError("model", f"expected a module of PyTorch or a fabric, got {type(model).__name__}")
     low, high = checked_range(value_range)
-    first = choice(layout, "layout", LAYOUTS) == "NCHW"
+    first = checked_name(layout, "layout", LAYOUTS) == "NCHW"
     return _Network(model, first, lambda pixels: pixels.float() * ((high - low) / 255) + low, some)
 
 

@@ -4,22 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputTypeError
 from demele.data.images import ImageSet
-
-
-def choice(value: Any, argument: str, known: tuple[str, ...]) -> str:
-    """Return one of a few names.
-
-    Raises
-    ------
-    UnknownNameError
-    """
-    if value not in known:
-        wanted = " or ".join(map(repr, known))
-        raise UnknownNameError(argument, f"expected {wanted}, got {quoted(value)}{suggestion(str(value), known)}")
-    return str(value)
 
 
 def check_images(images: Any) -> None:

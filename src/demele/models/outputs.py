@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.names import checked_name
 from demele.core.sentences import setting
 
 #: What each array is, for each name of an output; "sample" is not looked at.
@@ -44,8 +44,8 @@ def checked_output(output: Any) -> str | None:
     ------
     UnknownNameError
     """
-    if output is not None and output not in OUTPUTS:
-        raise UnknownNameError("output", f"no output is called {quoted(output)}{suggestion(str(output), OUTPUTS)}")
+    if output is not None:
+        checked_name(output, "output", OUTPUTS)
     return None if output is None else str(output)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputError
+from demele.core.names import checked_name
 from demele.data import room, sprites
 from demele.data.images import ImageSet
 from demele.models.vae.model import VAE
@@ -134,6 +134,4 @@ def preset(name: str) -> Preset:
     >>> small.images(), small.training["steps"]
     (ImageSet(sprites: 1296 images of 16 x 16 x 1; 3 shape × 3 scale × 4 orientation × 6 x × 6 y), 1000)
     """
-    if not isinstance(name, str) or name not in PRESETS:
-        raise UnknownNameError("preset", f"no preset is called {quoted(name)}{suggestion(str(name), PRESETS)}")
-    return PRESETS[name]
+    return PRESETS[checked_name(name, "preset", PRESETS)]

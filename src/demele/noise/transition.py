@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.names import checked_name
 from demele.core.results import Interval
 from demele.core.sentences import in_code, plural, setting
 from demele.core.table_columns import check_same_order
@@ -313,8 +314,7 @@ class TransitionCounts(SquareTable):
         NotEnoughData
             If a true class was never counted and ``empty`` is ``"raise"``.
         """
-        if empty not in ("raise", "right"):
-            raise InputError("empty", f"expected 'raise' or 'right', got {plain_text(empty)}")
+        checked_name(empty, "empty", ("raise", "right"))
         sums = self.counts.sum(axis=1)
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":

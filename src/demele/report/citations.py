@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from demele.core.bibliography import Entry, bibliography, referenced, software
-from demele.core.errors import InputError, UnknownNameError
-from demele.core.names import suggestion
+from demele.core.errors import UnknownNameError
+from demele.core.names import checked_name, suggestion
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.other_names import elsewhere
@@ -57,8 +57,7 @@ def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 -
       archiveprefix = {arXiv},
     }
     """
-    if format not in get_args(CitationFormat):
-        raise InputError("format", f"expected 'bibtex' or 'text', got {format!r}")
+    checked_name(format, "format", get_args(CitationFormat))
     entries = entries_of(names or (SELF,))
     return "\n\n".join(entry.bibtex for entry in entries) if format == "bibtex" else "\n".join(_lines(entries))
 

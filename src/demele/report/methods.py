@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from demele.core.bibliography import bibliography, referenced, software
-from demele.core.errors import InputError
+from demele.core.names import checked_name
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import RunOptions, restored
 from demele.metrics.protocols import PROTOCOLS
@@ -49,8 +48,7 @@ def methods_paragraph(contents: Sequence[Content], *, format: MethodsFormat = "l
     InputError
         If there is no such format.
     """
-    if format not in get_args(MethodsFormat):
-        raise InputError("format", f"expected 'latex', 'markdown' or 'text', got {format!r}")
+    checked_name(format, "format", get_args(MethodsFormat))
     made = {"decision": _decision, "ranking": _ranking, "assessment": _assessment}
     kind = kind_of(contents)
     if kind == REPRESENTATIONS:
@@ -285,12 +283,12 @@ def _measure(data: Content) -> str:
 
 def _how(data: Content) -> list[str]:
     name = str(data["method"])
-    words, spec = method_words(data), METHODS.get(name)
+    spec = method_words(data)
     cited = _cite(_keys(spec.references)) if spec else ""
-    title = f" ({words.title[:1].lower()}{words.title[1:]})" if words.title else ""
+    title = f" ({spec.title[:1].lower()}{spec.title[1:]})" if spec else ""
     target = Signature.parse(data["signature"]).arguments.get("target")
     better = f" Better means better {_TARGETS[str(target)]}." if target in _TARGETS else ""
-    return [f"The method is {name}{title}{cited}. {words.rule}{better}".strip()]
+    return [f"The method is {name}{title}{cited}. {spec.rule if spec else ''}{better}".strip()]
 
 
 def _rests_on(data: Content) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from demele.core.errors import InputError
+from demele.core.names import checked_name
 from demele.report.sentences import (
     assessment_headline,
     bears_sentence,
@@ -39,8 +39,7 @@ def sentences_of(kind: str, content: Content) -> tuple[str, ...]:
     InputError
         For a kind that nothing is said of.
     """
-    if kind not in _SAID:
-        raise InputError("kind", f"expected one of {', '.join(_SAID)}, got {kind!r}")
+    checked_name(kind, "kind", _SAID)
     return tuple(str(sentence) for sentence in _SAID[kind](content) if sentence)
 
 

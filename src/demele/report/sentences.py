@@ -1,7 +1,8 @@
 """What is said of a verdict on classifiers: one wording for pages and terminals."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from demele.core.labelled import ALL_CORRECT
 from demele.core.written import floor_percent
@@ -25,9 +26,11 @@ from demele.report.words import (
     strong,
 )
 
+if TYPE_CHECKING:
+    from demele.evaluation.comparison.methods import MethodSpec
+
 __all__ = [
     "KINDS",
-    "METHOD_WORDS",
     "OTHER_LABELS",
     "WITH_MORE",
     "assessment_headline",
@@ -56,69 +59,6 @@ __all__ = [
 
 Item = Mapping[str, Any]
 
-
-class MethodWords(NamedTuple):
-    """A comparison method: its title, its rule, and what the rule is worth."""
-
-    title: str
-    rule: str
-    worth: str
-
-
-#: By the name of the method; a test keeps the names those of the comparison methods.
-METHOD_WORDS: Final[Mapping[str, MethodWords]] = {
-    "classic": MethodWords(
-        "Overlap of intervals",
-        "Score intervals of both on the given labels; one is better if its interval lies wholly above the other's.",
-        "Believes every label. It errs as often as the labels mislead.",
-    ),
-    "reference": MethodWords(
-        "Overlap of intervals on true labels",
-        "Score intervals of both on the true labels; one is better if its interval lies wholly above the other's.",
-        "What the classic comparison would say without label noise.",
-    ),
-    "prudent-v1": MethodWords(
-        "Prudent, largest bias",
-        "The interval of the one is shifted by its most favourable bias, that of the other by its least "
-        "favourable; then overlap.",
-        "Safe if the noise is not larger than supplied; it leaves many true improvements undecided.",
-    ),
-    "prudent-v2": MethodWords(
-        "Prudent, disagreements given to the established",
-        "Among the hardest instances, where the two disagree, the true class is taken to be what the established one "
-        "predicts; elsewhere the label. Then overlap of intervals.",
-        "Safe if every wrong label is among the share of instances that is given away.",
-    ),
-    "cleaned": MethodWords(
-        "Overlap of intervals after cleaning",
-        "Suspect labels are dropped or replaced; then overlap of intervals.",
-        "As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
-    ),
-    "label-free": MethodWords(
-        "Agreement with a reference classifier",
-        "McNemar's test on the instances where just one of the two agrees with a third classifier.",
-        "Keeps its level only if all three err independently of each other, which real classifiers do not.",
-    ),
-    "bounded": MethodWords(
-        "Paired worst case",
-        "Only disagreements can move the difference. The wrong labels that the noise allows are put where they hurt "
-        "most; McNemar's exact test decides on the counts that are left.",
-        "Errs at most at its level for every pattern of wrong labels within the noise supplied.",
-    ),
-    "audited": MethodWords(
-        "Random sample of expert labels",
-        "The difference on the given labels, corrected by what a random sample of expert labels shows of their "
-        "errors; the way the sample was drawn gives the standard error.",
-        "Errs at most at its level, as measured where it is weakest, if the audit is a random sample; when asked to be "
-        "exact, by a theorem.",
-    ),
-    "sequential": MethodWords(
-        "Expert labels one at a time",
-        "Every expert label is a bet against the claim that the candidate is not better; the claim falls when the "
-        "winnings pass the inverse of the error allowed.",
-        "Errs at most at its level whatever the label noise, and whenever the audit stops.",
-    ),
-}
 
 #: Methods of overlap that compare measures of all classes by their difference, and on which labels.
 DIFFERENCES: Final[Mapping[str, str]] = {
@@ -158,34 +98,37 @@ def trusts_labels(data: Item) -> bool:
     return ALL_CORRECT in (data.get("assumptions") or ())
 
 
-def method_words(data: Item) -> MethodWords:
+def method_words(data: Item) -> "MethodSpec | None":
     """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
-    method = str(data["method"])
-    words = METHOD_WORDS.get(method, MethodWords("", "", ""))
-    if method == "bounded" and trusts_labels(data):
-        return MethodWords(
-            "McNemar's exact test",
-            "Both classifiers saw the same instances, so only their disagreements count: McNemar's exact test compares "
-            "how often each is right there.",
-            "Errs at most at its level if all labels are correct.",
+    from demele.evaluation.comparison.methods import METHODS
+
+    spec = METHODS.get(str(data["method"]))
+    if spec is None:
+        return None
+    if spec.name == "bounded" and trusts_labels(data):
+        return replace(
+            spec,
+            title="McNemar's exact test",
+            rule="Both classifiers saw the same instances, so only their disagreements count: McNemar's exact test "
+            "compares how often each is right there.",
+            promise="Errs at most at its level if all labels are correct.",
         )
-    if data["measure"] not in ("macro-f1", "balanced-accuracy", "matthews") or method not in DIFFERENCES:
-        return words
-    labels = DIFFERENCES[method]
-    return MethodWords(
-        f"Interval of the difference, {labels}",
-        f"What each row adds to the difference of the measures, linearised, {labels}; one is better if the interval of "
-        "the sum does not hold 0.",
-        words.worth,
+    if data["measure"] not in ("macro-f1", "balanced-accuracy", "matthews") or spec.name not in DIFFERENCES:
+        return spec
+    labels = DIFFERENCES[spec.name]
+    return replace(
+        spec,
+        title=f"Interval of the difference, {labels}",
+        rule=f"What each row adds to the difference of the measures, linearised, {labels}; one is better if the "
+        "interval of the sum does not hold 0.",
     )
 
 
 def method_facts(data: Item) -> list[tuple[str, object]]:
     """Return what a comparison method does, and what that is worth, as names and values."""
-    method = str(data["method"])
-    words = method_words(data)
-    title = f": {words.title}" if words.title else ""
-    return [("Method", Text(code(method), title)), ("Rule", words.rule), ("Worth", words.worth)]
+    spec = method_words(data)
+    named = ("Method", Text(code(str(data["method"])), f": {spec.title}" if spec else ""))
+    return [named, ("Rule", spec.rule if spec else ""), ("Worth", spec.promise if spec else "")]
 
 
 # Two classifiers ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import Factor, Factors, Missing, read_codes, read_factors
+from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
@@ -138,8 +139,7 @@ def concept_rows(
     InputError, InputTypeError, NotEnoughData
     """
     n_rows, seed = whole_number("n_rows", n_rows, 20), whole_number("seed", seed, 0)
-    if score_on not in ("unseen", "training"):
-        raise InputError("score_on", f"expected 'unseen' or 'training', got {score_on!r}")
+    checked_name(score_on, "score_on", ("unseen", "training"))
     read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)
     if read.n != columns.n:
         raise InputError(

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputTypeError
 from demele.core.inputs import Missing
+from demele.core.names import checked_name
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.estimation.concept_probes import (
@@ -112,8 +113,7 @@ def sparse_probing(
     (0.9, ('z1',))
     """
     counts = _counts(k)
-    if ranking not in ("standardised", "raw"):
-        raise InputError("ranking", f"expected 'standardised' or 'raw', got {ranking!r}")
+    checked_name(ranking, "ranking", ("standardised", "raw"))
     n_rows, chance = whole_number("n_rows", n_rows, 20), whole_number("chance", chance, 0)
     rows = concept_rows(
         codes,

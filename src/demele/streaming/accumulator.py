@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import Missing, read_pair
+from demele.core.names import checked_name
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.seeds import checked_seed
 from demele.metrics.catalogue import CATALOGUE, resolve
@@ -119,12 +120,10 @@ class Accumulator:
             raise InputTypeError("frame", f"expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
         if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 4:
             raise InputError("bound", f"expected a number of rows of at least 4, got {bound!r}")
-        if outside not in ("raise", "clip"):
-            raise InputError("outside", f"expected 'raise' or 'clip', got {outside!r}")
+        checked_name(outside, "outside", ("raise", "clip"))
         if not isinstance(stream, str | int | np.integer) or isinstance(stream, bool):
             raise InputTypeError("stream", f"expected a name or a number, got {stream!r}")
-        if missing not in ("raise", "omit"):
-            raise InputError("missing", f"expected 'raise' or 'omit', got {missing!r}")
+        checked_name(missing, "missing", ("raise", "omit"))
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)
         self._settings = Settings(

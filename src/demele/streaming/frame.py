@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
+from demele.core.names import checked_name
 from demele.core.table_columns import check_same_rows, split_columns
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Binning
@@ -126,8 +127,7 @@ class Frame(Columns):
             if isinstance(about, str) or not hasattr(about, "__iter__"):
                 raise InputError("factors", f"{name!r} is (low, high) or a list of levels, got {about!r}")
             columns.append(_stated_levels(name, list(about)))
-        if missing not in ("raise", "omit"):
-            raise InputError("missing", f"expected 'raise' or 'omit', got {missing!r}")
+        checked_name(missing, "missing", ("raise", "omit"))
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
     def __repr__(self) -> str:

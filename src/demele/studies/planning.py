@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demele.bench.agreement_print import published_agreement
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
 from demele.data.images import ImageSet
@@ -207,8 +207,7 @@ def checked_plan(
     last = checked_count(chosen.steps if steps is None else steps, "steps", 10)
     seed = checked_seed(seed)
     protocol_named(protocol)
-    if codes not in ("mean", "sampled"):
-        raise InputError("codes", f"expected 'mean' or 'sampled', got {codes!r}")
+    checked_name(codes, "codes", ("mean", "sampled"))
     plan = StudyPlan(
         configurations=_grid(chosen, betas, latents, checked_count(seeds, "seeds", 1), objective, options),
         images=images,

@@ -150,7 +150,7 @@ def test_it_needs_the_least_probability() -> None:
         ({"exact": 1}, "exact: expected True or False"),
         ({"exact": True, "method": "classic"}, "exact: is for the accuracy and method 'audited', got method 'classic'"),
         ({"exact": True, "measure": "recall", "of": 1}, "got recall"),
-        ({"errors": "none"}, "errors: expected one of any, undirected"),
+        ({"errors": "none"}, "errors: expected 'any' or 'undirected'"),
         ({"errors": "undirected", "method": "classic"}, "errors: 'undirected' makes a second interval"),
     ],
 )

@@ -207,7 +207,7 @@ def test_several_models_and_the_least_sizes() -> None:
         ({"wrong": 1.0}, InputError, r"wrong.*in \[0, 1\)"),
         ({"wrong": []}, InputError, "wrong.*at least one"),
         ({"draws": 1}, InputError, "draws"),
-        ({"target": "overlap"}, InputError, "target.*population, sample"),
+        ({"target": "overlap"}, InputError, "target.*population' or 'sample"),
         ({"audit": [1, 2]}, InputTypeError, "audit.*an Audit"),
         ({"audit": Audit([1], [0], design="selective")}, InputError, "audit.*for a reason"),
     ],

@@ -224,7 +224,7 @@ def test_the_signature_says_what_was_allowed() -> None:
         ({"expert_error": "often"}, "expert_error: expected a share of the rows .* got 'often'"),
         ({"expert_error": True}, "expert_error: .* got True"),
         ({"expert_error": None}, "expert_error: .* got None"),
-        ({"expert_error": 0.02, "expert_errors": "sometimes"}, "expert_errors: expected one of adversarial, random"),
+        ({"expert_error": 0.02, "expert_errors": "sometimes"}, "expert_errors: expected 'adversarial' or 'random'"),
         ({"expert_error": 0.9, "expert_errors": "random"}, "no better than a guess among 10 classes"),
         ({"expert_error": 0.02, "measure": "f1", "of": 1}, "expert_error: only for accuracy and error, got 'f1'"),
         ({"expert_error": 0.02, "method": "classic"}, "expert_error: method 'classic' asks no expert"),

@@ -12,8 +12,9 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decided, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.core.sentences import in_code, setting
@@ -362,8 +363,7 @@ def checked_reference(reference: Any, asked: Sequence[Asked]) -> None:
     ------
     InputError, UnknownNameError
     """
-    if not isinstance(reference, str) or reference not in REFERENCES:
-        raise UnknownNameError("reference", f"expected one of {', '.join(REFERENCES)}, got {reference!r}")
+    checked_name(reference, "reference", REFERENCES)
     other = [one.text for one in asked if one.measure != "accuracy"]
     if reference == "paired" and other:
         raise InputError("reference", f"'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
@@ -407,8 +407,7 @@ def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
     asked: dict[str, Asked] = {}
     for one in [measures] if single else list(measures):
         name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
-        if name not in get_args(MeasureName):
-            raise InputError("measures", f"expected some of {', '.join(get_args(MeasureName))}, got {name!r}")
+        checked_name(name, "measures", get_args(MeasureName))
         if name == "accuracy":
             if of is not None:
                 raise InputError("measures", "accuracy is of all classes; leave the class out")

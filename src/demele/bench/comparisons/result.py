@@ -12,6 +12,7 @@ from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
 from demele.bench.comparisons.setting import REFERENCES, Decided, Flags, ordered_pairs
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
+from demele.core.names import checked_name
 from demele.core.publish import publish
 from demele.core.results import Note
 from demele.core.shown import Tabled
@@ -145,8 +146,7 @@ class MethodComparison(Published, Tabled):
         measure = self.measures[0] if measure is None else measure
         known = [one.name for one in fields(Tally)][4:]
         for argument, value, among in (("figure", figure, known), ("measure", measure, self.measures)):
-            if value not in among:
-                raise UnknownNameError(argument, f"expected one of {', '.join(among)}, got {value!r}")
+            checked_name(value, argument, among)
         rows = {
             name: {
                 one.noise: getattr(one, figure) for one in self.tallies if (one.method, one.measure) == (name, measure)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from demele.core.errors import DemeleError, InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.core.reading import size_text
 from demele.data.images import ImageSet
 from demele.data.loaders.cars3d import CARS3D
@@ -241,8 +241,7 @@ def requested(
     ------
     UnknownNameError, InputError, InputTypeError
     """
-    if check not in ("shape", "digest"):
-        raise UnknownNameError("check", f"expected 'shape' or 'digest', got {quoted(check)}")
+    checked_name(check, "check", ("shape", "digest"))
     if variant is not None and variant not in published.variants:
         known = ", ".join(map(quoted, published.variants)) or "none"
         raise UnknownNameError(

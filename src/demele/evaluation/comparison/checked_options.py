@@ -38,6 +38,8 @@ _ASKED_AS = {
 
 #: With fewer audited rows, what is said of measures of all classes was not measured to hold.
 LEAST_AUDITED = 100
+#: What methods need beside the noise and an audit.
+_SUPPLIED = ("true_labels", "cleaning", "reference")
 #: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
 _ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
 
@@ -58,15 +60,6 @@ class Knowledge:
     expert_errors: str = "adversarial"
     groups: object = None
 
-    def given(self) -> frozenset[str]:
-        """Names of what is known; an audit is also knowledge of the noise."""
-        names = {
-            name
-            for name in ("noise", "audit", "true_labels", "cleaning", "reference")
-            if getattr(self, name) is not None
-        }
-        return frozenset(names)
-
 
 def ask(
     models: Mapping[str, object],
@@ -82,10 +75,10 @@ def ask(
     classes: Sequence[object] | None,
     seed: int,
     exact: bool,
-    **known: Any,
+    **supplied: Any,
 ) -> tuple[MethodSpec, Question]:
     """Check everything and return the method and its question."""
-    level, knowledge = checked_confidence(level), Knowledge(**known)
+    level, knowledge = checked_confidence(level), Knowledge(**supplied)
     checked_name(measure, "measure", get_args(Measure))
     if target is not None:
         checked_name(target, "target", get_args(Target))
@@ -101,8 +94,8 @@ def ask(
     inner = _ASKED_AS.get(measure, measure)
     if method is None and noise is None and audit is None and inner == "accuracy":
         noise = 0.0
-    given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
-    given |= {"audit"} if audit is not None else set()
+    known = {"noise": noise, "audit": audit} | {name: getattr(knowledge, name) for name in _SUPPLIED}
+    given = {name for name, value in known.items() if value is not None}
     if method is None:
         _refuse_unused(knowledge)
     spec = resolved(method, measure=inner, target=target, given=frozenset(given))

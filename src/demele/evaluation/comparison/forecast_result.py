@@ -105,10 +105,8 @@ class AuditForecast(Published, Tabled):
         return None
 
     def _asked(self, world: str | None, pair: tuple[str, str] | None) -> Iterator[AuditProspect]:
-        if world is not None and world not in {one.name for one in self.worlds}:
-            raise UnknownNameError(
-                "world", f"expected one of {', '.join(one.name for one in self.worlds)}, got {world!r}"
-            )
+        if world is not None:
+            checked_name(world, "world", [one.name for one in self.worlds])
         if pair is not None and (len(set(pair)) != 2 or not set(pair) <= set(self.names)):
             raise UnknownNameError("pair", f"expected two of the models, got {quoted(pair)}")
         for one in self.prospects:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from demele.core.bibliography import bibtex_of
-from demele.core.errors import InputError, UnknownNameError, quoted
+from demele.core.errors import InputError
+from demele.core.names import checked_name
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
 from demele.evaluation.table_measures import TABLE_MEASURES
@@ -26,7 +27,7 @@ _ALL = (*_OF_ONE_CLASS, *TABLE_MEASURES)
 class MethodSpec:
     """One method.
 
-    ``where`` is ``module:function``, imported when it is used; ``promise`` says when it errs, in a sentence;
+    ``rule`` says what it does, and ``promise`` when it errs; ``where`` is ``module:function``, imported when used;
     ``p_values`` whether several comparisons can share an error by Holm's procedure (else they share the level by
     Bonferroni's); ``groups`` whether its errors are kept for rows that come in groups; ``lacks`` why it refuses
     measures of all classes, in half a sentence.
@@ -34,6 +35,7 @@ class MethodSpec:
 
     name: str
     title: str
+    rule: str
     where: str
     promise: str
     source: str
@@ -67,6 +69,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="classic",
             title="Overlap of intervals",
+            rule="Score intervals of both on the given labels; one is better if its interval lies wholly above the "
+            "other's.",
             where="demele.evaluation.comparison.classic:classic",
             promise="Errs as often as the labels mislead: only right labels keep its level.",
             source="Benjelloun 2021, section 6.5.4",
@@ -77,6 +81,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="reference",
             title="Overlap of intervals on true labels",
+            rule="Score intervals of both on the true labels; one is better if its interval lies wholly above the "
+            "other's.",
             where="demele.evaluation.comparison.classic:reference",
             promise="What the classic comparison would say without label noise.",
             source="Benjelloun 2021, section 6.5.4",
@@ -88,6 +94,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="prudent-v1",
             title="Prudent, largest bias",
+            rule="The interval of the one is shifted by its most favourable bias, that of the other by its least "
+            "favourable; then overlap.",
             where="demele.evaluation.comparison.prudent:prudent_v1",
             promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
             "larger than supplied.",
@@ -100,6 +108,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="prudent-v2",
             title="Prudent, disagreements given to the established",
+            rule="Among the hardest instances, where the two disagree, the true class is taken to be what the "
+            "established one predicts; elsewhere the label. Then overlap of intervals.",
             where="demele.evaluation.comparison.prudent:prudent_v2",
             promise="Safe if every wrong label is among the share of instances that is given away.",
             source="Benjelloun 2021, section 6.5.4",
@@ -110,6 +120,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="cleaned",
             title="Overlap of intervals after cleaning",
+            rule="Suspect labels are dropped or replaced; then overlap of intervals.",
             where="demele.evaluation.comparison.cleaned:cleaned",
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
             source="Benjelloun 2021, section 6.5.4",
@@ -120,6 +131,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="label-free",
             title="Agreement with a reference classifier",
+            rule="McNemar's test on the instances where just one of the two agrees with a third classifier.",
             where="demele.evaluation.comparison.label_free:label_free",
             promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
             source="Raj et al. 2011",
@@ -132,6 +144,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="bounded",
             title="Paired worst case",
+            rule="Only disagreements can move the difference. The wrong labels that the noise allows are put where "
+            "they hurt most; McNemar's exact test decides on the counts that are left.",
             where="demele.evaluation.comparison.bounded:bounded",
             promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
             source="exact worst case over the disagreements; McNemar 1947",
@@ -147,6 +161,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="audited",
             title="Random sample of expert labels",
+            rule="The difference on the given labels, corrected by what a random sample of expert labels shows of "
+            "their errors; the way the sample was drawn gives the standard error.",
             where="demele.evaluation.comparison.audited:audited",
             promise="Errs at most at its level, as measured where it is weakest, if the audit is a random sample; with "
             "exact=True, for accuracy, by a theorem.",
@@ -161,6 +177,8 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="sequential",
             title="Expert labels one at a time",
+            rule="Every expert label is a bet against the claim that the candidate is not better; the claim falls "
+            "when the winnings pass the inverse of the error allowed.",
             where="demele.evaluation.comparison.sequential_audit:sequential",
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
@@ -212,16 +230,7 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
         )
         if method == "classic" and "noise" in given:
             method = "prudent-v1"
-    if not isinstance(method, str) or method not in METHODS:
-        import difflib
-
-        near = difflib.get_close_matches(str(method), METHODS, n=1, cutoff=0.5)
-        raise UnknownNameError(
-            "method",
-            f"expected one of {', '.join(METHODS)}; got {quoted(method)}"
-            + (f"; did you mean {near[0]!r}?" if near else ""),
-        )
-    spec = METHODS[method]
+    spec = METHODS[checked_name(method, "method", METHODS)]
     lacking = [need for need in spec.needs if need not in given]
     if lacking:
         raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")

@@ -121,7 +121,9 @@ def rank(
         del options[name]
     checked_name(correction, "correction", get_args(Correction))
     models = read_models(predictions)
-    spec, question = ask(models, labels, _ordered_pairs(len(models)), **options)
+    # All (established, candidate), row by row of the square of models, without its diagonal.
+    pairs = np.argwhere(~np.eye(len(models), dtype=np.bool_))
+    spec, question = ask(models, labels, pairs, **options)
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
@@ -154,11 +156,6 @@ def rank(
         title=title,
         asked=asked,
     )
-
-
-def _ordered_pairs(m: int) -> Indices:
-    """All (established, candidate), row by row of the square of models, without its diagonal."""
-    return np.argwhere(~np.eye(m, dtype=np.bool_))
 
 
 def _answered(spec: MethodSpec, question: Question, correction: Correction) -> AskedPairs:

@@ -1,7 +1,8 @@
 """What ranking several classifiers returns."""
 
 import math
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,27 +52,16 @@ class AskedPairs:
 
 def _single(outcomes: Outcomes, pair: int) -> Outcomes:
     """Keep what was said of one pair."""
-    at = slice(pair, pair + 1)
     size = outcomes.difference.shape[0]
 
-    def ends(interval: tuple[Floats, Floats] | None) -> tuple[Floats, Floats] | None:
-        return None if interval is None else (interval[0][at], interval[1][at])
+    def part(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.shape[:1] == (size,):
+            return value[pair : pair + 1]
+        if isinstance(value, Mapping):
+            return {name: part(one) for name, one in value.items()}
+        return tuple(map(part, value)) if isinstance(value, tuple) else value
 
-    return replace(
-        outcomes,
-        candidate=outcomes.candidate[at],
-        established=outcomes.established[at],
-        difference=outcomes.difference[at],
-        low=outcomes.low[at],
-        high=outcomes.high[at],
-        p_value=None if outcomes.p_value is None else outcomes.p_value[at],
-        established_interval=ends(outcomes.established_interval),
-        candidate_interval=ends(outcomes.candidate_interval),
-        details={
-            name: values[at] if isinstance(values, np.ndarray) and values.shape[:1] == (size,) else values
-            for name, values in outcomes.details.items()
-        },
-    )
+    return replace(outcomes, **{one.name: part(getattr(outcomes, one.name)) for one in fields(outcomes)})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_whole, is_whole
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.names import checked_name
 from demele.core.sentences import arg, give, setting
 from demele.evaluation.explanations.courses import Measured
 from demele.evaluation.explanations.destroying import Images
@@ -150,8 +151,8 @@ def _read_noise(noise: Any) -> Any:
 
 
 def _read_measure(measure: Any, labels: object, noise: Any) -> Measured:
-    if measure is not None and measure not in get_args(Measured):
-        raise UnknownNameError("measure", f"expected 'score' or 'accuracy', got {quoted(measure)}")
+    if measure is not None:
+        checked_name(measure, "measure", get_args(Measured))
     found: Measured = measure or ("score" if labels is None else "accuracy")
     if found == "accuracy" and labels is None:
         raise InputError("labels", f"the accuracy is measured against labels: give them, or {give(measure='score')}")

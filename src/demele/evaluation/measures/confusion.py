@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, read_labelled, vocabulary
+from demele.core.names import checked_name
 from demele.core.sentences import plural
 from demele.core.shown import Tabled
 
@@ -65,8 +66,7 @@ class ConfusionCounts(Tabled):
     rows: Rows = "label"
 
     def __post_init__(self) -> None:
-        if self.rows not in get_args(Rows):
-            raise InputError("rows", f"expected 'label' (given labels) or 'true' (true labels), got {self.rows!r}")
+        checked_name(self.rows, "rows", get_args(Rows))
         counts = _checked_counts(self.counts)
         classes = vocabulary(np.empty(0), classes=self.classes).classes
         if len(classes) != len(counts):
@@ -149,8 +149,7 @@ class ConfusionCounts(Tabled):
         ------
         UnknownNameError
         """
-        if name not in ("precision", "recall", "f1"):
-            raise UnknownNameError("measure", f"expected 'precision', 'recall' or 'f1', got {name!r}")
+        checked_name(name, "measure", ("precision", "recall", "f1"))
         return class_measure(name, self.right, self.predicted, self.support)
 
     def undefined(self, name: str) -> tuple[int | str, ...]:
@@ -199,8 +198,7 @@ class ConfusionCounts(Tabled):
         values = self.measure(name)
         if average == "micro":
             return self.accuracy
-        if average not in get_args(Average):
-            raise UnknownNameError("average", f"expected 'macro', 'micro' or 'weighted', got {average!r}")
+        checked_name(average, "average", get_args(Average))
         weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else 1)
         return float(ratio(weights @ np.nan_to_num(values), weights.sum()))
 
@@ -291,8 +289,7 @@ def confusion(
     cat          1    1
     dog          0    1
     """
-    if rows not in get_args(Rows):
-        raise InputError("rows", f"expected 'label' (given labels) or 'true' (true labels), got {rows!r}")
+    checked_name(rows, "rows", get_args(Rows))
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     if data.k > MAX_CLASSES:
         raise InputError(

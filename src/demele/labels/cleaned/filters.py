@@ -1,6 +1,5 @@
 """The door of cleaning: which labels a method holds for wrong, and what it would put in their place."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,10 +9,11 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.columns import Codes
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.extras import require
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
@@ -183,7 +183,7 @@ def clean(
         "kind": kind,
         "scaling": scaling,
     }
-    _check_method(method)
+    checked_name(method, "method", _OPTIONS)
     options = _options(method, given_options)
     if method == "confident":  # said before anything is trained
         require("cleanlab", purpose="method 'confident'")
@@ -363,16 +363,6 @@ def _mostly_suspected(task: _Task, found: Found, *, probable: bool) -> list[Note
 
 
 # Options -------------------------------------------------------------------------------------------------------------
-
-
-def _check_method(method: object) -> None:
-    if not isinstance(method, str) or method not in _OPTIONS:
-        near = difflib.get_close_matches(str(method), _OPTIONS, n=1, cutoff=0.5)
-        raise UnknownNameError(
-            "method",
-            f"expected one of {shown(list(_OPTIONS))}, got {plain_text(method)}"
-            + (f"; did you mean {near[0]!r}?" if near else ""),
-        )
 
 
 def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_level, is_whole
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import plain_text, shown
+from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.sentences import setting
 from demele.core.shown import SaidTable
@@ -285,8 +286,7 @@ def agreement(
 
 
 def _check(scale: object, level: Any, n_resamples: Any, seed: Any) -> None:
-    if scale not in get_args(Scale):
-        raise UnknownNameError("scale", f"expected one of {shown(get_args(Scale))}, got {plain_text(scale)}")
+    checked_name(scale, "scale", get_args(Scale))
     checked_level(level)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
         if not is_whole(number):

@@ -6,8 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import UnknownNameError
-from demele.core.labelled import plain_text, shown
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.labels.joined.annotations import Annotations, read_annotations
@@ -103,8 +102,7 @@ def consensus(
     >>> found.details["members"]
     ('majority', 'own-prior', 'one-coin')
     """
-    if not isinstance(method, str) or method not in get_args(Method):
-        raise UnknownNameError("method", f"expected one of {shown(get_args(Method))}, got {plain_text(method)}")
+    checked_name(method, "method", get_args(Method))
     table = read_annotations(annotations, classes=classes, missing=missing)
     if method == "majority":
         return majority_vote(table, seed=seed)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from demele.core.errors import InputError, UnknownNameError
+from demele.core.errors import UnknownNameError
 from demele.core.inputs import read_pair
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.verdict import listed
@@ -194,9 +194,7 @@ def dci(
     >>> [round(score.value, 1) for score in scores]
     [1.0, 1.0, 1.0]
     """
-    if model not in _MODELS:
-        wanted = ", ".join(map(repr, _MODELS))
-        raise InputError("model", f"expected one of {wanted}, got {model!r}")
+    checked_name(model, "model", _MODELS)
     run = {key: value for key, value in options.items() if key in RunOptions.__annotations__}
     own = {"informativeness": informativeness} | {key: value for key, value in options.items() if key not in run}
     known = [one.name for one in inspect.signature(_MODELS[model][0]).parameters.values()]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -150,8 +151,7 @@ def prober(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    if probe not in ("boosting", "logistic"):
-        raise InputError("probe", f"expected 'boosting' or 'logistic', got {quoted(probe)}")
+    checked_name(probe, "probe", ("boosting", "logistic"))
     number = isinstance(penalty, int | float | np.number) and not isinstance(penalty, bool)
     if not number or not 0 < float(penalty) < np.inf:
         raise InputError("penalty", f"expected a number above 0, got {quoted(penalty)}")

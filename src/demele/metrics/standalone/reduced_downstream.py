@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, quoted
+from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors, Missing
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.shown import Tabled
@@ -168,8 +169,7 @@ def reduced_downstream(
     ((('z1',), ('z2',)), [1.0, 1.0], True)
     """
     remove = at_least(1).check("remove", remove)
-    if by not in ("importance", "information"):
-        raise InputError("by", f"expected 'importance' or 'information', got {quoted(by)}")
+    checked_name(by, "by", ("importance", "information"))
     n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     read = prober(
         "reduced_downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds

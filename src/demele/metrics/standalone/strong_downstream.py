@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors, Missing
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.shown import Tabled
@@ -182,8 +183,7 @@ def strong_downstream(
     >>> round(apart.gap, 2), mixed.gap > 0.2
     (0.0, True)
     """
-    if train_on not in ("one", "others"):
-        raise InputError("train_on", f"expected 'one' or 'others', got {quoted(train_on)}")
+    checked_name(train_on, "train_on", ("one", "others"))
     experiments = at_least(1).check("experiments", experiments)
     n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     binning = as_binning(bins)

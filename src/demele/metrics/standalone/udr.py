@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_codes
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.shown import Tabled
 from demele.core.signature import Signature
@@ -221,8 +222,7 @@ def _models(codes: object) -> dict[str, Codes]:
 
 
 def _check_options(similarity: object, threshold: object) -> None:
-    if similarity not in ("lasso", "spearman"):
-        raise InputError("similarity", f"expected 'lasso' or 'spearman', got {quoted(similarity)}")
+    checked_name(similarity, "similarity", ("lasso", "spearman"))
     number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
     if not number or not 0 <= float(threshold) < np.inf:  # type: ignore[arg-type]
         raise InputError("threshold", f"expected a number of at least 0, got {quoted(threshold)}")

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.extras import require
+from demele.core.names import checked_name
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.models.fabric.run import FabricRun
 from demele.models.fabric.spec import ACTIVATIONS, MOST_SCALES, NORMALISATIONS, FabricSpec, TrainingSpec
 from demele.models.fabric.written import WrittenFabric
-from demele.models.given import choice
 from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ class Fabric(WrittenFabric):
             channels=checked_count(channels, "channels", 1),
             image_channels=checked_count(image_channels, "image_channels", 1),
             classes=checked_count(classes, "classes", 2),
-            normalisation=choice(normalisation, "normalisation", NORMALISATIONS),
-            activation=choice(activation, "activation", ACTIVATIONS),
+            normalisation=checked_name(normalisation, "normalisation", NORMALISATIONS),
+            activation=checked_name(activation, "activation", ACTIVATIONS),
         )
         self._network = new_network(spec, rng_for(checked_seed(seed), "weights")).eval()
         self._past = {"optimiser": None, "epoch": 0, "training": None, "prunings": [], "status": "new"}

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from demele.core.errors import UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.models.fabric.model import Fabric
 
 
@@ -79,6 +78,4 @@ def fabric_preset(name: str) -> FabricPreset:
     >>> chosen.training["epochs"], chosen.training["milestones"]
     (5, (3, 4))
     """
-    if name not in PRESETS:
-        raise UnknownNameError("name", f"no preset is called {quoted(name)}{suggestion(str(name), PRESETS)}")
-    return PRESETS[name]
+    return PRESETS[checked_name(name, "name", PRESETS)]

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.models.fabric.held import HeldFabric
 from demele.models.fabric.planning import Pruning
-from demele.models.given import choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ class PrunableFabric(HeldFabric):
         from demele.models.fabric.pruned import LEVELS, PruningSettings, pruned
         from demele.models.threads import computing
 
-        where = choice(level, "level", LEVELS)
+        where = checked_name(level, "level", LEVELS)
         share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
         settings = PruningSettings.checked(
             min_links=min_links,

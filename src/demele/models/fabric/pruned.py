@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.models.fabric.criteria import OF_WEIGHTS, Batch, Criterion, Scores
 from demele.models.fabric.lattice import Link, Node
@@ -20,7 +20,6 @@ from demele.models.fabric.link_criteria import CRITERIA, OF_LINKS, norms
 from demele.models.fabric.network import FabricNetwork
 from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
 from demele.models.fabric.surgery import copied, reduced
-from demele.models.given import choice
 
 if TYPE_CHECKING:
     import torch
@@ -107,10 +106,7 @@ def checked_criterion(name: Any, options: dict[str, Any], *, images: bool, label
     ------
     UnknownNameError, InputError, InputTypeError
     """
-    if not isinstance(name, str) or name not in CRITERIA:
-        raise UnknownNameError(
-            "criterion", f"no criterion is called {quoted(name)}{suggestion(str(name), sorted(CRITERIA))}"
-        )
+    checked_name(name, "criterion", sorted(CRITERIA))
     found = CRITERIA[name]
     for option in options:
         if option not in found.options:
@@ -169,7 +165,7 @@ class PruningSettings:
             round_to=checked_count(round_to, "round_to", 1),
             cap=cap,
             trim_taps=bool(trim_taps),
-            fraction_of=choice(fraction_of, "fraction_of", ("live", "whole")),
+            fraction_of=checked_name(fraction_of, "fraction_of", ("live", "whole")),
         )
 
 

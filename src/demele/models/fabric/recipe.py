@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from demele.core.checked_numbers import checked_count, is_number
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.names import checked_name
 from demele.models.fabric.presets import PRESETS
 
 
@@ -160,9 +160,7 @@ def annotator_recipe(name: str = "embedded") -> AnnotatorRecipe:
     >>> annotator_recipe("print").channels
     (8, 16, 32, 64, 128)
     """
-    if not isinstance(name, str) or name not in RECIPES:
-        raise UnknownNameError("recipe", f"no recipe is called {quoted(name)}{suggestion(str(name), RECIPES)}")
-    return RECIPES[name]
+    return RECIPES[checked_name(name, "recipe", RECIPES)]
 
 
 def checked_recipe(given: Any) -> AnnotatorRecipe:

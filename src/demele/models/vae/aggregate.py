@@ -12,9 +12,9 @@ where L_bmj = log N(z_bj; mu_mj, sigma_mj^2).
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from demele.core.errors import InputError, UnknownNameError, quoted
+from demele.core.errors import InputError
 from demele.core.extras import require
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 
 if TYPE_CHECKING:
     import torch
@@ -77,10 +77,7 @@ def log_weights(batch: int, n: int, estimator: str, *, like: Tensor | None = Non
     tensor([[0.2500, 0.7500],
             [0.7500, 0.2500]])
     """
-    if estimator not in ESTIMATORS:
-        raise UnknownNameError(
-            "estimator", f"no estimator is called {quoted(estimator)}{suggestion(str(estimator), ESTIMATORS)}"
-        )
+    checked_name(estimator, "estimator", ESTIMATORS)
     if not 2 <= batch <= n:
         raise InputError(
             "n", f"expected a batch of 2 to n images, got a batch of {batch} and n={n}; n counts the training images"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.models.vae import objectives
 from demele.models.vae.aggregate import total_correlation
 from demele.models.vae.objectives import Posterior
@@ -202,9 +202,7 @@ def objective_of(name: object) -> Objective:
     >>> objective_of("beta_vae").source
     'Higgins et al. 2017, eq. 4'
     """
-    if not isinstance(name, str) or name not in OBJECTIVES:
-        raise UnknownNameError("objective", f"no objective is called {quoted(name)}{suggestion(str(name), OBJECTIVES)}")
-    return OBJECTIVES[name]
+    return OBJECTIVES[checked_name(name, "objective", OBJECTIVES)]
 
 
 def checked_options(objective: Objective, given: Mapping[str, object]) -> dict[str, Any]:
@@ -246,11 +244,7 @@ def _checked(name: str, value: Any, wanted: Any) -> Any:
     if get_origin(wanted) in (Union, types.UnionType):
         return None if value is None else _checked(name, value, get_args(wanted)[0])
     if get_origin(wanted) is Literal:
-        if value not in get_args(wanted):
-            raise UnknownNameError(
-                name, f"no {name} is called {quoted(value)}{suggestion(str(value), get_args(wanted))}"
-            )
-        return value
+        return checked_name(value, name, get_args(wanted))
     if wanted is bool:
         if not isinstance(value, bool):
             raise InputTypeError(name, f"expected True or False, got {quoted(value)}")

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError
 from demele.core.extras import require
+from demele.core.names import checked_name
 from demele.core.publish import publish
 from demele.core.reading import parsing
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
-from demele.models.given import check_images, choice
+from demele.models.given import check_images
 from demele.models.vae.given import BETA_SCALES, checked_bounds
 from demele.models.vae.run import Run, run_of
 from demele.models.vae.spec import TrainingSpec
@@ -124,8 +125,8 @@ class VAE:
         self._latents = checked_count(latents, "latents", 1)
         self._network = checked_network(network)
         self._likelihood = likelihood_of(likelihood)
-        self._beta_scale = choice(beta_scale, "beta_scale", BETA_SCALES)
-        self._init = choice(init, "init", INITS)
+        self._beta_scale = checked_name(beta_scale, "beta_scale", BETA_SCALES)
+        self._init = checked_name(init, "init", INITS)
         self._bounds = checked_bounds(logvar_bounds)
         self._pair: Pair | None = None
         self.run: Run | None = None
@@ -296,7 +297,7 @@ class VAE:
         from demele.models.threads import computing
         from demele.models.vae.figures import posteriors
 
-        way, pair = choice(codes, "codes", ("mean", "sampled")), self._fitted(images)
+        way, pair = checked_name(codes, "codes", ("mean", "sampled")), self._fitted(images)
         wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
         with computing(threads=None, device=str(pair.device), gradients=False):
             found = posteriors(pair, images, wanted)

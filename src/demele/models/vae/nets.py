@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.models.vae.objectives import Posterior
 from demele.models.weights import initialised
 
@@ -134,8 +134,7 @@ def checked_network(network: Any) -> Any:
     UnknownNameError, InputTypeError
     """
     if isinstance(network, str):
-        if network not in NETWORKS:
-            raise UnknownNameError("network", f"no network is called {quoted(network)}{suggestion(network, NETWORKS)}")
+        checked_name(network, "network", NETWORKS)
         return network
     pair = tuple(network) if isinstance(network, tuple | list) else ()
     if len(pair) != 2 or not all(isinstance(one, nn.Module) for one in pair):

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 
 Strategy = Literal["whole", "early", "iterative", "late"]
 Level = Literal["links", "weights", "links and weights", "links then weights"]
@@ -44,9 +44,7 @@ class PruningConfiguration:
 
     def __post_init__(self) -> None:
         for value, known, argument in ((self.strategy, Strategy, "strategy"), (self.level, Level, "level")):
-            if value not in get_args(known):
-                hint = suggestion(str(value), get_args(known))
-                raise InputError(argument, f"expected one of {', '.join(get_args(known))}, got {quoted(value)}{hint}")
+            checked_name(value, argument, get_args(known))
         if self.strategy == "whole":
             return
         checked_number(self.fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.models.fabric.presets import fabric_preset
@@ -202,8 +202,7 @@ def checked_plan(
     ------
     InputError, InputTypeError, UnknownNameError
     """
-    if preset not in _USUAL:
-        raise UnknownNameError("preset", f"no study is called {quoted(preset)}{suggestion(str(preset), _USUAL)}")
+    checked_name(preset, "preset", _USUAL)
     usual, trained = _USUAL[preset], fabric_preset(preset)
     if data is None and usual.source is None:
         raise InputError("data", f"preset {preset!r} needs images: (training, test), such as those of CIFAR-10")
