@@ -94,9 +94,9 @@ def test_steps_of_monotonicity_may_differ() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"liad_mode": "central"}, "liad_mode: expected one of 'forward'"),
+        ({"liad_mode": "central"}, "liad_mode: expected one of forward"),
         ({"max_mode": "max"}, "max_mode"),
-        ({"reduce_mode": "samples"}, "reduce_mode: expected one of 'attribute', 'sample'"),
+        ({"reduce_mode": "samples"}, "reduce_mode: expected one of attribute, sample"),
         ({"ptp_mode": 0.0}, "ptp_mode"),
         ({"ptp_mode": "invalid"}, "ptp_mode"),
         ({"p": 0.1}, "p: expected a number above 1"),

@@ -229,7 +229,7 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
     ("words", "message"),
     [
         (("--data", "sprites"), "--difficulty: is for --data clutter"),
-        (("--preset", "cl"), "--preset: no preset is called 'cl'; did you mean 'ci'?"),
+        (("--preset", "cl"), ", got 'cl'; did you mean 'ci'?"),
         (
             ("--size", 12),
             "--size: fabrics take square images of 2, 4, 8, 16, ... pixels a side, got 12 x 12; --size 16",
@@ -258,7 +258,7 @@ def test_mistakes_in_a_training_are_one_line(words: Any, message: str, demele: P
     [
         (("--fraction", "1.5"), "expected a share between 0 and 1, such as 0.5, got '1.5'"),
         (("--remove", "filters"), "argument --remove: invalid choice: 'filters'"),
-        (("--criterion", "magnitud"), "--criterion: no criterion is called 'magnitud'; did you mean 'magnitude'?"),
+        (("--criterion", "magnitud"), ", got 'magnitud'; did you mean 'magnitude'?"),
         (("--criterion", "gate", "--remove", "channels"), "--criterion: 'gate' scores links, and neither weights nor"),
         (("--criterion", "gate", "--judged-on", 0), "--data: criterion 'gate' looks at images"),
         (("--fine-tune", 0), "--fine-tune: expected a whole number of epochs >= 1, got 0"),

@@ -65,7 +65,7 @@ def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:
         (("show",), "--demo shows the one"),
         (("show", "nothing"), "cannot read nothing"),
         (("show", "study.jsonl", "--demo"), "STUDY: study.jsonl is given beside --demo"),
-        (("run", "--store", "x", "--preset", "embeded"), "--preset: no preset is called 'embeded'"),
+        (("run", "--store", "x", "--preset", "embeded"), ", got 'embeded'; did you mean 'embedded'"),
         (("run", "--store", "x", "--betas", "a"), "expected numbers, separated by commas"),
         (("run", "--store", "x", "--size", 16), "--size: is of --data"),
         (("run", "--store", "no/such/folder"), "cannot make a folder"),

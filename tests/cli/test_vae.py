@@ -109,8 +109,8 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
     ("words", "message"),
     [
         (("sprits",), "sprits: there is no such file, and no set of that name; did you mean 'sprites'?"),
-        (("--objective", "beta_vea"), "--objective: no objective is called 'beta_vea'; did you mean 'beta_vae'"),
-        (("--preset", "cl"), "--preset: no preset is called 'cl'; did you mean 'ci'?"),
+        (("--objective", "beta_vea"), ", got 'beta_vea'; did you mean 'beta_vae'"),
+        (("--preset", "cl"), ", got 'cl'; did you mean 'ci'?"),
         (("--objective", "dip_vae_i", "--beta", "2"), "--beta: it is an option of beta_vae, beta_tcvae, ada_gvae"),
         (("--beta", "-1"), "--beta: expected a finite number >= 0, got -1"),
         (("--objective", "capacity", "--capacity-steps", "0"), "--capacity-steps: expected a whole number >= 1"),

@@ -215,9 +215,9 @@ def test_names_and_meaning_are_checked() -> None:
         ConfusionCounts(counts, ("a", "b"), rows="truth")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="rows: expected 'label'"):
         confusion([1], [1], rows="x")  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError, match="measure: expected 'precision', 'recall' or 'f1', got 'accuracy'"):
+    with pytest.raises(UnknownNameError, match="measure: expected one of precision, recall, f1, got 'accuracy'"):
         table().averaged("accuracy")
-    with pytest.raises(UnknownNameError, match="average: expected 'macro', 'micro' or 'weighted', got 'samples'"):
+    with pytest.raises(UnknownNameError, match="average: expected one of macro, micro, weighted, got 'samples'"):
         table().averaged("f1", "samples")  # type: ignore[arg-type]
 
 

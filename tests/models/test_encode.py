@@ -247,7 +247,7 @@ def test_codes_that_are_not_finite_are_told_with_their_factors() -> None:
     ("given", "error", "message"),
     [
         ({"output": "mean_logvars"}, demele.UnknownNameError, "did you mean 'mean_logvar'"),
-        ({"layout": "NWHC"}, demele.UnknownNameError, "layout: no layout is called 'NWHC'"),
+        ({"layout": "NWHC"}, demele.UnknownNameError, "layout: expected 'NCHW' or 'NHWC', got 'NWHC'"),
         ({"value_range": 255}, demele.InputTypeError, r"value_range: expected \(black, white\)"),
         ({"value_range": (1, 1)}, demele.InputTypeError, r"value_range: expected \(black, white\)"),
         ({"batch": 0}, demele.InputError, "batch: expected a whole number >= 1"),

@@ -145,7 +145,7 @@ def test_what_is_said_of_them_by_hand() -> None:
         ({"n_annotators": 0}, InputError, "n_annotators: expected a whole number >= 1, got 0"),
         ({"n_annotators": 2.5}, InputError, "n_annotators: expected a whole number >= 1"),
         ({"most_fabrics": 0}, InputError, "most_fabrics: expected a whole number >= 1"),
-        ({"recipe": "paper"}, UnknownNameError, "recipe: no recipe is called 'paper'"),
+        ({"recipe": "paper"}, UnknownNameError, "recipe: expected 'embedded' or 'print', got 'paper'"),
         ({"recipe": 3}, InputTypeError, "recipe: expected a name or an AnnotatorRecipe, got int"),
         ({"step": 0.5}, InputError, r"step: expected a number in \(0, 0.4\], got 0.5"),
         ({"tolerance": 0.03}, InputError, "tolerance: expected a number in"),

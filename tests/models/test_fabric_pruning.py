@@ -275,9 +275,9 @@ def test_trained_fabrics_lose_less_by_magnitude_than_by_chance() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"level": "filters"}, UnknownNameError, "level: expected 'links' or 'channels' or 'weights'"),
+        ({"level": "filters"}, UnknownNameError, "level: expected one of links, channels, weights"),
         ({"fraction": 1}, InputError, "fraction: expected a share between 0 and 1"),
-        ({"criterion": "magnitud"}, UnknownNameError, "no criterion is called 'magnitud'; did you mean 'magnitude'"),
+        ({"criterion": "magnitud"}, UnknownNameError, "criterion: expected .*got 'magnitud'; did you mean 'magnitude'"),
         ({"criterion": "sensitivity"}, InputError, "images: criterion 'sensitivity' looks at images"),
         ({"criterion": "fisher", "images": images()}, InputError, "labels: criterion 'fisher' looks at classes"),
         ({"level": "weights", "criterion": "gate", "images": images(), "labels": labels()}, InputError, "scores links"),

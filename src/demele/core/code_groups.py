@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import checked_name, suggestion
+from demele.core.names import suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,8 @@ def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, li
 
 def _column(column: object, names: Sequence[str]) -> int:
     if isinstance(column, str):
-        checked_name(column, "code_groups", names)
+        if column not in names:
+            raise UnknownNameError("code_groups", f"no code is called {quoted(column)}{suggestion(column, names)}")
         return list(names).index(column)
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
         raise InputTypeError("code_groups", f"expected numbers or names of columns, got {quoted(column)}")

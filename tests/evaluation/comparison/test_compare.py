@@ -384,7 +384,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("no instance", {"established": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
     ("a scalar", {"labels": 3}, InputError, r"labels"),
     ("an unknown method", {"method": "bound"}, UnknownNameError, r"got 'bound'; did you mean 'bounded'\?"),
-    ("another unknown method", {"method": "prudent"}, UnknownNameError, r"did you mean 'prudent-v\d'\?"),
+    ("another unknown method", {"method": "prudent"}, UnknownNameError, r"did you mean 'prudent-v\d' or"),
     ("a method that is no name", {"method": 3}, InputError, r"method: expected one of classic"),
     ("no noise", {"method": "bounded"}, InputError, r"method 'bounded' needs noise=, a rate"),
     ("no noise", {"method": "prudent-v1"}, InputError, r"needs noise="),
