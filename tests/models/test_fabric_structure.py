@@ -211,5 +211,5 @@ def test_structures_that_are_none_are_refused(options: dict[str, Any], message: 
 def test_presets_are_known_by_name() -> None:
     assert fabric_preset("embedded").fabric(image_channels=1).counts().parameters == 110_906
     assert fabric_preset("print").training["milestones"] == (80, 120)
-    with pytest.raises(UnknownNameError, match="name: expected .*got 'embeded'; did you mean 'embedded'"):
+    with pytest.raises(UnknownNameError, match=r"name: expected .*got 'embeded'; did you mean 'embedded'"):
         fabric_preset("embeded")
