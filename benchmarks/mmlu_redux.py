@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.cases import csv_text
 from demele.core.labelled import read_labelled
 from demele.core.outputs import write_whole
+from demele.core.written import floor_percent
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
@@ -332,7 +333,7 @@ def pair_rows(questions: LabelSet) -> list[dict[str, object]]:
                     "other": worse,
                     "difference, corrected": f"{float(gap[pair]):+.4f}",
                     **{title: _shown(str(said[pair])) for title, said in verdicts.items()},
-                    "bears wrong labels %": "" if np.isnan(rate) else f"{100 * rate:.2f}",
+                    "bears wrong labels %": "" if np.isnan(rate) else floor_percent(rate).removesuffix("%"),
                 }
             )
     return rows

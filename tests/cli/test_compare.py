@@ -757,3 +757,21 @@ def test_a_csv_leaves_its_warnings_to_stderr(demele: Program, labels_folder: Pat
     assert told.err.count("demele: warning: ") >= len(notes)
     assert "demele: warning: only 8 labels were audited" in told.err or command == "assess"
     assert "warning" not in demele(command, *files, "--audit", "few.csv", "--format", "csv", "--quiet").err
+
+
+@pytest.mark.parametrize(
+    ("write", "file", "remedy"),
+    [
+        (lambda file: pd.DataFrame({"a b": [0, 1], "c": [1, 0]}).to_csv(file, index=False), "my data.csv", "::a b"),
+        (lambda file: np.savez(file, **{"old one": [0, 1], "new": [1, 1]}), "my arrays.npz", "::old one"),
+    ],
+)
+def test_what_an_error_tells_to_pick_can_be_pasted(
+    write: Any, file: str, remedy: str, demele: Program, labels_folder: Path
+) -> None:
+    write(file)
+    run = demele("compare", file, "old.npy", "label.npy")
+    assert run.status == 2
+    picked = shlex.split(run.err.partition("such as ")[2])
+    assert picked == [file + remedy]
+    assert "expected" in demele("compare", *picked, "old.npy", "label.npy").err  # of rows: it is read

@@ -14,7 +14,7 @@ from demele.core.sentences import plural
 from demele.files.column_files import read_frame
 from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
 from demele.files.named import read_table, split_name
-from demele.files.table_files import Warn
+from demele.files.table_files import Warn, picking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +199,7 @@ def _pair(text: str, names: Sequence[str], known: Mapping[str, Sequence[str]], p
     if len(items) != 1 or len(labels) != 1:
         raise InputError(
             f"{text}: expected a column of items and one of labels, got {', '.join(names[:6])}; pick both, such as "
-            f"{path}::{names[0]},{names[1]}"
+            f"{picking(path, *names[:2])}"
         )
     return items[0], labels[0]
 

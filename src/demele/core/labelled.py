@@ -192,11 +192,13 @@ def read_labelled(
         check_same_order(values, labels, (name, argument))
         read.append(predicted)
         rows.append(words.encode(predicted, name, partly=classes is None))
-    unlabelled = {_item(read[model], row) for model, row in np.argwhere(np.stack(rows) < 0)}
-    if unlabelled:
+    stacked, unlabelled = np.stack(rows), set[int | str]()
+    if stacked.min() < 0:
+        unlabelled = {_item(read[model], row) for model, row in np.argwhere(stacked < 0)}
         words = Vocabulary(tuple(sorted(unlabelled.union(words.classes))))
         coded, *rows = (words.encode(values, argument) for values in (given, *read))
-    return Labelled(coded, np.stack(rows), tuple(models), words, tuple(sorted(unlabelled)))
+        stacked = np.stack(rows)
+    return Labelled(coded, stacked, tuple(models), words, tuple(sorted(unlabelled)))
 
 
 def read_models(predictions: object, argument: str = "predictions") -> dict[str, object]:

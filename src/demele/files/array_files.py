@@ -13,7 +13,7 @@ from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.npy_files import mapped_array, members_of, objects_refused, opened_archive, read_member
 from demele.core.reading import check_unpacked, parsing, regular_file
 from demele.core.sparse_structure import checked_structure
-from demele.files.table_files import check_known, listed
+from demele.files.table_files import check_known, listed, picking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,9 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
             "as the first file, CODES; make other tables dense with .toarray()"
         )
     if not names and len(held) > 1:
-        raise InputError(f"{path}: holds {len(held)} arrays ({listed(held)}); pick one, such as {path}::{held[0]}")
+        raise InputError(
+            f"{path}: holds {len(held)} arrays ({listed(held)}); pick one, such as {picking(path, held[0])}"
+        )
     chosen = names or (held[0],)
     check_known(chosen, held, path, "array")
     arrays = _loaded(archive, path, chosen)

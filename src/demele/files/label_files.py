@@ -13,7 +13,7 @@ from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.reading import real_path
 from demele.core.sentences import mentions, plural, renamed
 from demele.files.named import listed_items, read_table, split_name, unquoted
-from demele.files.table_files import Warn
+from demele.files.table_files import Warn, picking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def _too_many(text: str, table: Any) -> str:
         return f"expected one class per row, got shape {table.shape}{pick or '; write one column to a file of its own'}"
     names = [str(name) for name in table]
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"holds {len(names)} columns ({listed}); pick one, such as {split_name(text)[0]}::{names[0]}"
+    return f"holds {len(names)} columns ({listed}); pick one, such as {picking(split_name(text)[0], names[0])}"
 
 
 def _fractions(values: NDArray[Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import check_nesting, parsing
-from demele.files.table_files import check_known, listed
+from demele.files.table_files import check_known, listed, picking
 
 #: What stands for a model that chose nothing.
 NO_ANSWER = "no answer"
@@ -116,7 +116,7 @@ def picked_one(path: Path, held: Sequence[str], picked: Sequence[str], what: str
         return chosen[0]
     if len(held) != 1 or chosen:
         raise FormatError(
-            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one, such as {path}::{held[0]}"
+            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one, such as {picking(path, held[0])}"
         )
     return held[0]
 

@@ -1,5 +1,6 @@
 """Files whose rows are paired by position: a guard against those that stand in another order."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ def refuse_other_order(texts: Sequence[str]) -> None:
             if len(first) == len(table) and _reordered(first[name], table[name]):
                 raise InputError(
                     f"{path} and {text}: column {quoted(str(name))} holds the same in another order, and rows are "
-                    f"paired by position; to join them by it, give --id {name}; if it says nothing of the rows, leave "
-                    "it out of the files"
+                    f"paired by position; to join them by it, give --id {shlex.quote(str(name))}; if it says nothing "
+                    "of the rows, leave it out of the files"
                 )
 
 

@@ -6,6 +6,7 @@ import difflib
 import json
 import math
 import re
+import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -387,6 +388,17 @@ def quoted_name(name: str) -> str:
     """
     odd = name != name.strip() or any(sign in name for sign in (",", '"', "::"))
     return '"' + name.replace('"', '""') + '"' if odd else name
+
+
+def picking(path: object, *names: str) -> str:
+    """Return what picks columns of a file, as it is written in a shell.
+
+    Examples
+    --------
+    >>> print(picking("data.csv", "old"), picking("my data.csv", "old", "score,v2"))
+    data.csv::old 'my data.csv::old,"score,v2"'
+    """
+    return shlex.quote(f"{path}::{','.join(map(quoted_name, names))}")
 
 
 def check_known(names: Sequence[str], held: Sequence[str], path: Path, what: str) -> None:

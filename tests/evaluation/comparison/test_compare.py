@@ -113,6 +113,8 @@ def test_predictions_of_a_class_that_no_label_has_count_as_wrong() -> None:
     assert "class-not-labelled" not in codes(told)
     ranking = rank({"old": NAMES[Case.old], "new": silent}, NAMES[Case.labels])
     assert codes(ranking).count("class-not-labelled") == 1
+    others = rank({"old": NAMES[Case.old], "new": silent, "newer": NAMES[Case.new]}, NAMES[Case.labels])
+    assert "class-not-labelled" not in codes(others.decision("old", "newer"))
 
 
 def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

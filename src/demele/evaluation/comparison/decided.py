@@ -175,11 +175,10 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     }
     told = {name: {"suspects": "cleaning"}.get(name, name) for name in uses}
     compared = sorted({*question.established.tolist(), *question.candidate.tolist()})
-    alone = replace(
-        question.data,
-        predictions=question.data.predictions[compared],
-        names=tuple(question.data.names[model] for model in compared),
-    )
+    alone = question.data
+    if len(compared) < len(alone.names):
+        names = tuple(alone.names[model] for model in compared)
+        alone = replace(alone, predictions=alone.predictions[compared], names=names)
     # Where a third classifier stands for the labels, agreement with it is what is asked, not accuracy.
     weak: tuple[Note, ...] = ()
     if question.of_table:

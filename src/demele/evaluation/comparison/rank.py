@@ -138,14 +138,14 @@ def rank(
     names = tuple(data.names[model] for model in order)
     return Ranking(
         names=names,
-        estimates=tuple(_estimates(asked, replace(question, level=level), int(model), measure) for model in order),
+        estimates=tuple(_estimates(asked, question, int(model), measure) for model in order),
         leads=tuple(float(leads[model]) for model in order),
         best_rank=tuple(int(best[model]) for model in order),
         worst_rank=tuple(int(worst[model]) for model in order),
         method=spec.name,
         measure=measure,
         of=question.class_of(measure),
-        level=level,
+        level=question.level,
         pair_level=asked.question.level,
         correction=asked.correction,
         n=data.n,

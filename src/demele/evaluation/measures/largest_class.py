@@ -39,10 +39,13 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     hits = np.count_nonzero(right, axis=1).astype(np.float64)
     counted = [1.0 if groups is None else effective_share(row, every, groups, level=level) for row in right]
     low, _ = ends_at(hits, np.full(hits.size, float(data.n)), np.array(counted), level=level)
-    said_nothing = tells_nothing(Table.of(data.predictions, data.labels, data.k), data.n * np.array(counted), level)
-    weak = tuple(data.names[model] for model in np.flatnonzero((low <= share) & said_nothing))
-    if not weak:
+    doubtful = np.flatnonzero(low <= share)
+    if doubtful.size:
+        table = Table.of(data.predictions[doubtful], data.labels, data.k)
+        doubtful = doubtful[tells_nothing(table, data.n * np.array(counted)[doubtful], level)]
+    if not doubtful.size:
         return ()
+    weak = tuple(data.names[model] for model in doubtful)
     told = (
         f"{message}: {shown(weak)} {'is' if len(weak) == 1 else 'are'} not shown to do better; if that surprises, "
         "check that predictions and labels have the same rows in the same order, and classes of the same meaning"
@@ -52,9 +55,11 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
 
 def unlabelled_notes(data: Labelled) -> tuple[Note, ...]:
     """Say which classes predictions alone hold."""
+    if not data.unlabelled:
+        return ()
     places = [data.vocabulary.index(item) for item in data.unlabelled]
     found = np.argwhere(np.isin(data.predictions, places))
-    if not found.size:
+    if not found.size:  # by other models
         return ()
     what = "a class" if len(places) == 1 else f"{len(places)} classes"
     text = (
@@ -67,15 +72,15 @@ def unlabelled_notes(data: Labelled) -> tuple[Note, ...]:
 def unpredicted_notes(data: Labelled) -> tuple[Note, ...]:
     """Say which classes the labels hold that no classifier predicts: a misspelt class, or another set of labels."""
     held = np.bincount(data.labels, minlength=len(data.vocabulary))
-    said = np.bincount(data.predictions.ravel(), minlength=held.size)
-    places = np.flatnonzero((held > 0) & (said == 0))
-    if not places.size:
+    met = np.bincount(data.labels[data.right.any(axis=0)], minlength=held.size)
+    places = [place for place in np.flatnonzero((held > 0) & (met == 0)) if not (data.predictions == place).any()]
+    if not places:
         return ()
     named = shown([data.vocabulary.classes[place] for place in places])
     rows = int(held[places].sum())
-    what = "class" if places.size == 1 else "classes"
+    what = "class" if len(places) == 1 else "classes"
     text = (
-        f"labels hold {places.size} {what} that no classifier predicts, {named}: {rows} of "
+        f"labels hold {len(places)} {what} that no classifier predicts, {named}: {rows} of "
         f"{data.n} rows, which count as errors of all of them"
     )
     return (Note(code="class-not-predicted", message=text, severity="warning"),)
