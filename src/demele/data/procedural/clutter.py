@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number, checked_whole
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.names import checked_name
 from demele.core.seeds import checked_seed
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.clutter_scene import GLYPHS, LEVELS, bases, drawn, whole
@@ -174,7 +174,5 @@ def clutter_labels(
     if not isinstance(images, Clutter):
         raise InputTypeError("images", f"expected a set of demele.data.clutter, got {quoted(images)}")
     share = checked_number(rate, "rate", "a share from 0 to 0.5", inside=lambda rate: 0 <= rate <= 0.5)
-    kinds = ("uniform", "visibility")
-    if kind not in kinds:
-        raise UnknownNameError("kind", f"expected a kind of noise, got {quoted(kind)}{suggestion(str(kind), kinds)}")
+    checked_name(kind, "kind", ("uniform", "visibility"))
     return images.mistaken(share, kind)

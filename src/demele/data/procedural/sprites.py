@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_number, checked_whole
-from demele.core.errors import UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.grids import LICENCE, checked_counts, checked_size, line, varied
 from demele.data.space import FactorSpace
@@ -104,9 +103,7 @@ class _Sprites(ImageSet):
     def __init__(self, size: int, counts: object, orientation: str, supersample: int, radius: float) -> None:
         self._size = size = checked_size(size)
         self._counts = checked_counts(counts, {"shape": 3, "scale": None, "orientation": None, "x": None, "y": None})
-        if orientation not in get_args(Orientation):
-            hint = suggestion(str(orientation), get_args(Orientation))
-            raise UnknownNameError("orientation", f"expected a range of angles, got {quoted(orientation)}{hint}")
+        checked_name(orientation, "orientation", get_args(Orientation))
         whole = f"a number of points along a pixel from 1 to {16}"
         self._supersample = checked_whole(supersample, "supersample", whole, inside=lambda points: 1 <= points <= 16)
         most = 0.5 - 1 / size

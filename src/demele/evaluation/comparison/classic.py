@@ -33,12 +33,21 @@ def overlap(
         return linearised(question, assumptions=assumptions, kind=kind, argument=argument)
     ends = [as_value(end, question.measure) for end in question.score_ends]
     first, second = question.apparent()
-    return from_intervals(
-        second - first,
-        (ends[0][question.established], ends[1][question.established]),
-        (ends[0][question.candidate], ends[1][question.candidate]),
-        assumptions=assumptions,
+    established, candidate = (
+        (ends[0][models], ends[1][models]) for models in (question.established, question.candidate)
+    )
+    return Outcomes(
+        candidate=candidate[0] > established[1],
+        established=established[0] > candidate[1],
+        difference=second - first,
+        # The interval of the difference reaches from end to opposite end.
+        low=candidate[0] - established[1],
+        high=candidate[1] - established[0],
+        method="overlap of score intervals",
         kind=kind,
+        established_interval=established,
+        candidate_interval=candidate,
+        assumptions=assumptions,
     )
 
 
@@ -50,26 +59,3 @@ def model_shares(question: Question, models: NDArray[np.intp], level: float) -> 
             counted = row_counts(question.data, question.measure, question.of, int(model))
             share[model] = effective_share(*counted, question.clusters, level=level)
     return share[models]
-
-
-def from_intervals(
-    difference: Floats,
-    established: tuple[Floats, Floats],
-    candidate: tuple[Floats, Floats],
-    *,
-    assumptions: tuple[str, ...],
-    kind: str,
-) -> Outcomes:
-    """Decide by the overlap of two intervals; the interval of the difference reaches from end to opposite end."""
-    return Outcomes(
-        candidate=candidate[0] > established[1],
-        established=established[0] > candidate[1],
-        difference=difference,
-        low=candidate[0] - established[1],
-        high=candidate[1] - established[0],
-        method="overlap of score intervals",
-        kind=kind,
-        established_interval=established,
-        candidate_interval=candidate,
-        assumptions=assumptions,
-    )

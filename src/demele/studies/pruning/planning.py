@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.names import checked_name, suggestion
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.names import checked_name
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.models.fabric.presets import fabric_preset
@@ -263,9 +263,7 @@ def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
     if len({one.name for one in found}) < len(found):
         raise InputError("configurations", "expected different ones, got some twice")
     for one in found:
-        if one.criterion not in CRITERIA:
-            hint = suggestion(str(one.criterion), sorted(CRITERIA))
-            raise UnknownNameError("configurations", f"no criterion is called {quoted(one.criterion)}{hint}")
+        checked_name(one.criterion, "configurations", sorted(CRITERIA))
         if "weights" in one.level and one.criterion not in OF_WEIGHTS:
             raise InputError("configurations", f"{one.criterion!r} scores links, and no weights: {one.name}")
     return found
