@@ -250,11 +250,11 @@ def pseudo_supervised(
     # Names as numbers: an annotator's name must not change its place.
     table = Annotations.from_matrix(data.predictions, classes=range(data.k))
     voted = majority_vote(table, weights=trust, seed=seed)
-    share = np.asarray(voted.details["weights"], dtype=np.float64)
-    share = share / share.sum()
+    share = np.asarray(voted.details["weights"]) / np.sum(voted.details["weights"])
     _check_others(share, data.names)
     names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
     vote = voted.labels
+    n_ties = int(are_tied(voted.probabilities).sum())
     models = _judged(data, given, vote, voted.probabilities, TieBreaks(table, seed), share, level)
     method = {"NoneType": "majority", "str": "agreement-weighted majority"}.get(
         type(weights).__name__, "weighted majority"
@@ -262,7 +262,7 @@ def pseudo_supervised(
     return PseudoEvaluation(
         models=models,
         labels=names[vote],
-        n_ties=int(are_tied(voted.probabilities).sum()),
+        n_ties=n_ties,
         confidence=np.asarray(voted.probabilities[np.arange(data.n), vote]),
         classes=data.vocabulary.classes,
         thresholds=THRESHOLDS,
@@ -271,7 +271,7 @@ def pseudo_supervised(
         rank_correlation=None if given is None else _rank_correlation(models),
         vote_accuracy=None if given is None else float(np.mean(vote == given)),
         assumptions=ASSUMPTIONS if weights is not None else ASSUMPTIONS[:-1],
-        notes=_notes(voted.probabilities, models, share),
+        notes=_notes(voted.probabilities, n_ties, models, share),
         signature=Signature(
             "pseudo_supervised",
             {"weights": weights if isinstance(weights, str | None) else share.tolist(), "level": level, "seed": seed},
@@ -337,16 +337,12 @@ def _interval(right: NDArray[np.bool_], level: float) -> Interval:
 def _rank_correlation(models: Sequence[PseudoModel]) -> float:
     from scipy.stats import rankdata
 
-    columns = [model.agreement for model in models], [float(model.apparent or 0.0) for model in models]
-    ranks = [rankdata(column) for column in columns]
-    if any(np.ptp(rank) == 0 for rank in ranks):
-        return math.nan
-    return float(np.corrcoef(*ranks)[0, 1])
+    ranks = rankdata([(model.agreement, model.apparent or 0.0) for model in models], axis=0).T
+    return math.nan if (np.ptp(ranks, axis=1) == 0).any() else float(np.corrcoef(*ranks)[0, 1])
 
 
-def _notes(shares: Floats, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
+def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
     notes = []
-    ties = int(are_tied(shares).sum())
     if ties:
         notes.append(
             Note(
