@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo demo-vae test test-all test-fast test-oldest test-oldest-short lint format types docs names bench fuzz clean
+.PHONY: demo demo-vae test test-short test-long test-oldest test-oldest-short lint format types docs names bench fuzz clean
 
 # Says what is missing on the machine, before half an environment is made that the next call would trust.
 define check_python
@@ -41,13 +41,13 @@ demo-vae: $(VENV)/.demo-vae  ## Train a small VAE on drawn sprites, less than a 
 	$(BIN)/demele vae train sprites --size 16 --network mlp --latents 6 --beta 0.6 --lr 0.002 --batch 64 --steps 3000 --format table --output demele-vae.run
 	$(BIN)/demele vae report demele-vae.run sprites --size 16 --report demele-vae.html --force
 
-test: lint types docs test-all  ## Everything that CI runs
+test: lint types docs test-short  ## Everything that CI runs
 
-test-all: $(VENV)/.dev  ## The whole test suite
-	$(BIN)/python -m pytest -n 2
+test-short: $(VENV)/.dev  ## The tests that find most faults in little time
+	$(BIN)/python -m pytest -n 2 -m "not long"
 
-test-fast: $(VENV)/.dev  ## The tests without those that start browsers, other interpreters and clusters, or simulate for long
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+test-long: $(VENV)/.dev  ## The others, before a release: browsers, other interpreters, clusters, kills, pages that are run, simulations
+	$(BIN)/python -m pytest -n 2 -m long
 
 # The wheels of these releases are for Python 3.11.
 $(OLDEST)/bin/python:

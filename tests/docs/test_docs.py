@@ -59,7 +59,11 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", pages(), ids=named)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=() if page.name == "README.md" else pytest.mark.long) for page in pages()],
+    ids=named,
+)
 def test_blocks_print_what_the_page_says(page: Path) -> None:
     assert corrected_page(page) == page.read_text(encoding="utf-8"), (
         "python -m tools.docs_snippets --write puts the new output in"

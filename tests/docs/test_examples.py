@@ -7,6 +7,7 @@ import pytest
 from tools.docs_snippets import corrected_output, examples
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", examples(), ids=lambda path: path.stem)
 def test_prints_what_is_written_beside_it(example: Path) -> None:
     assert corrected_output(example) == example.with_suffix(".txt").read_text(encoding="utf-8"), (

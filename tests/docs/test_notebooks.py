@@ -16,7 +16,7 @@ def test_each_pillar_has_a_notebook_that_the_pages_link_to() -> None:
     assert all(path.stat().st_size < 300_000 for path in NOTEBOOKS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of the kernel, which are not ours to close
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_it_says(path: Path) -> None:

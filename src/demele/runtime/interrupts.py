@@ -23,7 +23,8 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
     ...     interrupted()
     False
     """
-    if threading.current_thread() is not threading.main_thread():  # Ctrl-C reaches the main thread only
+    # Ctrl-C reaches the main thread only, and nobody where it is ignored, as in a job of the background.
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield lambda: False
         return
     found = False
