@@ -22,7 +22,7 @@ ALLOWED = {
     "core": set(),
     "runtime": {"core"},
     "estimation": {"core"},
-    "data": {"core", "runtime"},
+    "data": {"core", "runtime", "files"},
     "noise": {"core"},
     "labels": {"core", "runtime", "noise"},
     "evaluation": {"core", "runtime", "noise", "labels"},

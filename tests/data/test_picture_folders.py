@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.core.errors import FormatError
+from demele.core.errors import DemeleWarning, FormatError
 from demele.data import FactorSpace, open_images
 from tests.tolerances import assert_exact
 
@@ -51,6 +51,52 @@ def test_a_table_beside_pictures_names_them_or_counts_them(tmp_path: Path) -> No
     shuffled = open_images(folder)
     assert_exact(shuffled.images(np.arange(12)), PIXELS[order])
     assert_exact(shuffled.factors()["width"], WIDTHS[order])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("shape,x\n0,0,0\n1,1,1\n0,2,2\n1,3,3\n", "line 2: expected 2 fields as in the first, got 3"),
+        ("shape,x\n0,0\n1\n0,2\n1,3\n", "line 3: expected 2 fields as in the first, got 1"),
+        ("shape,x\n0,0\n1,1\n\n0,2\n1,3\n", "line 4: expected 2 fields, got a blank line"),
+        ("x,x\n0,0\n1,1\n0,2\n1,3\n", "more than one column called 'x'"),
+        ("dot,0.5\nbar,1.5\ndot,2.5\nbar,3.5\n", "expected 4 lines, one per picture, found 3"),
+        ("File,x\n3.png,0\n1.png,1\n2.png,2\n0.png,3\n", "column 'File' names the pictures; call it file"),
+        ("file ,x\n3.png,0\n1.png,1\n2.png,2\n0.png,3\n", "column 'file ' names the pictures; call it file"),
+    ],
+)
+def test_a_table_that_could_shift_is_refused(text: str, told: str, tmp_path: Path) -> None:
+    write_pictures(tmp_path / "folder", [f"{number}.png" for number in range(4)])
+    (tmp_path / "folder" / "factors.csv").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        open_images(tmp_path / "folder")
+    assert told in str(caught.value)
+    assert "factors.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "names"),
+    [
+        (",a,b\n0,0,0\n1,1,1\n2,0,2\n3,1,4\n", "first column has no name and numbers the rows", ["a", "b"]),
+        ("0,0.5\n1,1.5\n0,2.5\n1,3.5\n", "has no line of names", ["v1", "v2"]),
+        ("a,b\nNA,0.5\nEU,1\nEU,2\nUS,3\n", "column 'a': 1 missing values (empty cells, or NA", ["a", "b"]),
+    ],
+)
+def test_what_is_guessed_of_a_table_is_told(text: str, told: str, names: list[str], tmp_path: Path) -> None:
+    write_pictures(tmp_path / "folder", [f"{number}.png" for number in range(4)])
+    (tmp_path / "folder" / "factors.csv").write_text(text)
+    with pytest.warns(DemeleWarning) as caught:
+        images = open_images(tmp_path / "folder")
+    assert told in str(caught[0].message)
+    assert list(images.factors()) == names
+
+
+def test_columns_of_a_table_are_split_by_semicolons_too(tmp_path: Path) -> None:
+    write_pictures(tmp_path / "folder", [f"{number}.png" for number in range(4)])
+    (tmp_path / "folder" / "factors.csv").write_text("shape;x\ndot;0.5\nbar;1.5\ndot;2.5\nbar;3.5\n")
+    factors = open_images(tmp_path / "folder").factors()
+    assert factors["shape"].tolist() == ["dot", "bar", "dot", "bar"]
+    assert factors["x"].tolist() == [0.5, 1.5, 2.5, 3.5]
 
 
 @pytest.mark.parametrize(("mode", "channels"), [("L", 1), ("LA", 1), ("RGB", 3), ("RGBA", 3), ("P", 3), ("1", 1)])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, quoted
+from demele.core.errors import DemeleWarning, FormatError, InputError, quoted, warn_user
 from demele.core.npy_files import (
     ArrayHeader,
     mapped_array,
@@ -21,7 +22,7 @@ from demele.core.npy_files import (
     place_of_member,
     read_member,
 )
-from demele.core.reading import check_characters, check_unpacked, parsing, regular_file, unpacking_at_most
+from demele.core.reading import check_characters, check_unpacked, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
 from demele.data.catalogue import DRAWN
 from demele.data.factor_tables import factor_names
@@ -32,9 +33,7 @@ from demele.data.picture_folders import PictureArray, picture_names
 from demele.data.pictures import listed
 from demele.data.pixels import check_type, checked_shape
 from demele.data.space import FactorSpace
-
-if TYPE_CHECKING:
-    import pandas as pd
+from demele.files.named import read_table
 
 _PUBLISHED = "demele.data.load reads published sets"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -89,6 +88,8 @@ def open_images(
         For factors that do not vary, which are left out.
     AmbiguousKindWarning
         For whole numbers that may be classes or quantities.
+    DemeleWarning
+        For what was guessed of ``factors.csv``: row numbers left out, no names, missing values.
 
     Examples
     --------
@@ -249,11 +250,18 @@ def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.Z
 def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
     names = picture_names(folder)
     if factors is None and (folder / FACTORS).exists():
-        table = _read_table(folder / FACTORS)
-        if FILE in table:
+        path, warn = folder / FACTORS, partial(warn_user, category=DemeleWarning)
+        table: Any = read_table(str(path), warn=warn)
+        for name in getattr(table, "columns", ()):
+            gaps = int(table[name].isna().sum())
+            if gaps:
+                warn(f"{path}: column {quoted(str(name))}: {gaps:,} missing values (empty cells, or NA, None, nan)")
+            if name != FILE and table[name].isin(names).all():
+                raise FormatError(f"{path}: column {quoted(str(name))} names the pictures; call it {FILE}")
+        if FILE in getattr(table, "columns", ()):
             names = _as_listed(folder, names, table.pop(FILE).astype(str).tolist())
         if len(table) != len(names):
-            raise FormatError(folder / FACTORS, f"expected {len(names):,} lines, one per picture, found {len(table):,}")
+            raise FormatError(path, f"expected {len(names):,} lines, one per picture, found {len(table):,}")
         factors = table
     return _made(folder, PictureArray(folder, names), factors, kinds, {})
 
@@ -269,11 +277,3 @@ def _as_listed(folder: Path, held: list[str], asked: list[str]) -> list[str]:
         twice = next(name for name in asked if asked.count(name) > 1)
         raise FormatError(folder / FACTORS, f"names {quoted(twice)} more than once")
     return asked
-
-
-def _read_table(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    regular_file(path)
-    with parsing(f"{path}: not a table that can be read"):
-        return pd.read_csv(path, encoding="utf-8-sig")
