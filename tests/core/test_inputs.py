@@ -353,6 +353,19 @@ def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.Mo
     read_codes(sparse.csr_array(CODES))  # no warning: they are errors here
 
 
+def test_sparse_codes_that_would_fill_the_memory_are_refused() -> None:
+    held = (np.ones(8), (np.arange(8), np.arange(8)))
+    wide: Any = sparse.csr_array(held, shape=(8, 9_000_000))  # 576 MB as a dense array
+    told = (
+        r"a sparse matrix of 72,000,000 entries takes 549 MiB as a dense array, more than 512 MiB; "
+        r"score it with demele\.evaluate_sparse, or pass codes\.toarray\(\)"
+    )
+    with pytest.raises(demele.InputError, match=told):
+        demele.evaluate(wide, np.arange(8) % 2, "mig")
+    with pytest.raises(demele.InputError, match="takes 549 MiB as a dense array"):
+        demele.mig(wide.tolil(), np.arange(8) % 2)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "int8", "uint16", "int64", "bool"])
 def test_codes_of_every_number_type(dtype: str) -> None:
     whole = (np.arange(12).reshape(6, 2) % 5 > 1).astype(dtype)

@@ -87,6 +87,12 @@ def size_text(size: int) -> str:
     return f"{size} bytes"
 
 
+def most_unpacked(stored: int) -> int:
+    """Return how many bytes may be taken by what is stored in so many."""
+    allowed = _ALLOWED.get()
+    return stored + LARGEST_UNPACKED if allowed is None else allowed
+
+
 def check_unpacked(what: object, size: int, *, stored: int) -> None:
     """Refuse what would take more memory than it may.
 
@@ -99,8 +105,7 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
     stored : int
         Bytes that it takes as it is.
     """
-    allowed = _ALLOWED.get()
-    most = stored + LARGEST_UNPACKED if allowed is None else allowed
+    most = most_unpacked(stored)
     if size > most:
         raise FormatError(
             what,

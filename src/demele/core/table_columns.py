@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, shortened, warn_user
+from demele.core.reading import most_unpacked, size_text
 from demele.core.sentences import give, in_code, plural
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint
 from demele.core.xarray_tables import labelled_columns
-
-#: Sparse codes are made dense up to this many entries.
-MAX_DENSE_ENTRIES = 500_000_000
-
 
 #: Sparse codes of more entries or columns than this are made dense with a warning.
 MANY_DENSE_ENTRIES = 20_000_000
@@ -151,11 +148,12 @@ def _from_sparse(data: object, argument: str) -> object:
         return data
     matrix = cast(Any, data)
     n_entries = math.prod(int(size) for size in matrix.shape)
-    if n_entries > MAX_DENSE_ENTRIES:
+    size, most = 8 * n_entries, most_unpacked(8 * matrix.nnz)
+    if size > most:
         raise InputError(
             argument,
-            f"a sparse matrix of {n_entries:,} entries is too large to be made dense "
-            f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows",
+            f"a sparse matrix of {n_entries:,} entries takes {size_text(size)} as a dense array, more than "
+            f"{size_text(most)}; score it with demele.evaluate_sparse, or pass {argument}.toarray()",
         )
     if argument == "codes" and (n_entries > MANY_DENSE_ENTRIES or matrix.shape[-1] > MANY_DENSE_CODES):
         warn_user(
