@@ -241,7 +241,7 @@ def pseudo_supervised(
     >>> found.labels, found.confidence.round(2)
     (array([0, 1, 1, 0]), array([1.  , 1.  , 0.67, 0.67]))
     >>> {model.name: (model.agreement, model.expected) for model in found.models}
-    {'a': (0.75, 0.75), 'b': (0.75, 0.625), 'c': (0.5, 0.625)}
+    {'a': (0.75, 0.75), 'b': (0.75, 0.625), 'c': (0.75, 0.625)}
     """
     level = checked_level(level)
     data, given = _read(predictions, labels, classes)
