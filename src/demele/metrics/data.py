@@ -170,6 +170,14 @@ class Data:
         std = None if self.codes_std is None else self.codes_std[rows]
         return Data(self.codes.take(rows), self.factors.take(rows), std, self.groups, transitions=self.transitions)
 
+    def copied(self) -> "Data":
+        """Return the same rows in arrays of its own."""
+        codes = replace(self.codes, values=self.codes.values.copy())
+        columns = tuple(replace(factor, values=factor.values.copy()) for factor in self.factors.columns)
+        std = None if self.codes_std is None else self.codes_std.copy()
+        factors = replace(self.factors, columns=columns)
+        return Data(codes, factors, std, self.groups, transitions=self.transitions)
+
     def permuted(self, order: NDArray[np.intp]) -> "Data":
         """Return the same codes with the rows of all factors permuted together, so that they are independent."""
         return Data(self.codes, self.factors.take(order), self.codes_std, self.groups, transitions=self.transitions)

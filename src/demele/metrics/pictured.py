@@ -19,8 +19,8 @@ MOST_CODES = 200
 LEVEL = 0.01
 
 
-def rows_for_pictures(data: Data, *, seed: int) -> RowSample | None:
-    """Return some rows in a random order; None where there are more codes than a page draws."""
+def rows_for_pictures(data: Data, *, n: int, seed: int) -> RowSample | None:
+    """Return some rows, of ``n``, in a random order; None where there are more codes than a page draws."""
     if data.codes.d > MOST_CODES:
         return None
     most = min(MOST_ROWS, MOST_VALUES // (data.codes.d + data.factors.m), data.n)
@@ -31,7 +31,7 @@ def rows_for_pictures(data: Data, *, seed: int) -> RowSample | None:
         code_names=drawn.codes.names,
         factors={factor.name: np.asarray(factor.values) for factor in columns},
         levels={factor.name: factor.levels for factor in columns if factor.categorical},
-        n=data.n,
+        n=n,
     )
 
 

@@ -179,9 +179,11 @@ def _later(found: Found, source: Source, run: Run, scores: Sequence[Score]) -> L
     if "rows" not in source.states or source.in_groups or not subject.active:
         return Later(makers)
     first = headline({score.metric: score.value for score in scores})
-    judge = partial(verdict_of, rows_drawn(source.rows(), MOST_ROWS, run.seed), subject.factors.names, seed=run.seed)
+    drawn = rows_drawn(source.rows(), MOST_ROWS, run.seed)
+    judge = partial(verdict_of, drawn, subject.factors.names, seed=run.seed)
     makers["verdict"] = lambda: replace(judge(), headline=first)
-    return Later(makers, rows=rows_for_pictures(source.rows(), seed=run.seed))
+    makers["rows"] = partial(rows_for_pictures, drawn, n=source.rows().n, seed=run.seed)
+    return Later(makers)
 
 
 def matrix_chance(found: Found, source: Source) -> Callable[[], tuple[MatrixChance, ...]]:

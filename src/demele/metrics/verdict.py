@@ -129,7 +129,7 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
 def rows_drawn(data: Data, size: int, seed: int) -> Data:
     """Return a copy of so many rows, drawn at random; of all where there are no more."""
     if size >= data.n:
-        return data.take(np.arange(data.n))
+        return data.copied()
     return data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, size, replace=False)))
 
 
