@@ -1,14 +1,14 @@
 """Varied classifiers of scikit-learn, drawn at random, each of which sees its own part of the features."""
 
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from demele.runtime.threads import one_thread
 
 Floats = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ def fitted_predictions(
 
     # One thread: with more, the order of floating-point sums, and so a prediction, could depend on the machine.
     with (
-        _thread_pools(len(sys.modules)).limit(limits=1),
+        one_thread(),
         warnings.catch_warnings(),
         np.errstate(divide="ignore", invalid="ignore"),  # deviations of nearest centroids, which no distance uses
     ):
@@ -141,14 +141,6 @@ def seen_predictions(
         classes, counts = np.unique(labels, return_counts=True)
         return np.full(len(instances), classes[np.argmax(counts)])
     return fitted_predictions(model.estimator, training, labels, instances)
-
-
-@lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> Any:
-    """Find the thread pools of linear algebra; looked for again when modules, and so perhaps pools, were loaded."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 # The families. Each draws its hyperparameters over the range from a weak to a strong model.

@@ -30,6 +30,7 @@ from demele.metrics.metric import Metric, Reading
 from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note
 from demele.metrics.splits import folds
 from demele.metrics.tables import nearest_neighbours_of_groups
+from demele.runtime.threads import one_thread
 
 #: Rows for each joint cell of a group: with fewer, most cells hold a row or two, and everything seems to be told.
 ROWS_PER_CELL = 5
@@ -261,12 +262,10 @@ class Grouped(InMemory):
         """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
         if data is self.data and settings.binning in self._losses:
             return self._losses[settings.binning]
-        from threadpoolctl import threadpool_limits
-
         rows, dense = _binned(data, settings.binning), data.codes.dense()
         places = self.uncounted(settings.binning)
         losses = np.zeros((len(places), data.factors.m, data.n))
-        with threadpool_limits(limits=1):  # with more, the order of sums depends on the machine
+        with one_thread("sklearn.ensemble"):
             for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
                 known = np.flatnonzero(labels < n_bins)
                 for index, place in enumerate(places):

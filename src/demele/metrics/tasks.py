@@ -1,11 +1,8 @@
 """Independent pieces of work: metrics that share a fit, on one draw of the rows, in this process or in others."""
 
-import importlib
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +15,7 @@ from demele.metrics.plain_function import called
 from demele.metrics.request import bound
 from demele.metrics.source import half_of_rows
 from demele.runtime.progress import Report
+from demele.runtime.threads import one_thread
 from demele.runtime.work import ordered
 
 Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
@@ -136,31 +134,15 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
     return found
 
 
-@lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> Any:
-    """Find the thread pools of linear algebra; looked for again when modules, and so perhaps pools, were loaded."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _load_thread_pools(task: Task) -> None:
-    """Import what brings thread pools of its own: one that is loaded later would escape the limit below."""
-    for name in {reading.loads for reading in task.readings.values() if reading.loads}:
-        importlib.import_module(name)
-
-
 def run_task(task: Task, data: Data) -> TaskResult:
     """Run one piece of work on its draw of the data; the result holds an error of ours, if there is one."""
-    _load_thread_pools(task)
-    started = time.perf_counter()  # importing is no part of a run
-    try:
-        # One thread: with more, the order of floating-point sums, and so the last bits, depend on the machine.
-        with _thread_pools(len(sys.modules)).limit(limits=1):
+    with one_thread(*sorted({reading.loads for reading in task.readings.values() if reading.loads})):
+        started = time.perf_counter()  # importing is no part of a run
+        try:
             natives = _natives(task, _drawn(task, data))
-        return TaskResult(natives, None, time.perf_counter() - started)
-    except DemeleError as error:
-        return TaskResult({}, error, time.perf_counter() - started)
+            return TaskResult(natives, None, time.perf_counter() - started)
+        except DemeleError as error:
+            return TaskResult({}, error, time.perf_counter() - started)
 
 
 def _drawn(task: Task, data: Data) -> Data:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
+from demele.runtime.threads import one_thread
 from demele.runtime.work import ordered
 
 Floats = NDArray[np.float64]
@@ -164,7 +165,6 @@ def answered(
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
     present = np.unique(labels)
     if present.size == 1:  # many classifiers refuse a single class, and there is nothing to learn
@@ -177,7 +177,7 @@ def answered(
             f"{type(model).__name__} gives no probabilities, which this method needs; wrap it in scikit-learn's "
             "CalibratedClassifierCV, or take another",
         )
-    with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
+    with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         values: NDArray[Any]
         model.fit(features, labels)
