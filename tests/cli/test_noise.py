@@ -380,6 +380,22 @@ def test_a_column_per_annotator(demele: Program, crowd: pd.DataFrame) -> None:
     assert len(json.loads(run.out)["annotators"]) == 9
 
 
+@pytest.mark.parametrize("ids", ["numbers", "texts"])
+def test_a_column_of_names_among_columns_of_annotators(demele: Program, crowd: pd.DataFrame, ids: str) -> None:
+    table = pd.read_csv("wide.csv")
+    table["doc"] = [f"q{row:03}" if ids == "texts" else 7 * row + 1000 for row in range(len(table))]
+    table.to_csv("doc.csv", index=False)
+    run = demele("noise", "estimate", "doc.csv", "--wide")
+    assert "column doc holds the names of the items" in run.err
+    found = json.loads(run.out)
+    expected = _json(demele, "estimate", "wide.csv", "--wide")
+    assert found["annotators"] == expected["annotators"]
+    assert [row["item"] for row in found["items"]] == table["doc"].tolist()
+    assert [row["label"] for row in found["items"]] == [row["label"] for row in expected["items"]]
+    asked = demele("noise", "estimate", "doc.csv", "--wide", "--item", "doc")
+    assert (asked.out, asked.err) == (run.out, "")
+
+
 def test_every_method(demele: Program, crowd: pd.DataFrame) -> None:
     majority = _json(demele, "estimate", "crowd.csv", "--method", "majority")
     assert [row["label"] for row in majority["items"]] == labels.majority_vote(crowd).labels.tolist()
@@ -614,7 +630,8 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
             "expected three different columns, got q, q",
         ),
         (("array.npy",), "expected a table with columns item, annotator and answer, got one without names"),
-        (("wide.csv", "--wide", "--item", "a1"), "--item: names a column of a long table"),
+        (("wide.csv", "--wide", "--item", "a99"), "--item: wide.csv has no column called 'a99'; it has a0, a1"),
+        (("wide.csv", "--wide", "--answer", "a1"), "--answer: names a column of a long table"),
         (("crowd.csv", "--no-answer", "-1"), "--no-answer: is for --wide"),
         (("again.csv", "--wide"), "again.csv: column item: expected the name of another item in each row"),
         (

@@ -1,7 +1,7 @@
 """Files of answers: who says what of which item, in a long table or with a column per annotator; and what is joined."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +147,7 @@ def _wide(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
     """Return the answers of each annotator, and the names of the items if a column holds them."""
     from demele.labels.joined.annotations import COLUMN_NAMES
 
-    for role in _ROLES.values():
+    for role in ("annotator", "answer"):
         if getattr(arguments, role) is not None:
             raise InputError(f"--{role}: names a column of a long table, and --wide has a column per annotator")
     table = read_table(arguments.answers, warn=warn)
@@ -164,10 +164,31 @@ def _wide(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
         if file is not None and len(own) == 1 and own[0] in columns and real_path(file) == real_path(path):
             warn(f"{path}: column {own[0]} was left out of the annotators: it is --{option}")
             del columns[own[0]]
+    if arguments.item is not None:
+        if isinstance(table, np.ndarray) or arguments.item not in columns:
+            raise InputError(f"--item: {path} has no column called {arguments.item!r}; it has {_listed(columns)}")
+        return columns, columns.pop(arguments.item)
     named = [name for name in columns if name.casefold() in COLUMN_NAMES["items"]]
     if len(named) > 1:
-        raise InputError(f"{arguments.answers}: several columns may be the items ({', '.join(named)}); leave one out")
+        raise InputError(
+            f"{arguments.answers}: several columns may be the items ({', '.join(named)}); name one with --item"
+        )
+    if not named and not isinstance(table, np.ndarray):
+        named = _identifying(columns)[:1]
+        if named:
+            warn(f"{path}: column {named[0]} holds the names of the items: each row has another value")
     return columns, columns.pop(named[0]) if named else None
+
+
+def _identifying(columns: "Mapping[str, pd.Series[Any]]") -> list[str]:
+    """Columns with another value in each of 10 rows or more, where all other columns have half as many values."""
+    values = {name: set(held.dropna()) for name, held in columns.items()}
+    return [
+        name
+        for name, held in columns.items()
+        if len(values[name]) == len(held) >= 10
+        and 2 * len(set().union(*(values[other] for other in values if other != name))) <= len(held)
+    ]
 
 
 def _by_item(text: str | None, warn: Warn) -> ByItem | None:
@@ -295,6 +316,6 @@ def _classes(arguments: argparse.Namespace, answers: Any) -> list[int | str] | N
     return classes_named(arguments.classes, np.empty(0, dtype=object if words else np.int64))
 
 
-def _listed(table: "pd.DataFrame") -> str:
+def _listed(table: Iterable[object]) -> str:
     names = [str(name) for name in table]
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -85,7 +85,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     parser.add_argument("--demo", action="store_true", help="answers of a real crowd, whose right ones are known")
     table = parser.add_argument_group("the table of answers")
-    option(table, "--item", metavar="NAME", help="its column of items (default: item, task, ...)")
+    option(table, "--item", metavar="NAME", help="its column of items, also with --wide (default: item, task, ...)")
     option(table, "--annotator", metavar="NAME", help="its column of annotators (default: annotator, worker, ...)")
     option(table, "--answer", metavar="NAME", help="its column of answers (default: answer, label, ...)")
     option(table, "--wide", action="store_true", help="it has a column per annotator, a row per item")

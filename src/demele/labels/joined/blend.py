@@ -41,7 +41,7 @@ def consensus(
     missing: object = None,
     seed: int = 0,
 ) -> Consensus:
-    """Join the answers of several annotators, by a rule that seldom does worse than the majority.
+    """Join the answers of several annotators, by a rule that rarely does worse than the majority.
 
     The blend is the mean of what several ways say of each class of an item:
 
@@ -84,9 +84,11 @@ def consensus(
 
     Notes
     -----
-    That the members count alike is a rule of thumb found by trying, not a theorem. On three sets of answers of crowds
-    with known truth the blend was from half a point below the majority to one and a half above, and on simulated crowds
-    from .7 points below to 7 above on average; the documentation has them all. It is not always best. Where annotators
+    Equal weights of the members are a rule of thumb found by trying, not a theorem. On three sets of answers of crowds
+    with known truth the blend was from half a point below the majority to one and a half above. On 13 other crowds,
+    which had no part in choosing it, the blend was below the majority on 3, by 1.1, 1.3 and 2.3 points, and up to 8.6
+    points above on the others (mean .837 right, majority .821). On simulated crowds it was from .7 points below to 7
+    above on average; the documentation has them all. So the blend can be two points worse. Where annotators
     answer much and each in a way of their own, plain :func:`dawid_skene` can find more. Where many share a bias, such
     as a doubt that the truth has no class for, the blend can lose as the models do: there, on answers about ImageNet,
     it was 11 points below the majority. With two classes and few answers per annotator take the vote, or compare both:
