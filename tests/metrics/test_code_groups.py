@@ -56,6 +56,19 @@ def test_a_circle_is_one_code() -> None:
     assert_close(matrix.to_numpy(), np.log([[8, 1], [1, 4]]), ROUNDING)
 
 
+@pytest.mark.parametrize("given", [np.asarray, lambda array: pytest.importorskip("torch").from_numpy(array)])
+def test_each_slot_of_an_array_of_three_dimensions_is_a_group(given: Any) -> None:
+    slots = np.stack([CODES[:, :2], np.column_stack([CODES[:, 2], np.zeros(len(CODES))])], axis=1)
+    labels = ["slot0", "slot0", "slot1", "slot1"]
+    found, flat = scored(given(slots), ["mig", "sap"]), scored(slots.reshape(-1, 4), ["mig", "sap"], code_groups=labels)
+    assert found.code_names == ("slot0", "slot1")
+    assert [score.value for score in found] == [score.value for score in flat]
+    assert demele.mig(given(slots), FACTORS, kinds="categorical").value == flat["mig"].value
+    assert demele.replay(found["mig"].signature, given(slots), FACTORS).value == flat["mig"].value
+    numbered = scored(given(slots), ["mig"], code_groups={"circle": [0, 1]})
+    assert numbered.code_names == ("circle", "z3", "z4")
+
+
 def test_angles_as_numbers_are_no_straight_line_of_a_circle() -> None:
     """R2 of the angle on both columns is 320/504; the other column has its own; adjusted for one column more."""
     rows, share = len(CODES), (8**2 + 16**2) / (12 * 42)

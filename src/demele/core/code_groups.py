@@ -93,6 +93,24 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
     return CodeGroups(tuple(name for _, name in ordered), tuple(columns for columns, _ in ordered))
 
 
+def slots_as_groups(codes: Any, code_groups: object) -> tuple[Any, object]:
+    """Return codes of shape (n_samples, n_slots, n_columns) as a table, in which each slot is a group; others as given.
+
+    Groups that are given are kept: of the columns of the table, slot after slot.
+
+    Examples
+    --------
+    >>> table, groups = slots_as_groups(np.zeros((9, 2, 3)), None)
+    >>> table.shape, groups
+    ((9, 6), ['slot0', 'slot0', 'slot0', 'slot1', 'slot1', 'slot1'])
+    """
+    shape: tuple[int, ...] = getattr(codes, "shape", ())
+    if len(shape) != 3:
+        return codes, code_groups
+    slots = [f"slot{slot}" for slot in range(shape[1]) for _ in range(shape[2])]
+    return codes.reshape(shape[0], len(slots)), slots if code_groups is None else code_groups
+
+
 def groups_of_each(code_groups: object, names: Sequence[str]) -> dict[str, object]:
     """Return the groups of each of several representations: the same for all, or those named in a mapping of mappings.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.code_groups import slots_as_groups
 from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import read_pair
 from demele.core.later import Later
@@ -99,12 +100,13 @@ def single(
         if scores is not None:
             return scores
     by_position = run.get("ignore_index", False)
+    codes, groups = slots_as_groups(codes, run.get("code_groups"))
     read = read_pair(codes, factors, kinds=kinds, missing=settings.missing, ignore_index=by_position)
     source = InMemory(Subject.of(*read), codes_std)
-    if run.get("code_groups") is not None or run.get("reduce_groups") is not None:
+    if groups is not None or run.get("reduce_groups") is not None:
         from demele.metrics.code_groups import in_groups
 
-        source = in_groups(source, run.get("code_groups"), run.get("reduce_groups"))
+        source = in_groups(source, groups, run.get("reduce_groups"))
     if run.get("blocks") is not None:
         check_blocks(settings)
         source = source.in_blocks(run["blocks"])

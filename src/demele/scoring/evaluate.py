@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from demele.core.code_groups import slots_as_groups
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
@@ -94,7 +95,8 @@ def evaluate(
         The code that regularises each factor, for DMIG, XMIG, DLIG and (if given) MIG.
     code_groups : mapping of name to columns, or sequence with a label for each column, optional
         Codes of several columns: ``{"circle": [0, 1], "v": [2]}``, columns by number or name. Each group is one code,
-        named as the group; columns in none are codes of their own. Metrics that have no form for groups are left out,
+        named as the group; columns in none are codes of their own. Of codes of shape (n_samples, n_slots, n_columns)
+        each slot is a group, named ``"slot0"`` and so on. Metrics that have no form for groups are left out,
         with the reason. There is no verdict in words then.
     reduce_groups : None or "pca1"
         Take the first principal component of each group for the group, as papers on vector-valued codes do.
@@ -254,10 +256,11 @@ class Call:
             if self.blocks is not None:
                 raise InputError("blocks", "data that are read a piece at a time have no chance level; leave them out")
             return Pieces(codes, factors, codes_std)
+        codes, groups = slots_as_groups(codes, self.code_groups)
         read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
         source = InMemory(Subject.of(*read), codes_std)
-        if self.code_groups is not None or self.reduce_groups is not None:
-            source = in_groups(source, self.code_groups, self.reduce_groups)
+        if groups is not None or self.reduce_groups is not None:
+            source = in_groups(source, groups, self.reduce_groups)
         return source if self.blocks is None else source.in_blocks(self.blocks)
 
     def evaluation(

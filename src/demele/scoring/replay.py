@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from demele.core.code_groups import read_code_groups
+from demele.core.code_groups import read_code_groups, slots_as_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.inputs import read_pair
 from demele.core.results import Score
@@ -104,6 +104,7 @@ def replay(
 
 def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     """Refuse data of another shape than the signature's, warn of another version."""
+    codes, _ = slots_as_groups(codes, None)
     read_codes_, read_factors_ = read_pair(codes, factors, kinds=parsed.arguments.get("kinds"), missing="omit")
     shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
     if "code_groups" in parsed.arguments:
