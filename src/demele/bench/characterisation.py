@@ -162,7 +162,7 @@ class Characterisation(Findings, Worded):
 
     def save(self, path: str | Path) -> Path:
         """Write every value compactly; :func:`demele.bench.load` reads it."""
-        return write_whole(Path(path), packed(self))
+        return write_whole(path, packed(self))
 
     def _repr_html_(self) -> str:
         return str(self.table().to_html())

@@ -1,6 +1,5 @@
 """The bench in one call: what metrics do on representations whose properties are known, and which can be believed."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -12,7 +11,7 @@ from demele.bench.curves import Curve
 from demele.bench.planning import Seeds, checked_plan, try_functions
 from demele.bench.run import Plan, check_record, declined, measured, outcome, record_key
 from demele.bench.scenario import Candidate, Scenario
-from demele.core.errors import InputTypeError
+from demele.core.reading import path_of
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report
@@ -102,10 +101,8 @@ def characterise(
     >>> found.verdict("best_correlation", "non_linear").status
     'fails'
     """
-    if store is not None and not isinstance(store, str | os.PathLike):
-        raise InputTypeError("store", f"expected the path of a file, got {store!r}")
     plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
-    path = None if store is None else Path(store)
+    path = None if store is None else path_of(store, "store")
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")

@@ -6,7 +6,7 @@ from demele.bench.characterisation import Characterisation
 from demele.bench.packed import unpacked
 from demele.bench.reference_rows import FOLDER, referred
 from demele.core.errors import InputError
-from demele.core.reading import read_whole, unpacking_at_most
+from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.metrics.catalogue import metric_names, names_of_all
 
 __all__ = ["load", "reference"]
@@ -47,7 +47,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Characterisation:
     """
     with unpacking_at_most(max_bytes):
         try:
-            content = read_whole(Path(path))
+            content = read_whole(path_of(path))
         except OSError as error:
             raise InputError("path", f"cannot read {path}: {error.strerror or error}") from error
         return unpacked(content, str(path), Characterisation)

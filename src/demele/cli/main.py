@@ -1,6 +1,7 @@
 """The program ``demele``: reads the arguments, runs a command, and turns every user's mistake into one line."""
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -49,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 done; 2 the user's mistake, told in one line on stderr; 130 interrupted; 141 nobody reads the output.
     """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started the program
+            setattr(sys, name, io.TextIOWrapper(io.BytesIO()))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names of columns must not break a terminal that cannot show them
             stream.reconfigure(errors="backslashreplace")

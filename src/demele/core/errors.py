@@ -150,7 +150,10 @@ def quoted(value: object) -> str:
     if isinstance(value, str) and len(value) > MOST_REPEATED:
         shown = repr(value[: MOST_REPEATED // 2])
         return f"{shown}... (of {len(value)} characters)"
-    return shortened(repr(value))
+    try:
+        return shortened(repr(value))
+    except Exception:  # noqa: BLE001 - whatever a class of the user's does, the message is about its value
+        return f"a value of {type(value).__name__}"
 
 
 def warn_user(message: str, category: "type[DemeleWarning]") -> None:

@@ -44,6 +44,7 @@ def require(module: str, *, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != root:
-            raise
+            hint = "; KERAS_BACKEND=torch, set before, chooses another backend" * (root == "keras")
+            raise MissingExtraError(f"{purpose} needs {root}, which needs {error.name}: install it{hint}") from error
         extra = _EXTRA_OF[root]
         raise MissingExtraError(f"{purpose} needs {root}: install it with  pip install 'demele[{extra}]'") from error

@@ -21,8 +21,11 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.refused_values import infinite_values, missing_annotations, non_finite_codes
 from demele.core.table_columns import (
     as_float,
+    check_lengths,
     check_same_rows,
+    check_texts,
     is_missing,
+    other_lengths,
     real_column,
     real_matrix,
     series_to_numpy,
@@ -73,16 +76,11 @@ def read_pair(
     """
     if ignore_index is not None and not isinstance(ignore_index, bool):
         raise InputTypeError("ignore_index", f"expected True or False, got {quoted(ignore_index)}")
+    check_lengths(codes, factors)
     checked_codes = read_codes(codes, missing=missing)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
     if checked_codes.n != checked_factors.n:
-        turned = checked_codes.d == checked_factors.n or checked_factors.m == checked_codes.n
-        raise InputError(
-            ("codes", "factors"),
-            f"expected the same number of rows, got {checked_codes.n} rows of codes and "
-            f"{checked_factors.n} rows of factors; "
-            + ("is one of them transposed?" if turned else "row r of both must describe the same sample"),
-        )
+        raise other_lengths((checked_codes.n, checked_codes.d), (checked_factors.n, checked_factors.m))
     if not ignore_index:
         check_same_rows(codes, factors, optional=ignore_index is not None)
     check_pair(checked_codes, checked_factors)
@@ -400,6 +398,8 @@ def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
         column = column.cat.remove_unused_categories()
         return np.asarray(column.cat.codes, dtype=np.intp), tuple(str(level) for level in column.cat.categories)
     column = np.asarray(column)
+    if column.dtype.kind == "U":
+        check_texts("factors", column.tolist())
     series = pd.Series(column, dtype=object if column.dtype == object else None)
     if series.dtype == object:
         types = {type(value) for value in series if value is not None and not is_missing(value)}
@@ -410,5 +410,7 @@ def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
             )
         if len(types) > 1:
             series = series.map(lambda value: None if value is None or is_missing(value) else str(value))
-    indices, levels = pd.factorize(series, sort=True)
-    return np.asarray(indices, dtype=np.intp), tuple(str(level) for level in levels)
+    indices, found = pd.factorize(series, sort=True)
+    levels = tuple(str(level) for level in found)
+    check_texts("factors", (name, *levels))
+    return np.asarray(indices, dtype=np.intp), levels

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.sentences import in_code, plural, setting
-from demele.core.table_columns import as_column, check_same_order, split_columns
+from demele.core.table_columns import as_column, check_same_order, check_texts, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,22 +173,16 @@ def read_labelled(
     InputError, InputTypeError, NotEnoughData
         Naming the argument, how many values are wrong and the first row.
     """
+    for name, values in models.items():
+        if isinstance(values, np.ndarray) and isinstance(labels, np.ndarray) and values.ndim == labels.ndim == 1:
+            _check_sizes((name, argument), values.size, labels.size, len(models))  # before a view is copied
     given = read_labels(labels, argument)
     words = vocabulary(given, classes=classes)
     coded = words.encode(given, argument)
     read, rows = [], []
     for name, values in models.items():
         predicted = read_labels(values, name)
-        if predicted.size != given.size:
-            raise InputError(
-                (name, argument),
-                f"expected the same number of rows, got {predicted.size} and {given.size}; "
-                + (
-                    "are rows and columns exchanged? expected one column, or one entry of a mapping, per model"
-                    if len(models) == given.size and len(models) > 2
-                    else "row r of both must be the same instance"
-                ),
-            )
+        _check_sizes((name, argument), predicted.size, given.size, len(models))
         check_same_order(values, labels, (name, argument))
         read.append(predicted)
         rows.append(words.encode(predicted, name, partly=classes is None))
@@ -199,6 +193,19 @@ def read_labelled(
         coded, *rows = (words.encode(values, argument) for values in (given, *read))
         stacked = np.stack(rows)
     return Labelled(coded, stacked, tuple(models), words, tuple(sorted(unlabelled)))
+
+
+def _check_sizes(names: tuple[str, str], predicted: int, given: int, n_models: int) -> None:
+    if predicted != given:
+        raise InputError(
+            names,
+            f"expected the same number of rows, got {predicted} and {given}; "
+            + (
+                "are rows and columns exchanged? expected one column, or one entry of a mapping, per model"
+                if n_models == given and n_models > 2
+                else "row r of both must be the same instance"
+            ),
+        )
 
 
 def read_models(predictions: object, argument: str = "predictions") -> dict[str, object]:
@@ -245,6 +252,7 @@ def read_labels(values: object, argument: str) -> NDArray[Any]:
     if array.dtype.kind == "f":
         return _whole(array, argument)
     if array.dtype.kind == "U":
+        check_texts(argument, array.tolist())
         return array.astype(object)
     if array.dtype.kind in "OT":
         return _objects(array.astype(object, copy=False), argument)
@@ -403,7 +411,9 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     kinds = [isinstance(value, str) for value in array]
     if all(kinds):
         # Members of an enumeration and NumPy strings are strings, but are shown and sorted in ways of their own.
-        return np.array([str.__str__(value) for value in array], dtype=object)
+        texts = [str.__str__(value) for value in array]
+        check_texts(argument, texts)
+        return np.array(texts, dtype=object)
     if any(kinds):
         row = kinds.index(not kinds[0])
         raise InputTypeError(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from demele.core.errors import OutputError
-from demele.core.reading import size_text
+from demele.core.reading import path_of, size_text
 
 #: Longest name, in bytes, that is repeated in the name of the file beside: file systems allow 255 in all.
 _LONGEST = 200
@@ -56,7 +56,7 @@ def write_whole(path: str | Path, content: bytes | str, *, replace: bool = True)
     ...     write_whole(f"{folder}/scores.csv", "metric,value\n").read_text()
     'metric,value\n'
     """
-    path = Path(path)
+    path = path_of(path)
     try:
         data = content.encode("utf-8") if isinstance(content, str) else content
     except UnicodeEncodeError as error:
@@ -129,7 +129,7 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
     ...     Path(f"{folder}/images.npy").read_text()
     'firstsecond'
     """
-    path = Path(path)
+    path = path_of(path)
     with _failing(path):
         target = _target(path)
         held = _status(target)
@@ -168,7 +168,7 @@ def check_room(path: str | Path, size: int) -> None:
     OutputError
         Also if there is no folder to write to.
     """
-    path = Path(path)
+    path = path_of(path)
     with _failing(path):
         free = shutil.disk_usage(path.parent).free
     if free < size:

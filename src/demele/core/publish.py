@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from demele.core.reading import path_of
+
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
 PAGES = {
     "evaluation": "demele.report.scores:write_report",
@@ -36,7 +38,7 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
 
     Nothing else in demele reaches a room above its own: a test says so.
     """
-    return _found(PAGES[page])(content, Path(path), **options)
+    return _found(PAGES[page])(content, path_of(path), **options)
 
 
 #: What writes results for a paper: its argument is a list of what their ``to_dict()`` returns.

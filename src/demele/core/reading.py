@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleError, FormatError, InputError, shortened
+from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, shortened
 from demele.core.sentences import give
 
 #: How much more than its own size a file may take once it is unpacked, unless the user says otherwise.
@@ -116,6 +116,21 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
 
 def _rounded_up(size: int) -> int:
     return 1 << max(size - 1, 1).bit_length()
+
+
+def path_of(value: Any, argument: str = "path") -> Path:
+    """Return what names a file or folder as a path.
+
+    Raises
+    ------
+    InputTypeError
+        If it is no text and no path.
+    """
+    try:
+        return Path(value)
+    except TypeError as error:
+        what = f"expected the path of a file or folder, got {type(value).__name__}"
+        raise InputTypeError(argument, what) from error
 
 
 def regular_file(path: Path) -> int:

@@ -3,7 +3,7 @@
 import importlib
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -175,11 +175,56 @@ def _from_tensor(data: object, argument: str) -> object:
             )
         return np.stack(parts)
     if hasattr(data, "detach") and hasattr(data, "cpu"):
-        tensor = cast(Any, data).detach().cpu()
-        if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":
-            tensor = tensor.float()
-        return tensor.numpy()
+        tensor: Any = data
+        kind = f"{getattr(tensor, 'dtype', '')} on {getattr(tensor, 'device', '')}, {getattr(tensor, 'layout', '')}"
+        try:
+            tensor = tensor.detach().cpu()
+            if str(getattr(tensor, "dtype", "")).startswith(("torch.bfloat16", "torch.float8")):
+                tensor = tensor.float()
+            if hasattr(tensor, "resolve_conj"):
+                tensor = tensor.resolve_conj().resolve_neg()
+            return tensor.numpy()
+        except (RuntimeError, TypeError) as error:  # of whatever holds no plain numbers in memory
+            remedy = "pass one that .numpy() can convert: see .to_dense(), .dequantize(), .to_padded_tensor()"
+            raise InputTypeError(argument, f"expected a dense tensor of numbers, got one of {kind}", remedy) from error
     return data
+
+
+def check_texts(argument: str, texts: Iterable[str]) -> None:
+    """Refuse halves of characters, which Python can hold and no file, table or page can.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise InputError(argument, f"a text holds half a character, {half!a}, which no file can store") from error
+
+
+def check_lengths(first: object, second: object) -> None:
+    """Refuse arrays of codes and factors of different lengths before they are copied: one may be a view of billions.
+
+    Raises
+    ------
+    InputError
+    """
+    if all(type(data).__module__ == "numpy" for data in (first, second)):
+        codes, factors = np.asanyarray(first), np.asanyarray(second)
+        if codes.ndim == 2 and factors.ndim in (1, 2) and 0 < len(codes) != len(factors) > 0:
+            raise other_lengths(codes.shape, (*factors.shape, 1)[:2])
+
+
+def other_lengths(codes: tuple[int, ...], factors: tuple[int, ...]) -> InputError:
+    """Return the error of codes and factors of different lengths, by their shapes."""
+    turned = codes[1] == factors[0] or factors[1] == codes[0]
+    return InputError(
+        ("codes", "factors"),
+        f"expected the same number of rows, got {codes[0]} rows of codes and {factors[0]} rows of factors; "
+        + ("is one of them transposed?" if turned else "row r of both must describe the same sample"),
+    )
 
 
 def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]] | None:

@@ -146,6 +146,10 @@ def _column(factor: Factor, given: Any) -> Any:
 
 def _numbers(levels: Sequence[str]) -> list[Any]:
     try:
+        return [int(level) for level in levels]  # as a float, one beyond 2^53 would be its neighbour
+    except ValueError:  # some have a point
+        pass
+    try:
         values = [float(level) for level in levels]
     except ValueError:  # truth values
         return list(levels)

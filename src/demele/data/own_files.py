@@ -22,7 +22,7 @@ from demele.core.npy_files import (
     place_of_member,
     read_member,
 )
-from demele.core.reading import check_characters, check_unpacked, regular_file, unpacking_at_most
+from demele.core.reading import check_characters, check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
 from demele.data.catalogue import DRAWN
 from demele.data.factor_tables import factor_names
@@ -102,7 +102,7 @@ def open_images(
     ...     demele.data.open_images(f"{folder}/mine.npz")
     ImageSet(mine.npz: 6 images of 8 x 8 x 1; 2 shape × 3 x)
     """
-    path = Path(path)
+    path = path_of(path)
     with unpacking_at_most(max_bytes):
         if path.is_dir():
             return _from_folder(path, factors, kinds)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
 from demele.core.outputs import WholeFile, check_room, writing_whole
+from demele.core.reading import path_of
 from demele.data.images import ImageSet
 from demele.data.own_files import TEXTS
 from demele.data.pixels import BLOCK
@@ -59,7 +60,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
     ...     demele.data.open_images(path)
     ImageSet(sprites: 96 images of 16 x 16 x 1; 3 shape × 2 scale × 4 orientation × 2 x × 2 y)
     """
-    path = Path(path)
+    path = path_of(path)
     if path.suffix != ".npz":
         raise InputError("path", f"expected a file that ends in .npz, got {quoted(str(path))}")
     columns = {str(name): _plain_column(name, column) for name, column in images.factors().items()}

@@ -57,7 +57,7 @@ def read_csv(
     import pandas as pd
 
     what = f"{path}: not a table that can be read"
-    with parsing(what), _in_utf8(path):
+    with parsing(what), _in_utf8(path), long_fields():
         delimiter, first = first_row(path)
         # where commas split the columns, none stands in their numbers, whatever other files have
         decimal = "." if delimiter == "," else _DECIMAL.get()
@@ -92,6 +92,16 @@ def read_csv(
     return picked if names else np.asarray(picked.to_numpy())
 
 
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let a field within be as long as a file may be: a line of many columns is one field by other delimiters."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def text_of(path: Path) -> str:
     """Return the content of a file of text in UTF-8.
 
@@ -124,7 +134,7 @@ def first_row(path: Path) -> tuple[str, list[str]]:
         line = next((line for line in file if line.strip()), "")
     if not line:
         raise FormatError(f"{path}: is empty")
-    with parsing(f"{path}: not a table that can be read"):
+    with parsing(f"{path}: not a table that can be read"), long_fields():
         rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in _DELIMITERS}
     signs = [sign for sign in _DELIMITERS if sign != _DECIMAL.get()]
     delimiter = max(signs, key=lambda sign: len(rows[sign]))

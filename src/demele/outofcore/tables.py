@@ -21,6 +21,7 @@ from demele.core.errors import (
 )
 from demele.core.extras import require
 from demele.core.parquet_files import decoded, facts_of, parsing_parquet, text_columns
+from demele.core.reading import path_of
 from demele.core.table_columns import split_columns
 
 #: Rows of one piece of work, unless files are cut otherwise.
@@ -185,7 +186,7 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
     True
     """
     require("pyarrow", purpose="scan_parquet")
-    path = Path(path)
+    path = path_of(path)
     if path.is_dir():
         files = sorted(
             (file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")) and file.is_file()),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.extras import require
+from demele.core.reading import path_of
 from demele.report.comparisons_drawn import COLOURS, FIGURES
 from demele.report.comparisons_view import CELLS, ComparisonView, MethodLook, cells_of, comparison_view, slugs
 from demele.report.print_figures import (
@@ -63,7 +64,7 @@ def write_pictures(
         for name, figure in _figures(view, new_figure).items():
             for form in asked:
                 drawn[f"{name}.{form}"] = figure_bytes(figure, form)
-    return write_figures(drawn, Path(folder))
+    return write_figures(drawn, path_of(folder, "folder"))
 
 
 def _figures(view: ComparisonView, new_figure: Callable[..., Any]) -> dict[str, Any]:

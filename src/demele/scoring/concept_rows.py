@@ -161,9 +161,9 @@ def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
     if issparse(codes):
         return read_sparse_codes(codes, code_names)
     dense = read_codes(codes)
-    return read_sparse_codes(
-        csc_array(np.asarray(dense.values)), list(dense.names) if code_names is None else code_names
-    )
+    values = np.asarray(dense.values)
+    values = values.astype(np.float32) if values.dtype == np.float16 else values  # SciPy has none of 16 bits
+    return read_sparse_codes(csc_array(values), list(dense.names) if code_names is None else code_names)
 
 
 def whole_number(argument: str, value: object, least: int) -> int:

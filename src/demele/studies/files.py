@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError
-from demele.core.reading import parsing
+from demele.core.reading import parsing, path_of
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
@@ -129,7 +129,7 @@ def load(path: str | Path) -> Study:
     ...     studies.load(f"{folder}/study")
     Study(1 model of sprites, 1 partial)
     """
-    path = Path(path)
+    path = path_of(path)
     if not path.is_dir():
         return _unpacked(path)
     if not (path / FILE).exists() or not (path / ROWS).exists():

@@ -1,13 +1,13 @@
 """The folder of a study."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError, InputTypeError, OutputError
+from demele.core.errors import InputError, OutputError
+from demele.core.reading import path_of
 
 __all__ = ["study_folder", "working_folder"]
 
@@ -32,9 +32,7 @@ def working_folder(store: Any, rows: str, *, prefix: str) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=prefix) as folder:
             yield Path(folder)
         return
-    if not isinstance(store, str | os.PathLike):
-        raise InputTypeError("store", f"expected the path of a folder, got {store!r}")
-    yield study_folder(Path(store), rows)
+    yield study_folder(path_of(store, "store"), rows)
 
 
 def study_folder(folder: Path, rows: str) -> Path:

@@ -15,6 +15,7 @@ from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, Measu
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.names import checked_name
+from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.core.sentences import in_code, setting
@@ -162,7 +163,7 @@ def compare_methods(
         classes=classes,
         seed=asked_seed,
     )
-    path = None if store is None else Path(store)
+    path = None if store is None else path_of(store, "store")
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
         return concluded(plan, sweep.records, title=title)

@@ -27,6 +27,7 @@ from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.packed_classes import packed_classes, unpacked_classes
+from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg
@@ -164,7 +165,7 @@ def noise_experiment(
     usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
     wanted = (usual[:1] if reference == "paired" else usual) if measures is None else measures
     checked_reference(reference, read_measures(wanted, about.words))
-    path = None if store is None else Path(store)
+    path = None if store is None else path_of(store, "store")
     identity = settings.identity(about)
     with Sweep(identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         annotators = _annotators(about, settings, sweep)

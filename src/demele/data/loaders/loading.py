@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from demele.core.errors import DemeleError, InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.names import checked_name, suggestion
-from demele.core.reading import size_text
+from demele.core.reading import path_of, size_text
 from demele.data.images import ImageSet
 from demele.data.loaders.cars3d import CARS3D
 from demele.data.loaders.cifar import CIFAR10, CIFAR100
@@ -125,7 +125,7 @@ def load(
     published = published_set(name)
     return load_as(
         published,
-        Path(path),
+        path_of(path),
         variant=variant,
         size=size,
         resample=resample,
@@ -170,7 +170,7 @@ def load_as(
         opened, whole = _opened(request, check, report)
         target = whole if size is None else whole.resized(size, checked_resample(resample))
         if cache is not None and cache != PACKED:
-            return _cached(request, opened, target, resample, Path(cache), report)
+            return _cached(request, opened, target, resample, path_of(cache, "cache"), report)
         if cache == PACKED and not published.binary:
             binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
             raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")

@@ -18,6 +18,7 @@ from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.extras import require
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.packed_classes import unpacked_classes
+from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
@@ -148,7 +149,7 @@ def fabric_annotators(
         seed=checked_seed(seed),
         device=device,
     )
-    where = None if store is None else Path(store)
+    where = None if store is None else path_of(store, "store")
     with Sweep(_identity(common, words), store=where, n_jobs=processes, executor=executor, progress=progress) as sweep:
         records = _trained(sweep, common, wanted, most)
     states = _states(records, common)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.extras import require
 from demele.core.names import checked_name
+from demele.core.reading import path_of
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.models.fabric.run import FabricRun
@@ -209,7 +210,7 @@ class Fabric(WrittenFabric):
             {**self._state(), "status": "running", "problem": ""},
             spec,
             Feed(given, known, where),
-            checkpoint=None if checkpoint is None else Path(checkpoint),
+            checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
             threads=None if threads is None else checked_count(threads, "threads", 1),
         ).run(checked_count(epochs, "epochs", 1), progress=progress, on_epoch=on_epoch)
@@ -271,7 +272,7 @@ class Fabric(WrittenFabric):
         from demele.models.checkpoint import write_checkpoint
         from demele.models.fabric.state import LAYOUT
 
-        write_checkpoint(Path(path), self._state(), LAYOUT)
+        write_checkpoint(path_of(path), self._state(), LAYOUT)
         return Path(path)
 
     @classmethod
@@ -284,11 +285,11 @@ class Fabric(WrittenFabric):
             If there is no such file, or it is something else.
         """
         require("torch", purpose="a fabric")
-        from demele.core.reading import parsing
+        from demele.core.reading import parsing, path_of
         from demele.models.checkpoint import read_checkpoint
         from demele.models.fabric.state import LAYOUT
 
-        content = read_checkpoint(Path(path), LAYOUT)
+        content = read_checkpoint(path_of(path), LAYOUT)
         what = f"{path}: not {LAYOUT.what}"
         with parsing(what):
             return cls._of(content, what)

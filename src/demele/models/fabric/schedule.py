@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.reading import path_of
 from demele.data.images import ImageSet
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.run import FabricRun
@@ -136,7 +137,7 @@ def fit_pruned(
     checked_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
     for level in levels:
         check_level(criterion, level)
-    where = None if folder is None else Path(folder)
+    where = None if folder is None else path_of(folder, "folder")
     if where is not None and not where.is_dir():
         raise InputError("folder", f"there is no folder {where}; make it first")
 

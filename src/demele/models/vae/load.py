@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.extras import require
-from demele.core.reading import parsing
+from demele.core.reading import parsing, path_of
 from demele.models.vae.model import VAE
 
 
@@ -44,7 +44,7 @@ def load(path: str | Path, *, network: Any = None) -> VAE:
     require("torch", purpose="a VAE")
     from demele.models.vae.fitting import reopened
 
-    pair, content = reopened(Path(path), network)
+    pair, content = reopened(path_of(path), network)
     spec = pair.spec
     with parsing(f"{path}: its spec is not that of a model"):
         vae = VAE(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError
-from demele.core.reading import parsing
+from demele.core.reading import parsing, path_of
 from demele.core.store import Key, Store
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
@@ -69,7 +69,7 @@ def load_pruning(path: str | Path) -> PruningStudy:
     ...     len(studies.load_pruning(kept).to_frame())
     345
     """
-    path = Path(path)
+    path = path_of(path)
     if not path.is_dir():
         return _unpacked(path)
     if not (path / FILE).exists() or not (path / ROWS).exists():
