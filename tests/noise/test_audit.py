@@ -46,7 +46,7 @@ def test_inclusion_of_the_other_designs() -> None:
         ([1, -2], r"row numbers from 0, got 1 negative ones, first -2 \(entry 1\)"),
         ([1.0, 2.0], r"of an integer type, got float64, first .*; pass rows.astype\(int\)"),
         ([True, False], r"got a mask; pass numpy.flatnonzero\(mask\)"),
-        ([], "at least 1 audited row, got none"),
+        ([], "at least 1 row, got none"),
         ([[1], [2]], r"shape \(k,\), got shape \(2, 1\)"),
         (["a", "b"], "integer type"),
         (None, "NoneType"),

@@ -70,7 +70,8 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.report.terminal.labels import assessment_table
 
     files = [
-        getattr(arguments, name) for name in ("predictions", "labels", "transition", "audit", "true_labels", "groups")
+        getattr(arguments, name)
+        for name in ("predictions", "labels", "transition", "audit", "second_audit", "true_labels", "groups")
     ]
     check_targets(arguments, ("report", "output", "methods"), files=files)
     check_knowledge(arguments)
@@ -96,7 +97,9 @@ def _run(arguments: argparse.Namespace) -> None:
         columns = in_one_vocabulary(
             {name: (column if name == "predictions" else label_column)(text, warn) for name, text in read.items()}
         )
-    known = classes | read_knowledge(arguments, read_labels(columns["labels"], "labels"), warn)
+    known = classes | read_knowledge(
+        arguments, read_labels(columns["labels"], "labels"), warn, [columns["predictions"]]
+    )
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
         assessment = evaluation.assess(**columns, **known)
     kind = format_of(arguments.format, arguments.output, papers=True)

@@ -69,6 +69,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     option(what, "--audit", help="expert labels that there are: how many more rows would settle it?")
     option(what, "--audit-design", "--audit-key", "--classes")
+    parser.set_defaults(second_audit=None)
     option(what, "--level", help="confidence of the verdict (default: 0.95)")
     option(what, "--target", choices=("population", "sample"), help="on new instances (the default), or on these")
     option(what, "--draws", type=int, metavar="N", help="simulated truths for each assumption (default: 40)")
@@ -138,7 +139,7 @@ def _forecast(arguments: argparse.Namespace, warn: Any) -> "AuditForecast":
     columns = in_one_vocabulary({**{("model", name): values for name, values in read.items()}, "labels": labels})
     labels = columns.pop("labels")
     predictions = {name: columns[("model", name)] for name in read}
-    known |= read_knowledge(arguments, read_labels(labels, "labels"), warn)
+    known |= read_knowledge(arguments, read_labels(labels, "labels"), warn, predictions.values())
     known |= given(arguments, "wrong", "target", "draws", "seed", sizes="rows")
     with suggesting_classes([*predictions.values(), labels]), reporting(arguments.quiet) as report:
         return evaluation.forecast_audits(predictions, labels, progress=report or False, **known)

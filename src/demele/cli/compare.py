@@ -1,7 +1,7 @@
 """``demele compare``: is the candidate really better, when some labels are wrong? Two classifiers, or many."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.ask import add_ask, asked_in_sheet, asked_labels, check_ask
@@ -249,7 +249,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--errors: is for two classifiers, as ESTABLISHED CANDIDATE LABELS")
     if several and arguments.names is not None:
         raise InputError("--names: is for two classifiers; several are called by their columns")
-    read = [*files, *(getattr(arguments, name) for name in _FROM_FILES)]
+    read = [*files, *(getattr(arguments, name) for name in _FROM_FILES), arguments.second_audit]
     if arguments.ask is not None:  # its answers are kept
         check_writable(arguments.ask, force=True, inputs=[split_name(text)[0] for text in read if text is not None])
     check_targets(
@@ -281,9 +281,11 @@ def _names(arguments: argparse.Namespace) -> tuple[str, str]:
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def _knowledge(arguments: argparse.Namespace, labels: "NDArray[Any]", warn: Warn) -> dict[str, Any]:
+def _knowledge(
+    arguments: argparse.Namespace, labels: "NDArray[Any]", warn: Warn, predictions: Iterable[Any] = ()
+) -> dict[str, Any]:
     plain = ("method", "measure", "target", "prudence", "correction", "exact", "errors", "seed")
-    found = read_knowledge(arguments, labels, warn) | given(arguments, *plain)
+    found = read_knowledge(arguments, labels, warn, predictions) | given(arguments, *plain)
     if arguments.difficulty is not None:
         found["difficulty"] = column(arguments.difficulty, warn, numbers=True)
     if arguments.suspects is not None:
@@ -308,7 +310,14 @@ def _columns(
             columns[name] = column(getattr(arguments, name), warn)
     columns = in_one_vocabulary(columns)
     predictions, labels = {name: columns.pop(("model", name)) for name in read}, columns.pop("labels")
-    return predictions, labels, {**_knowledge(arguments, read_labels(labels, "labels"), warn), **columns}
+    return (
+        predictions,
+        labels,
+        {
+            **_knowledge(arguments, read_labels(labels, "labels"), warn, predictions.values()),
+            **columns,
+        },
+    )
 
 
 def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], Any, dict[str, Any]]:

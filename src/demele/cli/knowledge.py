@@ -1,17 +1,18 @@
 """What is known of the labels: options that ``demele assess`` and ``demele compare`` share, and their files."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from demele.cli.options import given, option
 from demele.core.errors import InputError
 from demele.files.audit_files import TRUE, read_audit
 from demele.files.expert_sheets import key_path
-from demele.files.label_files import classes_named, column, read_transition
+from demele.files.label_files import classes_named, column, in_file, read_transition
 from demele.files.sheet_answers import read_sheet, sheet_audit
 from demele.files.table_files import Warn
 from demele.files.workbooks import is_sheet_name
@@ -31,6 +32,7 @@ CALLED = {
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
     """Add what may be known of the labels to the options of a command."""
     known = parser.add_argument_group("what is known of the labels")
+    parser.set_defaults(second_audit=None)
     option(known, "--noise-rate", "--transition", "--audit", "--audit-design", "--audit-key")
     option(known, "--expert-error", "--expert-errors", "--true-labels", "--groups", "--classes")
 
@@ -47,8 +49,14 @@ def check_knowledge(arguments: argparse.Namespace) -> None:
         raise InputError("--expert-errors: says how the expert errs, but not how often; give --expert-error E as well")
 
 
-def read_knowledge(arguments: argparse.Namespace, labels: NDArray[Any], warn: Warn) -> dict[str, Any]:
-    """Return what was given, as arguments of the library; but for the true labels, whose classes others may change."""
+def read_knowledge(
+    arguments: argparse.Namespace, labels: NDArray[Any], warn: Warn, predictions: Iterable[Any]
+) -> dict[str, Any]:
+    """Return what was given, as arguments of the library; but for the true labels, whose classes others may change.
+
+    ``predictions``: of the classifiers. A second audit was drawn where these disagree, or where the only one
+    contradicts the labels.
+    """
     known = given(arguments, "level", "expert_error", "expert_errors", noise="noise_rate")
     if arguments.transition is not None:
         known["noise"] = read_transition(arguments.transition, labels, warn)
@@ -57,19 +65,37 @@ def read_knowledge(arguments: argparse.Namespace, labels: NDArray[Any], warn: Wa
     if arguments.classes is not None:
         known["classes"] = classes_named(arguments.classes, labels)
     if arguments.audit is not None:
-        known["audit"] = _audit(arguments, labels, known.get("classes"), warn)
+        texts = [text for text in (arguments.audit, arguments.second_audit) if text is not None]
+        audits = [_audit(text, arguments, labels, known.get("classes"), warn) for text in texts]
+        known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, predictions, labels)
     return known
 
 
+def _joined(audits: Sequence["Audit"], texts: Sequence[str], predictions: Iterable[Any], labels: Any) -> "Audit":
+    """Join an audit of all rows and one of the rows on which classifiers disagree."""
+    from demele.core.labelled import read_labels
+    from demele.labels import join_audits
+
+    said = [read_labels(values, "predictions") for values in predictions]
+    others, what = (
+        (said[1:], "the classifiers disagree") if len(said) > 1 else ([labels], "PREDICTIONS contradict LABELS")
+    )
+    apart = np.any([said[0] != other for other in others], axis=0)
+    if not apart.any():
+        raise InputError(f"--audit {texts[1]}: expected rows on which {what}, of which there are none; leave it out")
+    with in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
+        return join_audits(*audits, within=np.flatnonzero(apart))
+
+
 def _audit(
-    arguments: argparse.Namespace, labels: NDArray[Any], classes: Sequence[object] | None, warn: Warn
+    text: str, arguments: argparse.Namespace, labels: NDArray[Any], classes: Sequence[object] | None, warn: Warn
 ) -> "Audit":
     """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
-    sheet, key = Path(arguments.audit), arguments.audit_key
+    sheet, key = Path(text), arguments.audit_key
     if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
         if sheet.suffix.lower() == ".xlsx":
             raise InputError(f"--audit-key: {sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")
-        return read_audit(arguments.audit, arguments.audit_design, labels, warn)
+        return read_audit(text, arguments.audit_design, labels, warn)
     answers = read_sheet(sheet, labels, key=key, classes=classes)
     if arguments.audit_design not in (None, answers.key.design):
         raise InputError(f"--audit-design {arguments.audit_design}: the key of {sheet} says {answers.key.design}")

@@ -113,7 +113,9 @@ _SHARED: Mapping[str, dict[str, Any]] = {
         argument="noise",
     ),
     "--audit": _is(
-        f"expert labels of some rows: columns {ROW} (from 0) and {TRUE}; demele audit draws them", metavar="FILE"
+        f"expert labels of some rows: columns {ROW} (from 0) and {TRUE}; demele audit draws them. A second --audit "
+        "adds rows drawn at random where the classifiers disagree (one classifier: where it contradicts the label)",
+        metavar="FILE",
     ),
     "--audit-design": _is(
         "how those rows were chosen, where the file does not say: at random, in the order of the file; with the "
@@ -220,6 +222,18 @@ def option(
             group.add_argument(old, use=flag, **settings)
 
 
+class _Once(argparse._StoreAction):
+    """The value of an option, which another does not replace; a second --audit is kept beside the first."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        given: list[str] = namespace.__dict__.setdefault("given_once", [])
+        name = "second_audit" if self.dest == "audit" in given else self.dest
+        if option_string is not None and name in given:
+            parser.error(f"argument {option_string}: given too often; only --audit may be given twice")
+        given.append(name)
+        setattr(namespace, name, values)
+
+
 class _Old(argparse.Action):
     """A name that an option had."""
 
@@ -236,6 +250,10 @@ class Parser(argparse.ArgumentParser):
     """Reports mistakes in one line, and suggests the option that was meant."""
 
     _words: Sequence[str] = ()
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.register("action", None, _Once)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Read the arguments; what they are is kept, to know whose options may have been meant."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         symmetric_transition,
     )
     from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_model_noise
-    from demele.noise.audit import Audit, CodedAudit
+    from demele.noise.audit import Audit, CodedAudit, join_audits
     from demele.noise.audit_drawing import AuditPlan, doubt, draw_audit
     from demele.noise.budget import NoiseBudget, noise_budget
     from demele.noise.factor_noise import (
@@ -45,7 +45,7 @@ _HOMES = {
     "demele.labels.joined.agreement_coefficients": "Agreement agreement",
     "demele.labels.joined.annotations": "Annotations",
     "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-    "demele.noise.audit": "Audit CodedAudit",
+    "demele.noise.audit": "Audit CodedAudit join_audits",
     "demele.noise.audit_drawing": "AuditPlan doubt draw_audit",
     "demele.noise.budget": "NoiseBudget noise_budget",
     "demele.noise.factor_noise": (
@@ -97,6 +97,7 @@ __all__ = [
     "doubt",
     "draw_audit",
     "estimate_transition",
+    "join_audits",
     "majority_vote",
     "matrix_of_annotators",
     "noise_budget",

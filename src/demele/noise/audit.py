@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-Design = Literal["uniform", "weighted", "selective"]
+Flags = NDArray[np.bool_]
+
+Design = Literal["uniform", "weighted", "stratified", "selective"]
 
 _DESIGNS = (
     "'uniform': a simple random sample of all rows, without replacement; "
     "'weighted': a random sample in which each row had a known probability to be drawn (give "
     f"{arg('probabilities', code='probabilities=')}); "
+    "'stratified': two simple random samples, one among some of the rows and one among all others (give "
+    f"{arg('within', code='within=')}; join_audits makes such an audit); "
     "'selective': rows chosen for a reason, such as those that models disagree on"
 )
 #: Of fewer rows, most may well be wrong.
@@ -45,13 +49,15 @@ class CodedAudit:
         What the expert says, as class indices.
     inclusion : array of shape (k,)
         Probability that each of these rows was to be drawn: k / n for a uniform design, NaN for a selective one.
-    design : {"uniform", "weighted", "selective"}
+    design : {"uniform", "weighted", "stratified", "selective"}
     n : int
         Rows of the test set.
     least : float or None
-        For a weighted design, if known: the least such probability of all rows on which models disagree.
+        For a weighted or stratified design, if known: the least such probability of all rows on which models disagree.
     unclear : int
         Rows that were drawn and that the expert could not label; they are none of the k.
+    within : array of bool of shape (n,) or None
+        For a stratified design: the rows of the first stratum.
     """
 
     rows: Rows
@@ -61,11 +67,19 @@ class CodedAudit:
     n: int
     least: float | None = None
     unclear: int = 0
+    within: Flags | None = None
 
     @property
     def k(self) -> int:
         """Number of audited rows."""
         return int(self.rows.size)
+
+    @property
+    def strata(self) -> tuple[tuple[Flags, Flags], ...]:
+        """Parts in which the audited rows are a simple random sample: flags of all rows and of the audited ones."""
+        if self.within is None:
+            return ((np.ones(self.n, np.bool_), np.ones(self.k, np.bool_)),)
+        return tuple((part, part[self.rows]) for part in (self.within, ~self.within))
 
     def wrong_labels(self, given: Indices) -> float:
         """Estimate how many of all given labels, of shape (n,), are wrong: each found one counts as 1 / inclusion."""
@@ -107,10 +121,11 @@ class Audit:
         Distinct row numbers, from 0, in the order in which they were drawn.
     labels : array-like of shape (k,)
         The expert's labels, in the same order; they are taken for right.
-    design : {"uniform", "weighted", "selective"}
+    design : {"uniform", "weighted", "stratified", "selective"}
         ``"uniform"``: a simple random sample of all rows, without replacement. ``"weighted"``: a random sample in which
-        each row had a known probability. ``"selective"``: rows chosen for a reason, such as those that models disagree
-        on; nothing can be said of the other rows from them, whatever their number.
+        each row had a known probability. ``"stratified"``: two simple random samples, one among the rows ``within`` and
+        one among all others; :func:`join_audits` makes one. ``"selective"``: rows chosen for a reason, such as those
+        that models disagree on; nothing can be said of the other rows from them, whatever their number.
     probabilities : array-like of shape (k,), optional
         For ``"weighted"``: the probability in (0, 1] that each audited row was to be drawn.
     least_probability : float, optional
@@ -120,6 +135,8 @@ class Audit:
         Further rows that were drawn and that the expert could not label. They are left out of ``rows``, and named in
         the notes of every result; probabilities are those of the rows that are left, each times the share of clear
         rows.
+    within : array-like of int of shape (m,), optional
+        For ``"stratified"``: all rows of the first stratum, audited or not.
 
     Raises
     ------
@@ -139,6 +156,7 @@ class Audit:
     probabilities: Floats | None
     least_probability: float | None
     unclear: int
+    within: Rows | None
 
     def __init__(
         self,
@@ -149,6 +167,7 @@ class Audit:
         probabilities: object = None,
         least_probability: float | None = None,
         unclear: int = 0,
+        within: object = None,
     ) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
             raise InputError("design", f"expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
@@ -164,11 +183,13 @@ class Audit:
         object.__setattr__(self, "probabilities", _read_probabilities(probabilities, design, drawn.size))
         object.__setattr__(self, "least_probability", _read_least(least_probability, design))
         object.__setattr__(self, "unclear", unclear and count(unclear, "unclear"))
+        if (within is None) == (design == "stratified"):
+            raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
+        object.__setattr__(self, "within", None if within is None else _read_rows(within, "within"))
 
     def __repr__(self) -> str:
-        return (
-            f"Audit(k={self.k}, design={self.design!r}, digest={digest(self.rows, self.labels, self.probabilities)!r})"
-        )
+        known = digest(self.rows, self.labels, self.probabilities if self.within is None else self.within)
+        return f"Audit(k={self.k}, design={self.design!r}, digest={known!r})"
 
     @property
     def k(self) -> int:
@@ -192,11 +213,29 @@ class Audit:
                 f"rows 0 to {n - 1}",
             )
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
+        if self.within is not None:
+            return self._stratified(labels, n, argument)
         if self.probabilities is not None:
             inclusion = self.probabilities
         else:
             inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
         return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability, self.unclear)
+
+    def _stratified(self, labels: Indices, n: int, argument: str) -> CodedAudit:
+        """Return the audit with the share of each stratum that was audited as the probability of its rows."""
+        among: Rows = self.within  # type: ignore[assignment]  # demanded by the design
+        if among.max() >= n:
+            raise InputError(f"{argument}.within", f"names row {among.max()}; {n:,} rows are counted from 0")
+        within = np.zeros(n, np.bool_)
+        within[among] = True
+        inclusion = np.ones(self.k)
+        for part, where in ((within, "within"), (~within, "outside")):
+            here = part[self.rows]
+            inclusion[here] = here.sum() / max(part.sum(), 1)
+            if part.any() and not here.any():
+                raise NotEnoughData(argument, f"none of its rows lies {where} the {among.size:,} rows of `within`")
+        least = float(inclusion.min())
+        return CodedAudit(self.rows, labels, inclusion, self.design, n, least, self.unclear, within)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row, label and, for a weighted design, probability."""
@@ -208,23 +247,94 @@ class Audit:
         return pd.DataFrame(columns)
 
 
-def _read_rows(rows: object) -> Rows:
-    array = as_column(rows, "rows")
+def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
+    """Join a random audit of all rows and a random audit of some of them, such as those on which models disagree.
+
+    Parameters
+    ----------
+    first : Audit
+        Of design ``"uniform"``: a simple random sample of all rows.
+    second : Audit
+        Of design ``"uniform"`` too: a simple random sample of the rows ``within``, or of those that the first audit
+        had left. It may hold rows of the first, with the same labels.
+    within : array-like of int of shape (m,)
+        All rows that the second was drawn among, audited or not. They must not depend on any audited label.
+
+    Returns
+    -------
+    Audit
+        Of design ``"stratified"``; :func:`demele.evaluation.compare` and :func:`demele.evaluation.assess` take it.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If a design is another, the second holds rows that are not ``within``, or the two differ on a row.
+
+    Notes
+    -----
+    Of N rows, W are ``within``. The first audit drew n1, of which m lie within; the second added n2. Given these
+    numbers, the m + n2 rows are a simple random sample of the W, and the other n1 - m one of the N - W. So their
+    probabilities are (m + n2) / W and (n1 - m) / (N - W) (poststratification; Holt and Smith 1979), and every stratum
+    has an estimate of its own.
+
+    Examples
+    --------
+    Of 10 rows, 4 were drawn at random, and 2 more of the 5 rows on which two models disagree:
+
+    >>> first = Audit([0, 3, 6, 9], ["cat", "dog", "cat", "dog"], design="uniform")
+    >>> second = Audit([1, 2], ["dog", "dog"], design="uniform")
+    >>> joined = join_audits(first, second, within=[0, 1, 2, 4, 5])
+    >>> joined.k, joined.design
+    (6, 'stratified')
+    """
+    for name, audit in (("first", first), ("second", second)):
+        if not isinstance(audit, Audit):
+            raise InputTypeError(name, f"expected an Audit, got {type(audit).__name__}")
+        if audit.design != "uniform":
+            raise InputError(name, f"expected an audit of design 'uniform', got {audit.design!r}")
+    among = _read_rows(within, "within")
+    stray = second.rows[~np.isin(second.rows, among)]
+    if stray.size:
+        raise InputError(
+            ("second", "within"),
+            f"{plural(stray.size, 'row of the second audit is', 'rows of the second audit are')} not among the "
+            f"{among.size:,} rows that it was drawn among, first row {int(stray[0])}",
+        )
+    held = dict(zip(first.rows.tolist(), first.labels.tolist(), strict=True))
+    new = np.ones(second.k, np.bool_)
+    for at, (row, label) in enumerate(zip(second.rows.tolist(), second.labels.tolist(), strict=True)):
+        new[at] = row not in held
+        if held.get(row, label) != label:
+            raise InputError(
+                ("first", "second"),
+                f"row {row} is {plain_text(held[row])} in one, {plain_text(label)} in the other",
+            )
+    return Audit(
+        np.r_[first.rows, second.rows[new]],
+        np.r_[first.labels, second.labels[new]],
+        design="stratified",
+        unclear=first.unclear + second.unclear,
+        within=among,
+    )
+
+
+def _read_rows(rows: object, argument: str = "rows") -> Rows:
+    array = as_column(rows, argument)
     if array.ndim != 1:
-        raise InputError("rows", f"expected row numbers of shape (k,), got shape {array.shape}")
+        raise InputError(argument, f"expected row numbers of shape (k,), got shape {array.shape}")
     if array.size == 0:
-        raise NotEnoughData("rows", "expected at least 1 audited row, got none")
+        raise NotEnoughData(argument, "expected at least 1 row, got none")
     if array.dtype.kind == "b":
-        raise InputTypeError("rows", "expected row numbers, got a mask; pass numpy.flatnonzero(mask)")
+        raise InputTypeError(argument, "expected row numbers, got a mask; pass numpy.flatnonzero(mask)")
     if array.dtype.kind not in "iu":
         raise InputTypeError(
-            "rows",
+            argument,
             f"expected row numbers of an integer type, got {array.dtype}, first {array[0]}; pass rows.astype(int)",
         )
     below = np.flatnonzero(array < 0)
     if below.size:
         raise InputError(
-            "rows",
+            argument,
             f"expected row numbers from 0, got {below.size} negative ones, first {int(array[below[0]])} (entry "
             f"{int(below[0])})",
         )
@@ -233,7 +343,7 @@ def _read_rows(rows: object) -> Rows:
     if distinct.size < array.size:
         twice = distinct[counts > 1]
         raise InputError(
-            "rows",
+            argument,
             f"expected each row once, got {twice.size} of them more than once, first row {int(twice[0])}; "
             "keep one expert label per row",
         )

@@ -149,6 +149,8 @@ def _read(
         raise InputError(
             "audit", "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows"
         )
+    if held is not None and held.design == "stratified":
+        raise InputError("audit", "audits that go on from two joined ones are not simulated; give the first of the two")
     return data, held
 
 

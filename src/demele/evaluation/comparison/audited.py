@@ -9,6 +9,7 @@ more error of the weight that unseen errors have.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from demele.evaluation.comparison.grouped import GroupedPairs, degrees_of, desig
 from demele.evaluation.comparison.table_difference import undefined_notes
 from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import overlap_reach
+from demele.evaluation.measures.audit_interval import audited_estimate
 from demele.evaluation.question import Outcomes, Question
 from demele.evaluation.row_groups import student_share
 from demele.noise.audit import CodedAudit
@@ -75,6 +77,10 @@ def audited(question: Question) -> Outcomes:
     disagreements knows the difference. Both distances, and that of the sampling of the test set for the population, are
     combined in quadrature. An end on which no claim rests
     allows at least for the losses that the exact limit leaves open.
+    The intervals of the two measures, from a uniform or stratified audit, are those of
+    :func:`demele.evaluation.assess`. A weighted audit is drawn by the doubt of all compared classifiers, and the votes
+    of all sharpen these intervals too; :func:`demele.evaluation.assess` sees one classifier, and its interval is wider.
+
     No theorem covers the whole; its level was measured by simulation. With ``question.exact``,
     verdict, interval and p-value are those of :func:`demele.evaluation.comparison.audit_bet.product_bet`, which one
     does.
@@ -103,14 +109,21 @@ def audited(question: Question) -> Outcomes:
         below = np.where(shown[0], below, _careful(question, below, difference, sampling))
         above = np.where(shown[1], above, _careful(question, above, -difference, sampling))
     ends = design_ends
-    if sampling is not None:
+    if audit.design != "weighted" and not question.of_table:
+        ends = _as_assessed(question, audit, models)
+    elif sampling is not None:
         ends = margins(view, drawn, level=question.level, sampled=True, share=_shares(question, view))
+    low, high = difference - below, difference + above
+    if audit.within is not None and sampling is None and question.measure == "accuracy":
+        # Where few rows are left, the difference is a whole number of rows, and the guess of their classes is none.
+        n = question.data.n
+        low, high = np.floor(low * n + ROUNDING * n) / n, np.ceil(high * n - ROUNDING * n) / n
     estimated = Outcomes(
         candidate=shown[0],
         established=shown[1],
         difference=difference,
-        low=np.maximum(difference - below, view.lowest - 1.0),
-        high=np.minimum(difference + above, 1.0 - view.lowest),
+        low=np.maximum(low, view.lowest - 1.0),
+        high=np.minimum(high, 1.0 - view.lowest),
         method="audit, binomial bounds in quadrature",
         kind="design" if sampling is None else "sampling",
         p_value=claims[0].p_value(difference - needed - ROUNDING),
@@ -143,6 +156,15 @@ def _sampling(question: Question, view: View, first: Positions, second: Position
         effects[pair] = design_effect(expected, size, groups, float(variance[pair]) * scale)
         degrees[pair] = degrees_of(int(np.count_nonzero(groups.sums(size))), question.tail)
     return Sampling(variance * effects, step, degrees)
+
+
+def _as_assessed(question: Question, audit: CodedAudit, models: Positions) -> tuple[Floats, Floats]:
+    """Interval of each model's measure, shape (m,) each end, as :func:`demele.evaluation.assess` gives it."""
+    known: dict[str, Any] = {"target": "population" if question.target == "population" else "sample"}
+    known |= {"groups": question.clusters}
+    asked = question.data, audit, question.measure, question.of, question.level
+    found = [audited_estimate(*asked, model=int(model), **known)[1] for model in models]
+    return np.array([one.low for one in found]), np.array([one.high for one in found])
 
 
 def _shares(question: Question, view: View) -> Floats:
@@ -255,6 +277,8 @@ def _assumptions(question: Question, audit: CodedAudit) -> tuple[str, ...]:
         "uniform": "The audited rows are a simple random sample of all rows.",
         "weighted": "The audited rows were drawn at random with the probabilities supplied, and errors do not hide "
         "among the rows that were least likely to be drawn.",
+        "stratified": "The audited rows are a simple random sample of all rows and one of a part of them, which was "
+        "not chosen by what the expert said.",
     }[audit.design]
     return design, expert_assumption(question, "The expert's labels are right.")
 

@@ -1,6 +1,6 @@
 """Uniform audits of one classifier: cells of rows, an unknown share of each of which has a property, and its bounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -94,14 +94,49 @@ def accuracy_cells(
     )
 
 
+def _together(parts: list[Cells]) -> Cells:
+    """Return the cells of several strata as those of all rows."""
+
+    def flat(name: str) -> Floats:
+        found: Floats = np.concatenate([getattr(part, name) for part in parts], axis=-1)
+        return found
+
+    return replace(
+        parts[0],
+        **{name: flat(name) for name in ("size", "audited", "seen", "t", "u", "given")},  # type: ignore[arg-type]
+        base=np.sum([part.base for part in parts], axis=0),
+        pooled=None if parts[0].pooled is None else flat("pooled"),
+    )
+
+
+def hit_cells(data: Labelled, audit: CodedAudit, model: int = 0) -> Cells:
+    """Split, within each stratum of the audit, by whether the label is the prediction; the property is to be right."""
+    hit = data.labels == data.predictions[model]
+    right, was = audit.labels == data.predictions[model][audit.rows], hit[audit.rows]
+    parts = []
+    for rows, drawn in audit.strata:
+        ok, had = right[drawn], was[drawn]
+        counts = (hit[rows].sum(), rows.sum(), had.sum(), (had & ~ok).sum(), (~had).sum(), (~had & ok).sum())
+        parts.append(accuracy_cells(*counts))
+    return parts[0] if len(parts) == 1 else _together(parts)
+
+
 def class_cells(data: Labelled, audit: CodedAudit, measure: str, model: int = 0) -> Cells:
     """Split by whether a row is predicted, and labelled, as a class; the property is to be truly of it.
 
     All classes at once, in the first axis: (n_classes, 4) cells, or the first two of them, predicted rows, for
     precision. O(n + n_classes).
     """
-    predictions, truth = data.predictions[model], audit.labels
-    says, has = predictions[audit.rows], data.labels[audit.rows]
+    parts = [_class_cells(data, audit, measure, model, *part) for part in audit.strata]
+    return parts[0] if len(parts) == 1 else _together(parts)
+
+
+def _class_cells(
+    data: Labelled, audit: CodedAudit, measure: str, model: int, rows: NDArray[np.bool_], drawn: NDArray[np.bool_]
+) -> Cells:
+    """Return the cells of one stratum."""
+    predictions, labels, truth = data.predictions[model], data.labels, audit.labels[drawn]
+    says, has = predictions[audit.rows][drawn], labels[audit.rows][drawn]
     # Of rows truly of a class: are they predicted, and are they labelled so?
     cell = np.where(says == truth, 0, 2) + np.where(has == truth, 0, 1)
     truly = np.bincount(np.int64(4) * truth + cell, minlength=4 * data.k).reshape(data.k, 4).astype(np.float64)
@@ -114,7 +149,7 @@ def class_cells(data: Labelled, audit: CodedAudit, measure: str, model: int = 0)
         label_right=np.count_nonzero(~agree & (truth == has)),
         k=data.k,
     )
-    size = fourfold(data.labels, predictions, data.k)
+    size = fourfold(labels[rows], predictions[rows], data.k)
     return measure_cells(measure, size, fourfold(has, says, data.k), truly, pooled, few=audit.k < EXACT_BELOW)
 
 

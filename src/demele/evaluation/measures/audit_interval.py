@@ -1,5 +1,6 @@
 """One measure of one classifier, from the given labels of all rows and an expert's labels of a random sample."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -17,11 +18,13 @@ from demele.evaluation.measures.audit_cells import (
     cell_interval,
     class_cells,
     fourfold,
+    hit_cells,
     inverted,
     share_of,
 )
 from demele.evaluation.question import as_value
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
+from demele.evaluation.row_groups import Groups, corrected_effect, row_counts
 from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
@@ -131,7 +134,7 @@ def audited_estimate(
     target: AuditTarget = "population",
     model: int = 0,
     wrong: int | None = None,
-    effect: float | Floats = 1.0,
+    groups: Groups | None = None,
 ) -> tuple[float, Interval]:
     """Estimate a correct measure of one model from a random audit, with its interval.
 
@@ -140,7 +143,7 @@ def audited_estimate(
     data : Labelled
         Given labels and predictions.
     audit : CodedAudit
-        Of design ``"uniform"`` or ``"weighted"``.
+        Of design ``"uniform"``, ``"stratified"`` or ``"weighted"``.
     measure : {"accuracy", "error", "precision", "recall", "f1"}
     of : int, str or None
         Index of a class for the last three, or ``"macro"``, ``"weighted"`` (by the estimated number of true instances)
@@ -152,8 +155,8 @@ def audited_estimate(
         Row of ``data.predictions``.
     wrong : int, optional
         At most so many of the given labels are wrong, if that is known.
-    effect : float or array of shape (n_classes,)
-        Design effect of new instances that come in groups; 1: they come apart.
+    groups : Groups, optional
+        Which rows come together, where new instances are asked for; None: they come apart.
 
     Returns
     -------
@@ -173,7 +176,7 @@ def audited_estimate(
     likely in such a cell (:func:`~demele.evaluation.measures.audit_cells.pooled_shares`). The end of its bounds on the
     side of the rarer outcome is Clopper and Pearson's, the other one Jeffreys'; with fewer than 100 audited rows both
     are Clopper and Pearson's. The interval is widened to hold every value that makes the audit likeliest. Accuracy has
-    two cells with Jeffreys' bounds, without a pooled share.
+    two cells with Jeffreys' bounds, without a pooled share. Stratified audits have these cells in each stratum.
 
     Weighted audits: difference estimator; the losses and the gains get the bounds of
     :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited one. Rows that
@@ -192,11 +195,15 @@ def audited_estimate(
         )
     kind = "sampling" if target == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):
+        effect: Floats | float = 1.0
+        if groups is not None and target == "population":
+            correct = _accuracy(data, audit, level, target, model, wrong, effect)[0]
+            effect = float(_effects(data, audit, "accuracy", [None], model, [correct], groups, level)[0])
         value, low, high = _accuracy(data, audit, level, target, model, wrong, effect)
         if measure == "error":
             value, low, high = 1 - value, 1 - high, 1 - low
     else:
-        known_of: dict[str, Any] = {"target": target, "model": model, "wrong": wrong, "effect": effect}
+        known_of: dict[str, Any] = {"target": target, "model": model, "wrong": wrong, "groups": groups}
         found = np.stack(class_estimates(data, audit, measure, level, **known_of), axis=-1)
         if isinstance(of, str):
             weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
@@ -220,7 +227,7 @@ def class_estimates(
     target: AuditTarget = "population",
     model: int = 0,
     wrong: int | None = None,
-    effect: float | Floats = 1.0,
+    groups: Groups | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """Estimate precision, recall or F1 of every class, as :func:`audited_estimate` does of one.
 
@@ -229,7 +236,12 @@ def class_estimates(
     value, low, high : arrays of shape (n_classes,)
         NaN where nothing can be estimated.
     """
-    if audit.design == "uniform":
+    effect: Floats | float = 1.0
+    if groups is not None and target == "population":
+        value = class_estimates(data, audit, measure, level, model=model, wrong=wrong)[0]
+        correct = value / (2 - value) if measure == "f1" else value
+        effect = _effects(data, audit, measure, range(data.k), model, correct, groups, level)
+    if audit.design != "weighted":
         cells = replace(class_cells(data, audit, measure, model), wrong=wrong)
         t, u = cells.totals
         value = share_of(t, u)
@@ -246,6 +258,25 @@ def class_estimates(
     return as_value(value, measure), as_value(low, measure), as_value(high, measure)
 
 
+def _effects(
+    data: Labelled,
+    audit: CodedAudit,
+    measure: str,
+    of: Iterable[int | None],
+    model: int,
+    correct: Iterable[float],
+    groups: Groups,
+    level: float,
+) -> Floats:
+    """Design effects on right labels, of the accuracy or of each class."""
+    wrong = min(audit.wrong_labels(data.labels) / data.n, 1.0)
+    found = [
+        corrected_effect(*row_counts(data, measure, one, model), groups, wrong=wrong, correct=float(value), level=level)
+        for one, value in zip(of, correct, strict=True)
+    ]
+    return np.array(found)
+
+
 def _accuracy(
     data: Labelled,
     audit: CodedAudit,
@@ -260,10 +291,7 @@ def _accuracy(
         sample = weighted_sample(data, audit, "accuracy", None, model)
         low, high = weighted_interval(sample, level=level, target=target, wrong=wrong, effect=effect)
         return float(sample.value), float(low), float(high)
-    hit = data.labels == data.predictions[model]
-    right, was = audit.labels == data.predictions[model][audit.rows], hit[audit.rows]
-    counts = (hit.sum(), data.n, was.sum(), (was & ~right).sum(), (~was).sum(), (~was & right).sum())
-    cells = replace(accuracy_cells(*counts), wrong=wrong)
+    cells = replace(hit_cells(data, audit, model), wrong=wrong)
     low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
     return float(share_of(*cells.totals)), float(low), float(high)
 

@@ -64,6 +64,7 @@ def audit_notes(data: Labelled, audit: CodedAudit) -> tuple[Note, ...]:
     declared = {
         "uniform": "a simple random sample of all rows",
         "weighted": "a random sample with the probabilities supplied",
+        "stratified": "two simple random samples, the second among some of the rows",
     }[audit.design]
     message = (
         f"the audit is declared {declared}, which it can hardly be: {'; '.join(check.message for check in found)}. If "

@@ -25,9 +25,7 @@ from demele.evaluation.question import as_value, coded_like, read_noise
 from demele.evaluation.row_groups import (
     Groups,
     alike_share,
-    corrected_effect,
     refuse_whole_groups,
-    row_counts,
 )
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
@@ -316,6 +314,7 @@ class _Audited(LabelKnowledge):
         drawn = {
             "uniform": "uniformly at random, without replacement",
             "weighted": "at random, with the probabilities supplied",
+            "stratified": "at random, some among all rows and others among a part of them,",
         }[audit.design]
         self.assumptions = (
             LabelKnowledge.assumptions[0],
@@ -360,9 +359,7 @@ class _Audited(LabelKnowledge):
 
     def _ends(self, measure: str, target: AuditTarget) -> tuple[Floats, Floats]:
         if (measure, target) not in self.found:
-            known: dict[str, Any] = {"target": target, "wrong": self.most}
-            if self.groups is not None and target == "population":
-                known["effect"] = self._effect(measure, self.groups)
+            known: dict[str, Any] = {"target": target, "wrong": self.most, "groups": self.groups}
             if measure == "accuracy":
                 _, interval = audited_estimate(self.data, self.audit, measure, None, self.level, **known)
                 ends = moved_ends((interval.low, interval.high), *self.errs, k=self.data.k)
@@ -372,23 +369,6 @@ class _Audited(LabelKnowledge):
                 ends = class_estimates(self.data, self.audit, measure, self.level, **known)[1:]
             self.found[measure, target] = ends
         return self.found[measure, target]
-
-    def _effect(self, measure: str, groups: Groups) -> Any:
-        """Design effects on right labels, of the accuracy or of each class."""
-        wrong = min(self.audit.wrong_labels(self.data.labels) / self.data.n, 1.0)
-        classes: Any = [None] if measure == "accuracy" else range(self.data.k)
-        if measure == "accuracy":
-            correct = [audited_estimate(self.data, self.audit, measure, None, self.level, wrong=self.most)[0]]
-        else:
-            value = class_estimates(self.data, self.audit, measure, self.level, wrong=self.most)[0]
-            correct = list(value / (2 - value) if measure == "f1" else value)
-        found = [
-            corrected_effect(
-                *row_counts(self.data, measure, of, 0), groups, wrong=wrong, correct=float(value), level=self.level
-            )
-            for of, value in zip(classes, correct, strict=True)
-        ]
-        return found[0] if measure == "accuracy" else np.array(found)
 
 
 def trials_of(measure: str, table: ConfusionCounts) -> Counts:

@@ -1,0 +1,75 @@
+"""Two files of --audit, and options that are given twice."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import evaluation
+from demele.labels import Audit, join_audits
+from tests.cli.conftest import Program
+
+COLUMNS = {
+    "assess": ("data.csv::new", "data.csv::label"),
+    "compare": ("data.csv::old", "data.csv::new", "data.csv::label"),
+}
+
+
+def _written(name: str, rows: np.ndarray, judged: pd.DataFrame, design: str = "uniform") -> Audit:
+    said = judged["true"].to_numpy()[rows]
+    pd.DataFrame({"row": rows, "true_label": said, "design": design}).to_csv(name, index=False)
+    return Audit(rows, said, design="uniform")
+
+
+@pytest.mark.parametrize("command", ["assess", "compare"])
+def test_two_audits_are_joined(command: str, demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    old, new, label = (judged[name].to_numpy() for name in ("old", "new", "label"))
+    apart = np.flatnonzero(new != (label if command == "assess" else old))
+    first = _written("first.csv", rng.permutation(600)[:100], judged)
+    second = _written("second.csv", rng.permutation(np.setdiff1d(apart, first.rows))[:10], judged)
+    run = demele(command, *COLUMNS[command], "--audit", "first.csv", "--audit", "second.csv")
+    assert run.status == 0, run.err
+    audit = join_audits(first, second, within=apart)
+    asked = {"names": ("old", "new")} if command == "compare" else {}
+    columns = (new, label) if command == "assess" else (old, new, label)
+    expected = getattr(evaluation, command)(*columns, audit=audit, **asked)
+    assert json.loads(run.out) == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_a_second_audit_of_other_rows_is_refused(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    _written("first.csv", np.arange(60, 120), judged)
+    alike = np.flatnonzero(judged["old"] == judged["new"])
+    _written("second.csv", alike[:3], judged)
+    run = demele("compare", *COLUMNS["compare"], "--audit", "first.csv", "--audit", "second.csv")
+    assert run.status == 2
+    assert "second.csv" in run.err
+    assert "rows on which the classifiers disagree" in run.err
+    assert f"first row {alike[0]}" in run.err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--noise-rate", 0.02, "--noise-rate", 0.1), "argument --noise-rate: given too often"),
+        (("--noise-rate", 0.02, "--noise-rate", 0.02), "argument --noise-rate: given too often"),
+        (("--level", 0.9, "--level", 0.95), "argument --level: given too often"),
+        (("--audit", "a.csv", "--audit", "b.csv", "--audit", "c.csv"), "argument --audit: given too often"),
+    ],
+)
+def test_an_option_that_is_given_twice(
+    given: tuple[object, ...], message: str, demele: Program, labels_folder: Path
+) -> None:
+    for command, columns in COLUMNS.items():
+        run = demele(command, *columns, *given)
+        assert (run.status, message in run.err) == (2, True), run.err
+
+
+def test_a_plan_goes_on_from_one_audit(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    _written("first.csv", np.arange(60, 120), judged)
+    _written("second.csv", np.flatnonzero(judged["old"] != judged["new"])[:3], judged)
+    audits = ("--audit", "first.csv", "--audit", "second.csv")
+    run = demele("audit", "plan", "data.csv::old,new", "data.csv::label", *audits)
+    assert (run.status, "give the first of the two" in run.err) == (2, True), run.err
