@@ -94,7 +94,7 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
 
 
 def slots_as_groups(codes: Any, code_groups: object) -> tuple[Any, object]:
-    """Return codes of shape (n_samples, n_slots, n_columns) as a table, in which each slot is a group; others as given.
+    """Return codes of shape (n_samples, n_slots, n_columns) as a table, in which each slot is a group.
 
     Groups that are given are kept: of the columns of the table, slot after slot.
 
@@ -104,9 +104,7 @@ def slots_as_groups(codes: Any, code_groups: object) -> tuple[Any, object]:
     >>> table.shape, groups
     ((9, 6), ['slot0', 'slot0', 'slot0', 'slot1', 'slot1', 'slot1'])
     """
-    shape: tuple[int, ...] = getattr(codes, "shape", ())
-    if len(shape) != 3:
-        return codes, code_groups
+    shape = codes.shape
     slots = [f"slot{slot}" for slot in range(shape[1]) for _ in range(shape[2])]
     return codes.reshape(shape[0], len(slots)), slots if code_groups is None else code_groups
 

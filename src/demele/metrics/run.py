@@ -100,7 +100,9 @@ def single(
         if scores is not None:
             return scores
     by_position = run.get("ignore_index", False)
-    codes, groups = slots_as_groups(codes, run.get("code_groups"))
+    groups = run.get("code_groups")
+    if getattr(codes, "ndim", 2) == 3:
+        codes, groups = slots_as_groups(codes, groups)
     read = read_pair(codes, factors, kinds=kinds, missing=settings.missing, ignore_index=by_position)
     source = InMemory(Subject.of(*read), codes_std)
     if groups is not None or run.get("reduce_groups") is not None:

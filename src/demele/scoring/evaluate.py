@@ -256,7 +256,9 @@ class Call:
             if self.blocks is not None:
                 raise InputError("blocks", "data that are read a piece at a time have no chance level; leave them out")
             return Pieces(codes, factors, codes_std)
-        codes, groups = slots_as_groups(codes, self.code_groups)
+        groups = self.code_groups
+        if getattr(codes, "ndim", 2) == 3:
+            codes, groups = slots_as_groups(codes, groups)
         read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
         source = InMemory(Subject.of(*read), codes_std)
         if groups is not None or self.reduce_groups is not None:

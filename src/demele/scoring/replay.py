@@ -104,7 +104,8 @@ def replay(
 
 def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     """Refuse data of another shape than the signature's, warn of another version."""
-    codes, _ = slots_as_groups(codes, None)
+    if getattr(codes, "ndim", 2) == 3:
+        codes, _ = slots_as_groups(codes, None)
     read_codes_, read_factors_ = read_pair(codes, factors, kinds=parsed.arguments.get("kinds"), missing="omit")
     shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
     if "code_groups" in parsed.arguments:
