@@ -788,10 +788,9 @@ def test_features_that_are_probabilities_are_read_as_in_the_library(
 
 
 def test_harm_with_true_labels(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
-    content = _json(
-        demele, "clean", "data.csv::label", "features.npy", "--true-labels", "data.csv::true", "--level", 0.9
-    )
-    found = labels.clean(judged["label"], np.load("features.npy"))
+    asked = ("clean", "data.csv::label", "features.npy", "--method", "knn", "--true-labels", "data.csv::true")
+    content = _json(demele, *asked, "--level", 0.9)
+    found = labels.clean(judged["label"], np.load("features.npy"), method="knn")
     harm = labels.cleaning_harm(found, judged["label"], judged["true"], level=0.9)
     assert content["harm"] == json.loads(json.dumps(harm.to_dict()))
     wrong = (judged["label"] != judged["true"]).to_numpy()
@@ -799,9 +798,9 @@ def test_harm_with_true_labels(demele: Program, features_folder: Path, judged: p
 
 
 def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
-    found = labels.clean(WORDS[judged["label"]], np.load("features.npy"))
-    base = ("noise", "clean", "names.csv::label", "features.npy")
-    run = demele(*base, "--output", "after.csv", "--suspects", "suspects.csv")
+    found = labels.clean(WORDS[judged["label"]], np.load("features.npy"), method="knn")
+    base = ("noise", "clean", "names.csv::label", "features.npy", "--method", "knn")
+    run = demele(*base, "--relabel", "--output", "after.csv", "--suspects", "suspects.csv")
     assert run.err == "demele: labels written to after.csv\ndemele: suspects written to suspects.csv\n"
     after = pd.read_csv("after.csv")
     assert_exact(after["row"], np.arange(600))
@@ -823,14 +822,15 @@ def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judge
 
 
 def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
-    base = ("noise", "clean", "names.csv::label", "described.csv::x,y", "--true-labels", "names.csv::true")
+    alone = ("noise", "clean", "names.csv::label", "described.csv::x,y", "--method", "knn")
+    base = (*alone, "--true-labels", "names.csv::true")
     frame = pd.read_csv(io.StringIO(demele(*base, "--format", "csv").out))
     assert list(frame) == ["row", "given", "suggested", "score"]
     out = demele(*base, "--format", "table").out
     assert f"knn: {len(frame)} of 600 labels" in out
     assert "of the wrong" in out
     assert f"{len(frame) - 20} more with --format csv" in out
-    assert "of the wrong" not in demele(*base[:4], "--format", "table", "--drop").out
+    assert "of the wrong" not in demele(*alone, "--format", "table", "--drop").out
 
 
 @pytest.mark.parametrize(
@@ -842,10 +842,6 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         (("none.npy", "features.npy"), "none.npy: No such file or directory"),
         (("data.csv", "features.npy"), "data.csv: holds 5 columns"),
         (("label.npy", "features.npy", "--method", "knm"), "--method: expected one of"),
-        (
-            ("label.npy", "--probabilities", "probabilities.npy"),
-            "only --method entropy and confident use them, by default knn",
-        ),
         (("label.npy", "--probabilities", "probabilities.npy", "--method", "voting"), "use them, got voting"),
         (
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--folds", "3"),
@@ -856,7 +852,10 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--kind", "features"),
             "--kind: of FEATURES; leave it out",
         ),
-        (("label.npy", "features.npy", "--kind", "features"), "--kind: --method knn does not use it"),
+        (
+            ("label.npy", "features.npy", "--method", "knn", "--kind", "features"),
+            "--kind: --method knn does not use it",
+        ),
         (
             ("label.npy", "percent.npy", "--method", "entropy"),
             "FEATURES: every row adds up to 100, not to 1; if these are probabilities in percent, divide them by 100; "
@@ -877,9 +876,15 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
             "--probabilities: expected a column of probabilities for each of the 5 classes",
         ),
         (("label.npy", "features.npy", "--classes", "0,1"), "values are none of the 2 classes 0, 1"),
-        (("label.npy", "features.npy", "--folds", "3"), "--folds: --method knn does not use it, only 'classification'"),
-        (("label.npy", "features.npy", "--k", "0"), "--k: expected a whole number >= 1, got 0"),
-        (("label.npy", "features.npy", "--k", "600"), "--k: expected fewer neighbours than the 600 instances, got 600"),
+        (
+            ("label.npy", "features.npy", "--method", "knn", "--folds", "3"),
+            "--folds: --method knn does not use it, only 'classification'",
+        ),
+        (("label.npy", "features.npy", "--method", "knn", "--k", "0"), "--k: expected a whole number >= 1, got 0"),
+        (
+            ("label.npy", "features.npy", "--method", "knn", "--k", "600"),
+            "--k: expected fewer neighbours than the 600 instances, got 600",
+        ),
         (("label.npy", "features.npy", "--method", "voting", "--rule", "most"), "--rule: expected one of 'majority'"),
         (("label.npy", "features.npy", "--method", "entropy", "--threshold", "30"), "--threshold: expected a share"),
         (
@@ -900,10 +905,15 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         ),
         (("label.npy", "features.npy", "--seed", "-1"), "--seed: expected a whole number from 0"),
         (("label.npy", "features.npy", "--jobs", "0"), "--jobs: expected a number of processes"),
-        (("label.npy", "features.npy", "--output", "data.csv"), "data.csv: exists already; --force replaces it"),
+        (("label.npy", "features.npy", "--output", "new.csv"), "--output: add --relabel to replace the suspects"),
+        (("label.npy", "features.npy", "--drop", "--relabel"), "--drop and --relabel: expected one of them"),
+        (
+            ("label.npy", "features.npy", "--drop", "--output", "data.csv"),
+            "data.csv: exists already; --force replaces it",
+        ),
         (("label.npy", "features.npy", "--suspects", "a.txt"), "--suspects: a.txt: expected a file called .csv"),
         (
-            ("label.npy", "features.npy", "--suspects", "a.csv", "--output", "a.csv"),
+            ("label.npy", "features.npy", "--suspects", "a.csv", "--drop", "--output", "a.csv"),
             "--suspects: the same file as --output; write to another one",
         ),
     ],
@@ -928,7 +938,7 @@ def test_confident_learning_needs_an_extra(
     for name in [name for name in sys.modules if name.partition(".")[0] == "cleanlab"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cleanlab", None)
-    run = demele("noise", "clean", "label.npy", "features.npy", "--method", "confident")
+    run = demele("noise", "clean", "label.npy", "features.npy")
     assert run.status == 2
     assert "demele[cleaning]" in run.err
 

@@ -53,7 +53,7 @@ def test_plain_text(value: object, text: str) -> None:
         lambda: labels.asymmetric_transition(2, {ONE: HALF}),
         lambda: labels.symmetric_transition(ONE, 0.1),  # type: ignore[arg-type]
         lambda: labels.clean([0, 1, 1], [[0], [1], [2]], method="entropy", threshold=HALF),
-        lambda: labels.clean([0, 1, 1], [[0], [1], [2]], k=-ONE),  # type: ignore[arg-type]
+        lambda: labels.clean([0, 1, 1], [[0], [1], [2]], method="knn", k=-ONE),  # type: ignore[arg-type]
         lambda: labels.simulated_cleaning([0, 1], [0, 1], detected=HALF, false_alarms=0),
         lambda: labels.TransitionCounts([[1, 0], [0, 1]]).rate_interval(level=HALF),
         lambda: labels.majority_vote(ANSWERS, weights=[np.float64(-1)]),

@@ -100,10 +100,10 @@ GIVEN = [3, 3, 4, 4, 4, 4]
     "same", [GIVEN, np.array(GIVEN, dtype=np.int32), np.array(GIVEN, dtype=float), pd.Series(GIVEN, dtype="Int64")]
 )
 def test_a_cleaning_knows_its_labels(same: Any) -> None:
-    found = clean(GIVEN, FEATURES, k=2)
+    found = clean(GIVEN, FEATURES, method="knn", k=2)
     assert found.made_from is not None
     assert found.suspect.tolist() == [False, False, True, False, False, False]
-    assert clean(same, FEATURES, k=2).made_from == found.made_from
+    assert clean(same, FEATURES, method="knn", k=2).made_from == found.made_from
     for one in (found, found.dropping()):
         assert cleaning_harm(one, same).overall.suspected == 1
         assert one.applied(same).labels.size in (5, 6)
@@ -113,7 +113,7 @@ def test_a_cleaning_knows_its_labels(same: Any) -> None:
 @pytest.mark.parametrize("other", [GIVEN[::-1], [3, 3, 3, 4, 4, 4], [4, 4, 3, 3, 3, 3]])
 def test_other_labels_are_refused(other: list[int]) -> None:
     message = r"^cleaning: it was made from other labels than {}, or from these in another order"
-    found = clean(GIVEN, FEATURES, k=2)
+    found = clean(GIVEN, FEATURES, method="knn", k=2)
     for one in (found, found.dropping()):
         for name, call in (
             ("y", lambda one=one: cleaning_harm(one, other)),

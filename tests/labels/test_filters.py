@@ -438,13 +438,33 @@ def test_defaults_and_what_they_say(digits: tuple[Array, Array, Array]) -> None:
     features, y, _ = (part[:300] for part in digits)
     found = clean(y, features, method="voting")
     assert found.method == "voting"
-    assert [note.code for note in found.notes] == []
+    assert [note.code for note in found.notes] == ["many-suspects"]
     text = str(found.signature)
     assert "DecisionTreeClassifier()" in text
     assert "folds=5, rule='majority', seed=0)  # n=300, classes=10" in text
     frame = found.to_frame(y)
     assert list(frame.columns) == ["label", "suspect", "suggested", "score"]
     assert frame["suspect"].sum() == found.n_suspects
+
+
+def test_many_suspects_have_a_note_and_the_default_suspects_fewer() -> None:
+    pytest.importorskip("cleanlab")
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 1500)
+    features = rng.normal(size=(1500, 10)) + 2.4 * np.eye(10)[truth]
+    given = np.where(rng.random(1500) < 0.05, (truth + rng.integers(1, 4, 1500)) % 4, truth)
+    near, usual = clean(given, features, method="knn"), clean(given, features)
+    assert usual.method == "confident"
+    assert usual.n_suspects < near.n_suspects
+    wrong = given != truth
+    assert wrong[usual.suspect].mean() > 0.5 > wrong[near.suspect].mean()
+    assert (
+        (near.applied(given).labels == truth).mean() < 1 - wrong.mean() < (usual.applied(given).labels == truth).mean()
+    )
+    (note,) = near.notes
+    assert note.code == "many-suspects"
+    assert note.message.startswith(f"{near.suspect.mean():.0%} of the labels are suspected. A model that errs")
+    assert not usual.notes
 
 
 def test_a_model_that_does_not_converge_is_told_of() -> None:

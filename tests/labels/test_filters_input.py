@@ -27,10 +27,16 @@ THIRDS = np.full((4, 3), 1 / 3)
         (Y, [[np.nan], [1], [2], [3]], {}, InputError, r"^features_or_probabilities: .*non-finite"),
         (Y, [1, 2, 3, 4], {}, InputError, r"^features_or_probabilities: expected 2 dimensions"),
         (Y, None, {}, InputTypeError, r"^features_or_probabilities: expected a table"),
-        (Y, X, {"k": 4}, InputError, r"^k: expected fewer neighbours than the 4 instances, got 4"),
-        (Y, X, {"k": 0}, InputError, r"^k: expected a whole number >= 1, got 0"),
-        (Y, X, {"scaling": "robust"}, InputError, r"^scaling: expected one of 'standard', 'none'"),
-        (Y, X, {"folds": 3}, InputError, r"^folds: method 'knn' does not use it, only 'classification', 'voting'"),
+        (Y, X, {"method": "knn", "k": 4}, InputError, r"^k: expected fewer neighbours than the 4 instances, got 4"),
+        (Y, X, {"method": "knn", "k": 0}, InputError, r"^k: expected a whole number >= 1, got 0"),
+        (Y, X, {"method": "knn", "scaling": "robust"}, InputError, r"^scaling: expected one of 'standard', 'none'"),
+        (
+            Y,
+            X,
+            {"method": "knn", "folds": 3},
+            InputError,
+            r"^folds: method 'knn' does not use it, only 'classification', 'voting'",
+        ),
         (Y, X, {"method": "voting", "k": 3}, InputError, r"^k: method 'voting' does not use it, only 'knn'; drop it"),
         (Y, X, {"method": "voting", "folds": 1}, InputError, r"^folds: expected a whole number >= 2, got 1"),
         (Y, X, {"method": "voting", "rule": "all"}, InputError, r"^rule: expected one of 'majority', 'consensus' for"),
@@ -66,6 +72,6 @@ def test_confident_learning_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> 
         if name.partition(".")[0] == "cleanlab":
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cleanlab", None)
-    with pytest.raises(MissingExtraError, match=r"method 'confident' needs cleanlab: install it .*demele\[cleaning\]"):
-        clean(Y, X, method="confident")
+    with pytest.raises(MissingExtraError, match=r"'confident' .*'knn' needs no extra.*demele\[cleaning\]"):
+        clean(Y, X)
     assert clean(Y, X, method="knn", k=1).method == "knn"

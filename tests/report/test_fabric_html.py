@@ -57,6 +57,17 @@ def test_counts_and_prunings_are_those_of_the_fabric(fabric: Fabric, page: Path)
     assert [item["limit"] for item in held["prunings"]] == [one["limit"] for one in fabric.prunings]
 
 
+def test_the_speed_is_that_of_the_fabric_whose_page_it_is(fabric: Fabric, tmp_path: Path) -> None:
+    other = trained(2)
+    other.prune("links", 0.1, "magnitude")
+    times = benchmark({"whole": trained(1), "this": fabric, "other": other}, batch=2, repeats=1)
+    times["forward_gain"] = [1.0, 4.4, 4.0]
+    words = Page(fabric.to_html(tmp_path / "page.html", timings=times).read_text(encoding="utf-8")).words
+    assert "Measured, a forward pass is 4.4 times as fast as that of whole" in words
+    without = fabric.to_html(tmp_path / "without.html", timings=times.drop("this")).read_text(encoding="utf-8")
+    assert "Measured, a forward pass" not in Page(without).words
+
+
 def test_both_structures_are_drawn_with_what_is_gone(fabric: Fabric, page: Path) -> None:
     pictures = re.findall(r'<svg class="fabric".*?</svg>', page.read_text(encoding="utf-8"), re.DOTALL)
     assert [picture.count('class="live"') for picture in pictures] == [len(fabric.links), 16]

@@ -24,21 +24,21 @@ dropping or relabelling them costs each class. Every method also suspects right 
 """
 _EXAMPLES = """\
 methods:
-  knn             most of the nearest neighbours have another label (the default)
+  knn             most of the nearest neighbours have another label
   classification  a model trained on the other rows predicts another class
   voting          several models trained on the other rows do
   partitioning    models of the parts of the data vote, round by round
   entropy         predicted probabilities are sure of another class
-  confident       confident learning (needs cleanlab)
+  confident       confident learning (the default; needs cleanlab)
 
 examples:
   demele noise clean data.csv::label data.csv::x1,x2,x3
-  demele noise clean data.csv::label data.csv::x1,x2,x3 --method voting --rule consensus --output cleaned.csv
-  demele noise clean labels.npy --probabilities p.npy --method confident --drop --output kept.csv
+  demele noise clean data.csv::label data.csv::x1,x2,x3 --method voting --rule consensus --drop --output kept.csv
+  demele noise clean labels.npy --probabilities p.npy --relabel --output cleaned.csv
   demele noise clean data.csv::label features.npy --suspects suspects.csv
   demele compare data.csv::old data.csv::new data.csv::label --method cleaned --suspects suspects.csv
 
---output has the columns row (from 0) and label: all rows with suspects relabelled, or with --drop those that are kept.
+--output has the columns row (from 0) and label: with --relabel all rows, suspects relabelled; with --drop those kept.
 Probabilities must come from models that were not trained on the row; columns are the classes, in their order. For
 entropy and confident, FEATURES that look like them are read as such; --kind says what they are.
 Exit status: 0 done, 2 a mistake in the arguments or the data.
@@ -75,7 +75,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         choices=("features", "probabilities"),
         help="entropy and confident: what FEATURES are (default: by what they look like)",
     )
-    option(what, "--method", metavar="M", help="see below (default: knn)")
+    option(what, "--method", metavar="M", help="see below (default: confident)")
     option(what, "--folds", help="parts, each judged by the others (default: 5)")
     option(what, "--k", type=int, metavar="N", help="knn: neighbours (default: 5)")
     option(what, "--scaling", choices=("standard", "none"), help="knn: of the features (default: standard)")
@@ -104,7 +104,8 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--seed", default=0)
     option(what, "--jobs")
     out = parser.add_argument_group("output")
-    option(out, "--drop", action="store_true", help="drop suspects rather than relabel them")
+    option(out, "--drop", action="store_true", help="drop suspects in --output and --suspects")
+    option(out, "--relabel", action="store_true", help="replace suspects by their suggested labels in --output")
     option(
         out,
         "--suspects",
@@ -170,11 +171,14 @@ def _check(arguments: argparse.Namespace) -> None:
         what = "got neither" if arguments.features is None else "got both"
         raise InputError(f"FEATURES: expected FEATURES, or --probabilities FILE, {what}")
     if arguments.probabilities is not None:
-        if arguments.method not in _FROM_PROBABILITIES and arguments.method in (None, *_METHODS):
-            chosen = "by default knn" if arguments.method is None else f"got {arguments.method}"
-            raise InputError(f"--probabilities: only --method entropy and confident use them, {chosen}")
+        if arguments.method in _METHODS and arguments.method not in _FROM_PROBABILITIES:
+            raise InputError(f"--probabilities: only --method entropy and confident use them, got {arguments.method}")
         refuse(arguments, ("kind",), "of FEATURES; leave it out, since --probabilities says what they are")
         refuse(arguments, ("folds",), "nothing is trained on --probabilities; leave it out")
+    if arguments.drop and arguments.relabel:
+        raise InputError("--drop and --relabel: expected one of them")
+    if arguments.output is not None and not (arguments.drop or arguments.relabel):
+        raise InputError("--output: add --relabel to replace the suspects by their suggested labels, or --drop")
     check_columns_file(arguments.output, "--output")
     check_columns_file(arguments.suspects, "--suspects")
     read = (arguments.labels, arguments.features, arguments.probabilities, arguments.true_labels)
