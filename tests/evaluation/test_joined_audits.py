@@ -131,7 +131,7 @@ def test_a_stratum_without_an_audited_row_is_refused() -> None:
         Audit([0], [1], design="uniform", within=[1])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("share", "apart"), [(0.4, 0.15), (0.03, 0.15), (0.4, 0.02), (0.03, 0.02)])
 def test_joined_audits_keep_their_level_and_never_widen_an_interval(share: float, apart: float) -> None:
     """The corners: a rare class, few disagreements, both. 95% less 3 standard errors of 300 draws: 91.2%."""
