@@ -15,7 +15,7 @@ What is compared, and how:
   per answer where the likelihood has it once per item. Its default run can so stop early. At equal iterations its
   tolerance is set so that it never stops; its default run has columns of its own.
 - Log likelihoods come from one function here, from the proportions and profiles of each.
-- Accuracies count labels; where the vote is tied, the label is the earlier class.
+- Accuracies count labels; a tied vote goes to the annotators who agree more with the vote, or is drawn (seed 0).
 
 ``--keep-times`` takes the times of the results that are there, and computes everything else: for a change that moves
 labels on a machine that is busy.

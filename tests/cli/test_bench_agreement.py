@@ -100,16 +100,35 @@ def test_one_cell_that_is_no_number_is_told_alone(demele: Program, scores: pd.Da
     assert "got 2 values that are none, first 'x' at row 3" in demele("bench", "agreement", "scores.csv").err
 
 
-def test_a_column_of_names_is_told_to_be_the_configuration(demele: Program, scores: pd.DataFrame) -> None:
+def test_the_only_column_of_texts_names_the_models(demele: Program, scores: pd.DataFrame) -> None:
     named = scores[["mig", "sap"]].assign(model=[f"m{row}" for row in range(36)])
     named.to_csv("scores.csv", index=False)
     run = demele("bench", "agreement", "scores.csv")
+    assert run.status == 0, run.err
+    assert json.loads(run.out)["configurations"][:2] == ["m0", "m1"]
+    assert run.out == demele("bench", "agreement", "scores.csv", "--configuration", "model").out
+    named.assign(model=["a", "b"] * 18).to_csv("scores.csv", index=False)  # of seeds, or of something else: ask
+    run = demele("bench", "agreement", "scores.csv")
     assert run.status == 2
-    assert (
-        "column 'model', got texts, first 'm0' at row 0 (counted from 0); if they name the models, give "
-        "--configuration model" in run.err
-    )
-    assert demele("bench", "agreement", "scores.csv", "--configuration", "model").status == 0
+    assert "if they name the models, give --configuration model" in run.err
+
+
+def test_metrics_of_which_small_scores_are_good(demele: Program, scores: pd.DataFrame) -> None:
+    scores = scores[["mig", "sap"]].assign(fid=3 - scores["mig"])
+    scores.to_csv("scores.csv", index=False)
+    run = demele("bench", "agreement", "scores.csv", "--format", "table", "--report", "page.html")
+    assert "Most alike: MIG and SAP" in run.out
+    assert "Most opposite: MIG and fid −1.0" in run.out
+    assert Path("page.html").read_text(encoding="utf-8").count('class="pane ') == 1  # there is one matrix
+    turned = ("bench", "agreement", "scores.csv", "--lower-is-better", "fid")
+    text = " ".join(demele(*turned, "--format", "table").out.split())
+    assert "Most alike: MIG and fid 1.0" in text
+    assert "Most opposite" not in text
+    assert "note: fid: lower is better: scores were negated" in text
+    right = bench.agreement(scores.assign(fid=-scores["fid"]))
+    assert json.loads(demele(*turned).out)["matrices"] == json.loads(right.to_json())["matrices"]
+    wrong = demele("bench", "agreement", "scores.csv", "--lower-is-better", "fd")
+    assert "--lower-is-better: no metric is called 'fd'; did you mean 'fid'" in wrong.err
 
 
 def test_empty_cells_are_counted_by_metric(demele: Program, scores: pd.DataFrame) -> None:

@@ -42,6 +42,7 @@ def agreement(
     configuration: object = None,
     collapsed: object = None,
     within: object = None,
+    lower_is_better: Sequence[str] = (),
     null: object = None,
     halves: Sequence[object] | None = None,
     again: Mapping[str, object] | None = None,
@@ -57,18 +58,23 @@ def agreement(
     Parameters
     ----------
     scores : DataFrame, mapping of columns, or array of shape (n_rows, n_metrics)
-        A row for each trained model, a column for each metric; NaN where a score is undefined. Large scores are good.
+        A row for each trained model, a column for each metric; NaN where a score is undefined. Large scores are good;
+        where small ones are, see ``lower_is_better``.
     metrics : sequence of str, optional
         The columns that are metrics; by default all that no other argument names.
     configuration : str or sequence, optional
         The column, or a label for each row, that says which rows are seeds of one configuration. They are averaged,
-        and a configuration with an undefined one is left out of that metric's pairs. By default every row is its own.
+        and a configuration with an undefined one is left out of that metric's pairs. By default every row is its own,
+        and the only column of texts names them, if all are different.
     collapsed : str or sequence of bool, optional
         Which rows have codes that hold nothing. Their scores are noise and agree with each other; so a second matrix
         leaves out each configuration with such a row.
     within : str or sequence, optional
         A group of each row, such as its number of codes. A further matrix removes from the ranks of each metric their
         mean within the group: what is left is not agreement about groups.
+    lower_is_better : sequence of str, optional
+        Metrics of which small scores are good, such as FID: their scores are negated, so that a positive tau says that
+        two metrics prefer the same configurations.
     null : table or sequence of tables, optional
         Scores of the same codes against permuted factors, row by row. Their matrix shows what agreement there is
         without any information; of several, the mean.
@@ -115,10 +121,11 @@ def agreement(
     ('clear', 'not told from 0')
     """
     level, draws, seed = checked_level(level), checked_count(draws, "draws", 100), checked_seed(seed)
-    table = read_scores(scores, metrics=metrics, configuration=configuration, collapsed=collapsed, within=within)
+    own = {"configuration": configuration, "collapsed": collapsed, "within": within}
+    table = read_scores(scores, metrics=metrics, lower_is_better=lower_is_better, **own)
 
     def read(other: object, argument: str) -> NDArray[np.float64]:
-        return table.means(read_beside(other, table, argument, configuration))
+        return table.means(read_beside(other, table, argument))
 
     means = table.means()
     nulls = [] if null is None else [read(one, "null") for one in _tables(null)]
@@ -328,6 +335,9 @@ def _other_seeds(runs: NDArray[np.float64], means: Scores, rng: np.random.Genera
 def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix]) -> list[Note]:
     notes = []
     n = len(means)
+    if (table.signs < 0).any():
+        subject = tuple(np.array(table.metrics)[table.signs < 0].tolist())
+        notes.append(Note(code="lower-is-better", message="lower is better: scores were negated", subject=subject))
     if n < ENOUGH:
         what = (
             f"{n} configurations are too few for intervals, which need {LEAST_FOR_INTERVALS}"
@@ -346,7 +356,9 @@ def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix])
         missing = int(np.isnan(means[:, place]).sum())
         there = means[np.isfinite(means[:, place]), place]
         if there.size and np.ptp(there) == 0:
-            message = f"gives every configuration the same score, {there[0]:g}: its ranking is undefined"
+            message = (
+                f"gives every configuration the same score, {table.signs[place] * there[0]:g}: its ranking is undefined"
+            )
             notes.append(Note(code="constant-score", message=message, subject=(metric,), severity="warning"))
         if missing:
             message = f"is undefined for {missing} of {n} configurations, which are left out of its pairs"

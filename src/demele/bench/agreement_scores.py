@@ -32,6 +32,10 @@ class ScoreTable:
         Where one of the seeds is.
     groups : array of int, shape (n_configurations,), or None
         Numbers from 0.
+    named_by : str or None
+        The column of these labels.
+    signs : array of shape (n_metrics,)
+        -1 where lower is better: ``scores`` are multiplied by it.
     """
 
     metrics: tuple[str, ...]
@@ -41,6 +45,8 @@ class ScoreTable:
     labels: NDArray[Any] | None
     collapsed: NDArray[np.bool_] | None
     groups: NDArray[np.intp] | None
+    named_by: str | None
+    signs: NDArray[np.float64]
 
     def means(self, scores: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the means of the configurations' rows, of these scores or others; NaN where one is undefined."""
@@ -68,6 +74,7 @@ def read_scores(
     configuration: object,
     collapsed: object,
     within: object,
+    lower_is_better: Sequence[str] = (),
 ) -> ScoreTable:
     """Read a table of scores; see :func:`demele.bench.agreement`.
 
@@ -77,24 +84,43 @@ def read_scores(
     """
     columns = _columns(scores, "scores")
     n = _length(columns, "scores")
+    configuration = _names_of_rows(columns, n) if configuration is None else configuration
     given = {"configuration": configuration, "collapsed": collapsed, "within": within}
     found = {argument: _labels(value, columns, n, argument) for argument, value in given.items()}
     taken = [value for value in given.values() if isinstance(value, str)]
     names = _metrics(metrics, columns, taken)
     labels = found["configuration"]
+    if isinstance(lower_is_better, str):
+        raise InputTypeError("lower_is_better", f"expected a list of names, got the text {lower_is_better!r}")
+    for name in lower_is_better:
+        if name not in names:
+            raise UnknownNameError("lower_is_better", f"no metric is called {name!r}{suggestion(name, names)}")
+    signs = np.where(np.isin(names, list(lower_is_better)), -1.0, 1.0)
     levels, members = _numbered(labels) if labels is not None else ([f"row {row}" for row in range(n)], np.arange(n))
     return ScoreTable(
         metrics=names,
         configurations=tuple(levels),
-        scores=_numbers(columns, names, "scores"),
+        scores=_numbers(columns, names, "scores") * signs,
         members=members,
         labels=labels,
         collapsed=_collapsed(found["collapsed"], members, len(levels)),
         groups=_groups(found["within"], members, levels),
+        named_by=configuration if isinstance(configuration, str) else None,
+        signs=signs,
     )
 
 
-def read_beside(table: object, beside: ScoreTable, argument: str, configuration: object) -> NDArray[np.float64]:
+def _names_of_rows(columns: Mapping[str, Any], n: int) -> str | None:
+    """Return the only column of texts, if every row has another one."""
+    texts = [name for name, held in columns.items() if all(isinstance(one, str) for one in np.asarray(held).tolist())]
+    return (
+        texts[0]
+        if len(texts) == 1 and len(columns) > 2 and len(set(np.asarray(columns[texts[0]]).tolist())) == n
+        else None
+    )
+
+
+def read_beside(table: object, beside: ScoreTable, argument: str) -> NDArray[np.float64]:
     """Return another table's scores of the same rows, shape (n_rows, n_metrics).
 
     Raises
@@ -109,15 +135,15 @@ def read_beside(table: object, beside: ScoreTable, argument: str, configuration:
     lacking = [name for name in beside.metrics if name not in columns]
     if lacking:
         raise InputError(argument, f"expected a column for each metric, lacks {quoted(lacking[0])}")
-    if isinstance(configuration, str) and configuration in columns and beside.labels is not None:
-        odd = np.flatnonzero(np.asarray(as_column(columns[configuration], argument)) != beside.labels)
+    if beside.named_by in columns:
+        odd = np.flatnonzero(np.asarray(as_column(columns[beside.named_by], argument)) != beside.labels)
         if odd.size:
             raise InputError(
                 argument,
                 f"row {odd[0]} is of another configuration than row {odd[0]} of the scores; bring the rows into the "
                 "same order",
             )
-    return _numbers(columns, beside.metrics, argument)
+    return _numbers(columns, beside.metrics, argument) * beside.signs
 
 
 def _columns(table: object, argument: str) -> dict[str, Any]:

@@ -49,6 +49,13 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--configuration", metavar="COLUMN", help="which rows are seeds of one configuration")
     option(what, "--collapsed", metavar="COLUMN", help="true where the codes of a model hold nothing")
     option(what, "--within", metavar="COLUMN", help="groups whose mean ranks are removed, such as numbers of codes")
+    option(
+        what,
+        "--lower-is-better",
+        type=names_in,
+        metavar="METRIC,METRIC",
+        help="metrics of which small scores are good, such as FID",
+    )
     option(what, "--null", metavar="FILE", help="scores of the same rows against permuted factors")
     option(
         what,
@@ -91,7 +98,7 @@ def _agreement(arguments: argparse.Namespace) -> "Agreement":
         tables["null"] = read_frame(arguments.null, warn)
     if arguments.halves is not None:
         tables["halves"] = [read_frame(one, warn) for one in arguments.halves]
-    names = ("metrics", "configuration", "collapsed", "within", "level", "seed", "draws")
+    names = ("metrics", "configuration", "collapsed", "within", "lower_is_better", "level", "seed", "draws")
     with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
         return bench.agreement(read_frame(arguments.scores, warn), **tables, **given(arguments, *names))
 

@@ -108,8 +108,15 @@ def _matrices(view: AgreementView) -> Html:
         )
         for name, pairs in every.items()
     ]
-    panes = [_pane(side, list(every), first) for side, first in (("left", next(iter(every))), ("right", second))]
-    return h("", _legend(view), choose, h("div", panes, class_="panes", id="panes"), h("div", figures, id="figures"))
+    sides = (("left", next(iter(every))), ("right", second))[: len(every)]
+    panes = [_pane(side, list(every), first) for side, first in sides]
+    return h(
+        "",
+        _legend(view, several=len(every) > 1),
+        choose,
+        h("div", panes, class_="panes", id="panes"),
+        h("div", figures, id="figures"),
+    )
 
 
 def _pane(side: str, names: list[str], first: str) -> Html:
@@ -123,7 +130,7 @@ def _pane(side: str, names: list[str], first: str) -> Html:
     )
 
 
-def _legend(view: AgreementView) -> Html:
+def _legend(view: AgreementView, *, several: bool) -> Html:
     level = level_text(view.data["level"])
     words = [
         (h("i", ".5", class_="key clear with", style="--t:.5"), "clear: told from 0 beside all other pairs"),
@@ -136,7 +143,7 @@ def _legend(view: AgreementView) -> Html:
     told = f"Kendall's tau-b, {count(len(view.data['configurations']), 'configuration')}, intervals for {level}. "
     return h(
         "",
-        paragraph(told, "Point at a cell for its interval; both matrices show the same pair."),
+        paragraph(told, "Point at a cell for its interval", "; both matrices show the same pair." if several else "."),
         h("ul", [h("li", sign, " ", text) for sign, text in words], class_="key tau-key"),
     )
 

@@ -143,14 +143,19 @@ def headline(view: AgreementView) -> Text:
 
 def summary(view: AgreementView) -> list[Text]:
     """Return further sentences: the strongest pairs, what collapsed models and chance do, likeness to print."""
-    return [text for text in (_strongest(view), _alone(view), _without(view), _null(view), *_likeness(view)) if text]
+    return [text for text in (*_strongest(view), _alone(view), _without(view), _null(view), *_likeness(view)) if text]
 
 
-def _strongest(view: AgreementView) -> Text:
+def _strongest(view: AgreementView) -> list[Text]:
     clear = [pair for pair in view.matrices["all"].values() if pair["verdict"] == "clear"]
-    first = sorted(clear, key=lambda pair: -abs(pair["tau"]))[:3]
-    words = [Text(title_of(one["first"]), " and ", title_of(one["second"]), f" {interval_words(one)}") for one in first]
-    return Text("Most alike: ", joined(words, last="; ", between="; "), ".") if words else Text("")
+    found = []
+    for said, sign in (("Most alike: ", 1), ("Most opposite: ", -1)):
+        first = sorted((pair for pair in clear if sign * pair["tau"] > 0), key=lambda pair: -abs(pair["tau"]))[:3]
+        words = [
+            Text(title_of(one["first"]), " and ", title_of(one["second"]), f" {interval_words(one)}") for one in first
+        ]
+        found += [Text(said, joined(words, last="; ", between="; "), ".")] if words else []
+    return found
 
 
 def _alone(view: AgreementView) -> Text:
