@@ -381,8 +381,46 @@ def test_one_class_and_one_row() -> None:
 
 
 def test_a_class_with_the_name_of_an_average() -> None:
-    found = assess(["macro", "b"], ["macro", "macro"], classes=["macro", "b"])
+    found = assess(["macro", "b", "b"], ["macro", "macro", "b"])
     assert found["recall", "macro"].trials == 2
+
+
+@pytest.mark.parametrize("noise", [None, 0.05])
+def test_answers_that_are_right_or_wrong_have_an_accuracy_only(noise: float | None) -> None:
+    answers = ["right"] * 45 + ["wrong"] * 55
+    found = assess(answers, ["right"] * 100, classes=["right", "wrong"], noise=noise)
+    assert [(one.measure, one.of) for one in found] == [("accuracy", None), ("error", None)]
+    assert found["accuracy"].value == 0.45
+    assert [note.code for note in found.notes if note.subject == ("right",)] == ["one-class"]
+    # With an expert's labels of other classes, precision and recall are of these.
+    audit = Audit(list(range(60)), answers[:60], design="uniform")
+    assert assess(answers, ["right"] * 100, classes=["right", "wrong"], audit=audit)["recall", "wrong"].corrected
+
+
+@pytest.mark.parametrize("known", [{}, {"noise": 0.05}, {"audit": True}, {"true_labels": True}])
+def test_a_class_that_is_only_predicted_is_in_no_average(known: dict[str, Any]) -> None:
+    """Cats and dogs, and a refusal to answer on a fifth of the rows."""
+    rng = np.random.default_rng(0)
+    labels = rng.choice(["cat", "dog"], 1000)
+    answers = np.where(rng.random(1000) < 0.2, "none", labels)
+    if "audit" in known:
+        known = {"audit": Audit(np.arange(200), labels[:200], design="uniform")}
+    if "true_labels" in known:
+        known = {"true_labels": labels}
+    found = assess(answers, labels, classes=["cat", "dog", "none"], **known)
+    theirs = precision_recall_fscore_support(labels, answers, labels=["cat", "dog"], average="macro")
+    for measure, value in zip(("precision", "recall", "f1"), theirs, strict=False):
+        both = [found[measure, name] for name in ("cat", "dog")]
+        average = found[measure, "macro"]
+        assert_close(average.value, float(value), ROUNDING)
+        ends = [(one.interval.low, one.interval.high) for one in both if one.interval is not None]
+        assert average.interval is not None
+        assert_close([average.interval.low, average.interval.high], np.mean(ends, axis=0), ROUNDING)
+        assert (average.corrected is not None) == bool(known)
+        assert average.corrected is None or average.corrected.low > 0.6
+    note = next(note for note in found.notes if note.code == "undefined")
+    assert "1 of 3 classes" in note.message
+    assert "averages of all measures leave them out" in note.message
 
 
 def test_the_result_can_be_stored_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def assess(
     per_class : bool
         Whether to give precision, recall and F1 of each class.
     average : str or sequence of {"macro", "weighted", "micro"}
-        Averages of these three; ``()`` for none.
+        Averages of these three over the classes that have a label; ``()`` for none.
     expert_error : float in [0, 1]
         Beside a random audit: share of all rows on which the expert may be wrong. The corrected interval of the
         accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these errors may be of
@@ -107,7 +107,8 @@ def assess(
     -------
     Assessment
         Of each measure: the apparent value, its score interval, the bias (exact or bounded) and the interval of the
-        correct measure. Without knowledge of the noise the last two are None.
+        correct measure. Without knowledge of the noise the last two are None. If all labels are of one class, as in a
+        log of right and wrong answers, only accuracy and error are given.
 
     Raises
     ------
@@ -173,6 +174,9 @@ def assess(
     knowledge = knowledge_of(data, table, rate, expert, true_labels, level, errs, clusters)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     check_same_order(groups, labels, ("groups", "labels"))
+    one_class = data.k > 1 and np.count_nonzero(table.support) == 1 and expert is None and true_labels is None
+    if one_class:
+        per_class, averages = False, ()
     every = _Estimates(data, table, knowledge, level, clusters)
     estimates = [every.accuracy, every.error]
     if per_class:
@@ -187,7 +191,7 @@ def assess(
         confusion=table,
         assumptions=_assumptions(knowledge, clusters),
         notes=(
-            *_notes(table, estimates),
+            *(_one_class_notes(table) if one_class else _notes(table, estimates)),
             *unlabelled_notes(data),
             *knowledge.notes,
             *every.notes(estimates),
@@ -235,13 +239,13 @@ class _Estimates:
         if measure not in self.ends:
             self.of_classes(measure)
         apparent, corrected = self.ends[measure]
-        low, high = mean_of_ends(apparent)
+        low, high = mean_of_ends(apparent, self.table)
         interval = self._interval(low, high, "mean of score intervals", "sampling")
         moved = None
         if corrected is not None and self.knowledge.direct(measure) is not None:
-            moved = mean_of_ends(corrected)
+            moved = mean_of_ends(corrected, self.table)
         elif bias is not None:
-            inner = mean_of_ends(self._score(measure, self.knowledge.inner))
+            inner = mean_of_ends(self._score(measure, self.knowledge.inner), self.table)
             joined = _joined(union_interval(*inner, *bias), self.knowledge.average_worst(measure))
             moved = float(joined[0]), float(joined[1])
         return Estimate(
@@ -369,6 +373,13 @@ def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
     return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
 
 
+def _one_class_notes(table: ConfusionCounts) -> tuple[Note, ...]:
+    """Say why labels of one class, as in a log of right and wrong answers, have an accuracy only."""
+    name = table.classes[int(table.support.argmax())]
+    message = f"all labels are {name!r}, so only the accuracy is given: recall would be the same, precision 100%"
+    return (Note(code="one-class", message=message, subject=(str(name),)),)
+
+
 def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
     notes = []
     n_classes = len(table.classes)
@@ -384,7 +395,7 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
         if missing:
             message = (
                 f"the {measure} of {len(missing)} of {n_classes} classes is not defined, {shown(missing)}: {why}; "
-                f"averages leave them out"
+                f"averages{' of all measures' * (measure == 'recall')} leave them out"
             )
             notes.append(Note(code="undefined", message=message, subject=missing))
     interval = estimates[0].interval

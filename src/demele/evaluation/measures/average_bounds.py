@@ -23,7 +23,8 @@ def average_bounds(
     ----------
     measure : {"precision", "recall", "f1"}
     average : {"macro", "weighted", "micro"}
-        Over the classes for which the measure is defined; ``"weighted"`` by their true instances.
+        Over the classes that have an instance in ``confusion``, where the measure is defined; ``"weighted"`` by their
+        true instances.
     confusion, budget, doubtful
         As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
 
@@ -39,14 +40,15 @@ def average_bounds(
     are safe, not sharp: a wrong label leaves one class and enters another, so that all classes together change by at
     most two per wrong label; what a class gains by u changes is taken from above as a line in u up to its own bound,
     and the steepest lines are filled first. Weights move by at most one instance per wrong label. Classes that may lose
-    their last instance, or get a first one, may leave or join the average.
+    their last instance may leave the average.
     """
     if average == "micro" or (average == "weighted" and measure == "recall"):
         low, high = correct_bounds("accuracy", confusion, budget, doubtful=doubtful)
         return float(low), float(high)
     apparent = apparent_measure(measure, confusion)
     ends = correct_bounds(measure, confusion, budget, doubtful=doubtful)
-    if np.isnan(apparent).all() and np.isnan(ends[0]).all():
+    labelled = confusion.sum(axis=1) > 0
+    if np.isnan(apparent[labelled]).all():
         return float("nan"), float("nan")
     moves = Moves.within(budget, confusion if doubtful is None else doubtful)
     if average == "weighted":
@@ -57,15 +59,15 @@ def average_bounds(
 def _macro(
     measure: str, confusion: Counts, moves: Moves, apparent: Floats, ends: tuple[Floats, Floats]
 ) -> tuple[float, float]:
-    drop, rise = _shared_change(measure, confusion, moves, ends, np.ones(len(confusion)))
-    defined = ~np.isnan(apparent)
-    leaves, joins = _unsteady(measure, confusion, moves)
+    labelled = confusion.sum(axis=1) > 0
+    drop, rise = _shared_change(measure, confusion, moves, ends, labelled.astype(np.float64))
+    defined = ~np.isnan(apparent) & labelled
+    leaves = _unsteady(measure, confusion, moves)
     size = np.sort(confusion.sum(axis=1)[leaves])
     n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
-    n_join = min(int(np.count_nonzero(joins)), moves.wrong)
-    low, high = _mean_of_some(1 - ends[0], defined, leaves, joins), _mean_of_some(ends[1], defined, leaves, joins)
-    shared_low = _mean_after(1 - apparent[defined], 1 - apparent[leaves], drop, n_leave, n_join)
-    shared_high = _mean_after(apparent[defined], apparent[leaves], rise, n_leave, n_join)
+    low, high = _mean_of_some(1 - ends[0], defined, leaves), _mean_of_some(ends[1], defined, leaves)
+    shared_low = _mean_after(1 - apparent[defined], 1 - apparent[leaves], drop, n_leave)
+    shared_high = _mean_after(apparent[defined], apparent[leaves], rise, n_leave)
     return 1 - min(low, shared_low), min(high, shared_high)
 
 
@@ -142,33 +144,26 @@ def _filled(slopes: Floats, most: Floats, total: int) -> float:
     return float((np.clip(total - before, 0, room) * slopes[order]).sum())
 
 
-def _unsteady(measure: str, confusion: Counts, moves: Moves) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which classes may stop being defined, and which may begin."""
+def _unsteady(measure: str, confusion: Counts, moves: Moves) -> NDArray[np.bool_]:
+    """Which classes may stop being defined."""
     predicted, labelled = confusion.sum(axis=0), confusion.sum(axis=1)
-    open_ended = {
-        "precision": np.zeros(len(confusion), dtype=bool),
-        "recall": np.ones(len(confusion), dtype=bool),
-        "f1": predicted == 0,
-    }[measure]
-    gains = (moves.hits_in + moves.misses_in) > 0
-    return open_ended & (labelled > 0) & (moves.out >= labelled), open_ended & (labelled == 0) & gains
+    open_ended = (measure == "recall") | ((measure == "f1") & (predicted == 0))
+    found: NDArray[np.bool_] = open_ended & (labelled > 0) & (moves.out >= labelled)
+    return found
 
 
-def _mean_of_some(
-    highest: Floats, defined: NDArray[np.bool_], leaves: NDArray[np.bool_], joins: NDArray[np.bool_]
-) -> float:
-    """Largest mean of upper bounds, over the classes that stay and any of those that may leave or join."""
-    stay, maybe = highest[defined & ~leaves], np.sort(highest[leaves | joins])[::-1]
+def _mean_of_some(highest: Floats, defined: NDArray[np.bool_], leaves: NDArray[np.bool_]) -> float:
+    """Largest mean of upper bounds, over the classes that stay and any of those that may leave."""
+    stay, maybe = highest[defined & ~leaves], np.sort(highest[leaves])[::-1]
     sums = stay.sum() + np.concatenate([[0.0], np.cumsum(maybe)])
     numbers = stay.size + np.arange(maybe.size + 1)
-    return float((sums[numbers > 0] / numbers[numbers > 0]).max())
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0))
 
 
-def _mean_after(values: Floats, leaving: Floats, rise: float, n_leave: int, n_join: int) -> float:
-    """Largest mean when values rise together by ``rise``, the least of some may leave, and some of 1 may join."""
+def _mean_after(values: Floats, leaving: Floats, rise: float, n_leave: int) -> float:
+    """Largest mean when values rise together by ``rise``, and the least of some may leave."""
     gone = np.arange(n_leave + 1)
     sums = values.sum() - np.concatenate([[0.0], np.cumsum(np.sort(leaving)[:n_leave])]) + rise
     numbers = values.size - gone
-    sums = np.minimum(sums, numbers) + n_join
-    numbers = numbers + n_join
+    sums = np.minimum(sums, numbers)
     return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0)) if (numbers > 0).any() else 1.0

@@ -169,7 +169,7 @@ class ConfusionCounts(Tabled):
         ----------
         name : {"precision", "recall", "f1"}
         average : {"macro", "micro", "weighted"}
-            ``"macro"``: mean over the classes for which the measure is defined. ``"weighted"``: the same, weighted by
+            ``"macro"``: mean over the classes that have an instance and a value. ``"weighted"``: the same, weighted by
             the instances of each class. ``"micro"``: of all instances together; as every instance has one class and
             one prediction, this is the accuracy whatever the measure.
 
@@ -187,7 +187,9 @@ class ConfusionCounts(Tabled):
         Undefined classes are left out because there is no number to average: 0 in their place would punish a
         classifier for classes that the test set happens not to hold. But a class that has instances and is never
         predicted then does not lower the average precision; it lowers recall and F1. :meth:`undefined` names such
-        classes. Scikit-learn does the same with ``zero_division=numpy.nan``; by default it counts them as 0.
+        classes. Scikit-learn does the same with ``zero_division=numpy.nan``; by default it counts them as 0. A class
+        that is predicted and has no instance is left out of all three; scikit-learn does so where ``labels=`` names the
+        classes of the instances, and by default counts its precision and F1 as 0.
 
         Examples
         --------
@@ -199,7 +201,7 @@ class ConfusionCounts(Tabled):
         if average == "micro":
             return self.accuracy
         checked_name(average, "average", get_args(Average))
-        weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else 1)
+        weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else self.support > 0)
         return float(ratio(weights @ np.nan_to_num(values), weights.sum()))
 
     def merge(self, other: "ConfusionCounts") -> "ConfusionCounts":

@@ -352,7 +352,7 @@ class _Audited(LabelKnowledge):
     def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
         # Over the classes that have an apparent value and an interval: a class whose labels the audit all changes has
         # no interval of its recall, one without a label has no apparent recall.
-        return mean_of_ends(self.bias(measure)) if average == "macro" else None
+        return mean_of_ends(self.bias(measure), self.table) if average == "macro" else None
 
     def direct(self, measure: str) -> tuple[Floats, Floats]:
         return self._ends(measure, "population")
@@ -383,12 +383,12 @@ def table_of(data: Labelled) -> Counts:
     return table
 
 
-def mean_of_ends(ends: tuple[Floats, Floats]) -> tuple[float, float]:
-    """Average both ends over the classes that have an interval.
+def mean_of_ends(ends: tuple[Floats, Floats], table: ConfusionCounts) -> tuple[float, float]:
+    """Average both ends over the classes that have a label and an interval.
 
     The standard deviation of a mean is at most the mean of the standard deviations, however the classes hang together.
     """
-    known = ~np.isnan(ends[0])
+    known = ~np.isnan(ends[0]) & (table.support > 0)
     if not known.any():
         return math.nan, math.nan
     return float(ends[0][known].mean()), float(ends[1][known].mean())
@@ -401,7 +401,7 @@ def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], l
     proportion = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
     value = as_value(proportion, measure)
     below, above = (as_value(end, measure) for end in score_interval(proportion * trials, trials, level=level))
-    known = (trials > 0) & ~np.isnan(value[0])
+    known = (table.support > 0) & (trials > 0) & ~np.isnan(value[0])
     if not known.any():
         return math.nan, math.nan
     return float((value - below)[:, known].max(axis=0).mean()), float((above - value)[:, known].max(axis=0).mean())
