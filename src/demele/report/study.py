@@ -183,7 +183,8 @@ def _models(study: Item) -> Html:
     heads += [("Why", "text")]
     rows = []
     for model in study["models"]:
-        above = None if model["reconstruction"] is None else model["reconstruction"] - model["floor"]
+        ends = model["reconstruction"], model["floor"]
+        above = None if None in ends else ends[0] - ends[1]
         rows.append(
             [
                 h("th", named(model["configuration"]), f", seed {model['seed']}", scope="row"),

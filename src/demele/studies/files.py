@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, quoted
 from demele.core.reading import parsing, path_of
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Configuration, score_key, train_key
-from demele.studies.json_files import check_format, json_lines
+from demele.studies.json_files import check_format, check_shape, json_lines
 from demele.studies.packed import FORMAT, FORMAT_VERSION, header
 from demele.studies.planning import StudyPlan
 from demele.studies.study import Study
@@ -23,6 +23,21 @@ __all__ = ["DEMO", "FILE", "ROWS", "RUNS", "StudyFile", "demo", "load", "study_f
 #: In the folder of a study: what it is, its rows, and its models' files.
 FILE, ROWS, RUNS = "study.json", "rows.jsonl", "runs"
 _WHAT = "a study of demele"
+_SHAPE = {
+    "demele": str,
+    "settings": {
+        **dict.fromkeys(("images", "provenance", "protocol", "codes"), str),
+        **dict.fromkeys(("n_images", "n_factors", "scored_rows", "seed"), int),
+        "shape": [int],
+        "steps": [int],
+        "metrics": [str],
+        "kinds": [str],
+        "model": dict,
+        "training": dict,
+    },
+    "configurations": [{"id": str, "objective": str, "options": dict, "latents": int, "seed": int}],
+}
+_SCORE = {"value": (float, int, type(None)), "step": int, "names": [str]}
 #: The rows of the embedded study that come with demele.
 DEMO = Path(__file__).with_name("embedded.jsonl")
 
@@ -56,10 +71,17 @@ class StudyFile:
             with reading_record(train_key(name)):
                 record = records.get(train_key(name))
                 models.append(TrainedModel.of(name, configuration, record, int(self.settings["n_factors"])))
+        scores = {}
+        for key, record in records.items():
+            if key[:1] == ("score",):
+                with reading_record(key):
+                    identifier, step, kind, metric = key[1:]
+                    check_shape({**record, "step": step, "names": [identifier, kind, metric]}, _SCORE)
+                scores[key[1:]] = record
         return Study(
             settings=self.settings,
             models=tuple(models),
-            scores={key[1:]: record for key, record in sorted(records.items()) if key[0] == "score"},
+            scores=dict(sorted(scores.items())),
             version=self.version,
         )
 
@@ -73,14 +95,18 @@ class StudyFile:
         """
         check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
         with parsing(f"{path}: not {_WHAT}"):
+            check_shape(content, _SHAPE)
+            places = content["settings"]["steps"], content["settings"]["shape"], content["settings"]["metrics"]
+            if not places[0] or len(places[1]) != 3 or not places[2]:
+                raise ValueError(f"it holds {quoted(places)}")
+            options = [one["options"] for one in content["configurations"]]
+            check_shape([value for own in options for value in own.values()], [(float, int, str, bool, type(None))])
+            check_shape([own.get("beta", 1.0) for own in options], [(float, int)])
             configurations = {
                 str(one["id"]): Configuration(**{name: value for name, value in one.items() if name != "id"})
                 for one in content["configurations"]
             }
-            settings = content["settings"]
-            for name in ("images", "steps", "metrics", "kinds", "n_factors"):
-                settings[name]
-        return cls(settings=settings, configurations=configurations, version=str(content["demele"]))
+            return cls(settings=content["settings"], configurations=configurations, version=content["demele"])
 
 
 def study_file(plan: StudyPlan, folder: Path) -> StudyFile:

@@ -8,18 +8,31 @@ from typing import Any
 
 from demele.core.errors import InputError
 from demele.core.reading import parsing, path_of
-from demele.core.store import Key, Store
+from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
+from demele.models.fabric.lattice import Lattice
 from demele.runtime.sweep import Record
-from demele.studies.json_files import check_format, json_lines
+from demele.studies.json_files import check_format, check_shape, json_lines
 from demele.studies.pruning.packed import FORMAT, FORMAT_VERSION
-from demele.studies.pruning.study import PruningStudy
+from demele.studies.pruning.study import FIGURES, PruningStudy
 
 #: In the folder of a study: what it is, and its rows.
 FILE, ROWS = "pruning.json", "rows.jsonl"
 #: The rows of the embedded study that come with demele.
 DEMO = Path(__file__).with_name("embedded.jsonl")
 _WHAT = "a study of pruning"
+_SHAPE = {
+    "demele": str,
+    "settings": {
+        "data": dict,
+        "structure": {"layers": int, "scales": int},
+        "training": {"epochs": int},
+        "seeds": int,
+        "noises": [{"kind": str, "rate": (float, int)}],
+        "configurations": [dict],
+    },
+}
+_RECORDS: dict[object, Any] = {"fabric": {"status": str}, "decisions": {"pairs": dict, "ranks": dict}}
 
 
 def header(settings: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
@@ -39,8 +52,26 @@ def header(settings: Mapping[str, Any], folder: Path | None = None) -> dict[str,
 
 
 def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> PruningStudy:
-    """Return the study of some rows."""
-    return PruningStudy(settings=about["settings"], records=dict(records), version=about["demele"])
+    """Return the study of some rows.
+
+    Raises
+    ------
+    FormatError
+        If a row is not what it should be.
+    """
+    study = PruningStudy(settings=about["settings"], records=dict(records), version=about["demele"])
+    links = about["settings"]["structure"]
+    n_links = len(Lattice.whole(links["layers"], links["scales"]).links)
+    for key, record in records.items():
+        with reading_record(key):
+            check_shape(record, _RECORDS[key[0]])
+            check_shape([record.get(name) for name in FIGURES], [(float, int, type(None))])
+            if record.get("alive") and len([int(one) for one in record["alive"]]) != n_links:
+                raise ValueError(f"alive: expected {n_links} links")
+    with parsing(f"not {_WHAT}: its decisions do not hold what they should"):
+        study.decisions_frame()
+        study.ranks_frame()
+    return study
 
 
 def load_pruning(path: str | Path) -> PruningStudy:
@@ -114,7 +145,9 @@ def _checked(content: Any, path: Path) -> dict[str, Any]:
     """
     check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
     with parsing(f"{path}: not {_WHAT}"):
-        for name in ("data", "structure", "training", "noises", "configurations", "seeds"):
-            content["settings"][name]
+        check_shape(content, _SHAPE)
+        if content["settings"]["seeds"] < 1 or not study_of(content, {}).noises:
+            raise ValueError("it has no noise, or no seed")
+        study_of(content, {}).to_frame()
     found: dict[str, Any] = content
     return found

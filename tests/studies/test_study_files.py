@@ -1,0 +1,85 @@
+"""Files of studies that were changed by hand are refused where they are read, and not where they are shown."""
+
+import copy
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demele import studies
+from demele.core.errors import FormatError
+
+EMBEDDED = Path(studies.__file__).with_name("embedded.jsonl")
+PRUNING = Path(studies.__file__).parent / "pruning" / "embedded.jsonl"
+Place = Sequence[str | int]
+
+
+def changed(path: Path, line: int, place: Place, value: Any) -> str:
+    """The text of a file in which one value is another; ``...``: it is left out."""
+    lines = [json.loads(one) for one in path.read_text(encoding="utf-8").splitlines()]
+    holder = lines[line] = copy.deepcopy(lines[line])
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = value
+    if value is ...:
+        del holder[place[-1]]
+    return "".join(json.dumps(one) + "\n" for one in lines)
+
+
+def refused(load: Callable[[Path], object], text: str, folder: Path) -> None:
+    (folder / "study.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError):
+        load(folder / "study.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "value"),
+    [
+        *[(0, ["demele"], value) for value in (..., 5)],
+        *[(0, ["settings"], value) for value in (..., 5, [])],
+        *[(0, ["settings", "metrics"], value) for value in (..., None, [], [{}], [5], "mig")],
+        *[(0, ["settings", "steps"], value) for value in (..., [], ["x"], [None], 5)],
+        *[(0, ["settings", "shape"], value) for value in (..., [16, 16], "x")],
+        *[(0, ["settings", name], ...) for name in ("images", "provenance", "n_images", "codes", "model", "training")],
+        *[(0, ["configurations"], value) for value in (None, 5, [5], [{}])],
+        *[(0, ["configurations", 0, "options"], value) for value in (5, [], {"beta": "x"}, {"gamma": []})],
+        *[(0, ["configurations", 0, "latents"], value) for value in (..., "x", [])],
+        *[(1, ["scores", "5000 real", 0], value) for value in ("x", [], {})],
+        *[(1, ["train", name], ...) for name in ("status", "kl", "floor")],
+    ],
+)
+def test_a_changed_study_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
+    refused(studies.load, changed(EMBEDDED, line, place, value), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "value"),
+    [
+        (0, ["demele"], ...),
+        *[(0, ["settings", "structure"], value) for value in (..., 5, {}, {"layers": "x", "scales": 5})],
+        *[(0, ["settings", "noises"], value) for value in (..., None, [], ["x"], [{"kind": 5, "rate": 0.1}])],
+        *[(0, ["settings", "configurations"], value) for value in (..., None, ["x"], [{"style": "x"}])],
+        *[(0, ["settings", "seeds"], value) for value in (..., 0, "x", None)],
+        *[(1, [0], value) for value in ([], ["x"], 5, [None])],
+        *[(1, [1, name], value) for name in ("pairs", "ranks") for value in (..., 5)],
+        (1, [1, "ranks"], {"classic": 5}),
+        *[(-1, [1, name], value) for name in ("status", "error") for value in ([], {})],
+        *[(-1, [1, "alive"], value) for value in ("111", 5, [None])],
+    ],
+)
+def test_a_changed_study_of_pruning_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
+    refused(studies.load_pruning, changed(PRUNING, line, place, value), tmp_path)
+
+
+def test_a_row_with_another_key_is_refused(tmp_path: Path) -> None:
+    tiny: Any = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
+    studies.model_family(**tiny, store=tmp_path / "study")
+    rows = tmp_path / "study" / "rows.jsonl"
+    lines = rows.read_text(encoding="utf-8").splitlines()
+    for key in (["score", 5], ["score", "a", "b", "c", "d"], ["score", "a", 5, "real", None]):
+        record = {**json.loads(lines[-1]), "key": key}
+        rows.write_text("\n".join([*lines, json.dumps(record)]) + "\n", encoding="utf-8")
+        with pytest.raises(FormatError):
+            studies.load(tmp_path / "study")
