@@ -292,7 +292,7 @@ def test_another_study_and_other_folders_are_refused(tmp_path: Path, folder: Pat
     (tmp_path / "full" / "thesis.tex").write_text("")
     with pytest.raises(InputError, match="other files"):
         run_plan(plan(), store=tmp_path / "full")
-    with pytest.raises(InputTypeError, match="path of a folder"):
+    with pytest.raises(InputTypeError, match="path of a file or folder"):
         run_plan(plan(), store=3)  # type: ignore[arg-type]
 
 

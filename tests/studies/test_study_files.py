@@ -14,6 +14,40 @@ from demele.core.errors import FormatError
 EMBEDDED = Path(studies.__file__).with_name("embedded.jsonl")
 PRUNING = Path(studies.__file__).parent / "pruning" / "embedded.jsonl"
 Place = Sequence[str | int]
+Change = tuple[int, Place, Any]
+
+
+def every(line: int, place: Place, *values: Any) -> list[Change]:
+    """Several values in one place."""
+    return [(line, place, value) for value in values]
+
+
+STUDY = [
+    *every(0, ["demele"], ..., 5),
+    *every(0, ["settings"], ..., 5, []),
+    *every(0, ["settings", "metrics"], ..., None, [], [{}], [5], "mig"),
+    *every(0, ["settings", "steps"], ..., [], ["x"], [None], 5),
+    *every(0, ["settings", "shape"], ..., [16, 16], "x"),
+    *[(0, ["settings", name], ...) for name in ("images", "provenance", "n_images", "codes", "model", "training")],
+    *every(0, ["configurations"], None, 5, [5], [{}]),
+    *every(0, ["configurations", 0, "options"], 5, [], {"beta": "x"}, {"gamma": []}),
+    *every(0, ["configurations", 0, "latents"], ..., "x", []),
+    *every(1, ["scores", "5000 real", 0], "x", [], {}),
+    *[(1, ["train", name], ...) for name in ("status", "kl", "floor")],
+]
+PRUNED = [
+    (0, ["demele"], ...),
+    *every(0, ["settings", "structure"], ..., 5, {}, {"layers": "x", "scales": 5}),
+    *every(0, ["settings", "noises"], ..., None, [], ["x"], [{"kind": 5, "rate": 0.1}]),
+    *every(0, ["settings", "configurations"], ..., None, ["x"], [{"style": "x"}]),
+    *every(0, ["settings", "seeds"], ..., 0, "x", None),
+    *every(1, [0], [], ["x"], 5, [None]),
+    *every(1, [1, "pairs"], ..., 5),
+    *every(1, [1, "ranks"], ..., 5, {"classic": 5}),
+    *every(-1, [1, "status"], [], {}),
+    *every(-1, [1, "error"], [], {}),
+    *every(-1, [1, "alive"], "111", 5, [None]),
+]
 
 
 def changed(path: Path, line: int, place: Place, value: Any) -> str:
@@ -34,41 +68,12 @@ def refused(load: Callable[[Path], object], text: str, folder: Path) -> None:
         load(folder / "study.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("line", "place", "value"),
-    [
-        *[(0, ["demele"], value) for value in (..., 5)],
-        *[(0, ["settings"], value) for value in (..., 5, [])],
-        *[(0, ["settings", "metrics"], value) for value in (..., None, [], [{}], [5], "mig")],
-        *[(0, ["settings", "steps"], value) for value in (..., [], ["x"], [None], 5)],
-        *[(0, ["settings", "shape"], value) for value in (..., [16, 16], "x")],
-        *[(0, ["settings", name], ...) for name in ("images", "provenance", "n_images", "codes", "model", "training")],
-        *[(0, ["configurations"], value) for value in (None, 5, [5], [{}])],
-        *[(0, ["configurations", 0, "options"], value) for value in (5, [], {"beta": "x"}, {"gamma": []})],
-        *[(0, ["configurations", 0, "latents"], value) for value in (..., "x", [])],
-        *[(1, ["scores", "5000 real", 0], value) for value in ("x", [], {})],
-        *[(1, ["train", name], ...) for name in ("status", "kl", "floor")],
-    ],
-)
+@pytest.mark.parametrize(("line", "place", "value"), STUDY)
 def test_a_changed_study_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
     refused(studies.load, changed(EMBEDDED, line, place, value), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("line", "place", "value"),
-    [
-        (0, ["demele"], ...),
-        *[(0, ["settings", "structure"], value) for value in (..., 5, {}, {"layers": "x", "scales": 5})],
-        *[(0, ["settings", "noises"], value) for value in (..., None, [], ["x"], [{"kind": 5, "rate": 0.1}])],
-        *[(0, ["settings", "configurations"], value) for value in (..., None, ["x"], [{"style": "x"}])],
-        *[(0, ["settings", "seeds"], value) for value in (..., 0, "x", None)],
-        *[(1, [0], value) for value in ([], ["x"], 5, [None])],
-        *[(1, [1, name], value) for name in ("pairs", "ranks") for value in (..., 5)],
-        (1, [1, "ranks"], {"classic": 5}),
-        *[(-1, [1, name], value) for name in ("status", "error") for value in ([], {})],
-        *[(-1, [1, "alive"], value) for value in ("111", 5, [None])],
-    ],
-)
+@pytest.mark.parametrize(("line", "place", "value"), PRUNED)
 def test_a_changed_study_of_pruning_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
     refused(studies.load_pruning, changed(PRUNING, line, place, value), tmp_path)
 
