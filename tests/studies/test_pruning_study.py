@@ -13,12 +13,20 @@ import pytest
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
 from demele import studies
-from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import (
+    DemeleError,
+    DemeleWarning,
+    FormatError,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    UnknownNameError,
+)
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.evaluation import compare, rank
 from demele.models import Fabric
 from demele.models.threads import computing
-from demele.studies.pruning.configurations import LabelNoise
+from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
 from demele.studies.pruning.decisions import DecisionJob, decided, disagreement
 from demele.studies.pruning.planning import checked_plan
 from demele.studies.pruning.run import run_pruning_plan
@@ -220,7 +228,29 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
         ArrayImages(rng.integers(0, 255, (n, 8, 8, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * (n // 4)})
         for n in (80, 40)
     )
-    plan = checked_plan((train, test), preset="print", configurations=None, noises=["none", "uniform:0.25"], seeds=2)
+    with pytest.warns(DemeleWarning, match="run once") as told:
+        plan = checked_plan(
+            (train, test), preset="print", configurations=None, noises=["none", "uniform:0.25"], seeds=2
+        )
+    # early and late, three criteria: 95, 97 and 99 % end in one network each; in steps they do not
+    assert [one.name for one in PRINT if one not in plan.configurations] == [
+        f"{strategy} links then weights {share}% {criterion}"
+        for strategy in ("early", "late")
+        for share in (97, 99)
+        for criterion in ("random", "magnitude", "sensitivity")
+    ]
+    assert len(told) == 6
+    assert (
+        "'late links then weights 95% magnitude' and 'late links then weights 97% magnitude', 'late links then "
+        "weights 99% magnitude' end in one network, because 13 of 76 links and 10% of each kernel must stay"
+    ) in " ".join(str(one.message) for one in told)
+    fabrics = []
+    for share in (0.95, 0.99):
+        fabric = Fabric(8, 4, 8, seed=0)
+        fabric.prune("links", share, "magnitude")
+        fabric.prune("weights", share, "magnitude")
+        fabrics.append((fabric.links, fabric.counts()))
+    assert fabrics[0] == fabrics[1]
     assert plan.structure["scales"] == 4
     assert plan.structure["classes"] == 4
     clean, noisy = (plan.source.split(0, noise) for noise in plan.noises)
@@ -232,6 +262,8 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
     wrong = np.concatenate([noisy.fit.given != noisy.fit.true, noisy.held.given != noisy.held.true])
     assert wrong.sum() == 20
     assert (noisy.test.given != noisy.test.true).sum() == 10
+    for preset, ways in (("ci", CI), ("embedded", EMBEDDED)):
+        assert checked_plan(None, preset=preset, configurations=None, noises=None, seeds=None).configurations == ways
     with pytest.raises(InputError, match="clutter alone"):
         checked_plan((train, test), preset="print", configurations=None, noises=["visibility:0.1"], seeds=1)
     with pytest.raises(InputTypeError, match="two image sets"):

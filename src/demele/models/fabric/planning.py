@@ -17,6 +17,9 @@ from demele.models.fabric.lattice import Lattice, Link, Node
 
 Floats = NDArray[np.float64]
 
+#: Largest share of a kernel that is masked, unless another is given.
+CAP = 0.9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning(Written, Worded):

@@ -13,7 +13,7 @@ from demele.core.names import checked_name
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.models.fabric.held import HeldFabric
-from demele.models.fabric.planning import Pruning
+from demele.models.fabric.planning import CAP, Pruning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ class PrunableFabric(HeldFabric):
         min_links: Literal["longest", "shortest"] | int = "longest",
         overshoot: float = 0.05,
         round_to: int = 8,
-        cap: float | None = 0.9,
+        cap: float | None = CAP,
         trim_taps: bool = False,
         fraction_of: Literal["live", "whole"] = "live",
         recalibrate: ImageSet | None = None,

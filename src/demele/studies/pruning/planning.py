@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, warn_user
 from demele.core.names import checked_name
 from demele.core.store import Key
 from demele.core.version import __version__
+from demele.models.fabric.lattice import Lattice
+from demele.models.fabric.planning import CAP
 from demele.models.fabric.presets import fabric_preset
 from demele.runtime.sweep import Task
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, WHOLE, LabelNoise, PruningConfiguration, Times
@@ -216,9 +218,10 @@ def checked_plan(
         "image_channels": about["shape"][2],
         "classes": about["classes"],
     }
+    ways = _configurations(usual.configurations if configurations is None else configurations)
     return PruningPlan(
         preset=preset,
-        configurations=_configurations(usual.configurations if configurations is None else configurations),
+        configurations=_run_once(ways, Lattice.whole(structure["layers"], structure["scales"])),
         noises=found,
         seeds=usual.seeds if seeds is None else checked_count(seeds, "seeds", 1),
         source=source,
@@ -226,6 +229,33 @@ def checked_plan(
         training=dict(trained.training),
         times=usual.times,
     )
+
+
+def _run_once(ways: tuple[PruningConfiguration, ...], lattice: Lattice) -> tuple[PruningConfiguration, ...]:
+    """Keep the first of ways to prune once that end in one network, since as many links or weights must stay; say so.
+
+    Ways to prune in steps are kept: their steps differ.
+    """
+    links = len(lattice.links)
+    found: dict[Hashable, list[PruningConfiguration]] = {}
+    for way in ways:
+        shares = way.shares()
+        reached: Hashable = way
+        if way.strategy != "iterative":
+            gone = min(round(shares.get("links", 0.0) * links), links - lattice.longest)
+            masked = shares.get("weights", 0.0)
+            cap = CAP if way.fraction_of == "live" else 1.0
+            reached = (way.strategy, way.level, way.criterion, gone, min(masked, cap))
+        found.setdefault(reached, []).append(way)
+    for first, *others in found.values():
+        if others:
+            warn_user(
+                f"{first.name!r} and {', '.join(repr(one.name) for one in others)} end in one network, because "
+                f"{lattice.longest} of {links} links and {1 - CAP:.0%} of each kernel must stay; it is run once, as "
+                "the first of them",
+                DemeleWarning,
+            )
+    return tuple(first for first, *_ in found.values())
 
 
 def _held(data: Any, share: float) -> int:

@@ -68,6 +68,12 @@ def pruning_study(
     -------
     PruningStudy
 
+    Warns
+    -----
+    DemeleWarning
+        If several shares end in one network, because as many links or weights must stay: it is run once. The early and
+        late ways of ``"print"`` do.
+
     Raises
     ------
     InputError, InputTypeError, UnknownNameError
