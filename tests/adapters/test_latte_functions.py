@@ -39,7 +39,8 @@ def test_values_of_attributes_are_those_of_the_protocol(name: str) -> None:
 
 
 def test_codes_of_attributes_may_be_named() -> None:
-    assert_exact(latte.dmig(Z, A, [1, 0]), of_protocol("dmig", reg_dim=[1, 0]))
+    for name in ("mig", "dmig", "sap"):
+        assert_exact(getattr(latte, name)(Z, A, [1, 0]), of_protocol(name, reg_dim=[1, 0]))
     assert (latte.mig(Z, A, [1, 0]) < 0).all()
     assert_exact(latte.mig(Z, A, fill_reg_dim=True), latte.mig(Z, A, [0, 1]))
     assert latte.dlig(Z, A).shape == (2,)

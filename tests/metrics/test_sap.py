@@ -142,3 +142,31 @@ def test_dead_codes_are_not_ahead_of_others_for_metrics_that_fit() -> None:
     names = [f"dci_{model}_explicitness" for model in ("lasso", "forest", "boosting")]
     found = demele.evaluate(codes[:, 1:], factor.astype(str), ["explicitness", *names])
     assert_close([score.value for score in found], [0.0] * len(found), ROUNDING)
+
+
+@pytest.mark.parametrize("kinds", ["continuous", "categorical"])
+def test_the_code_that_is_meant_comes_first_whatever_its_rank(kinds: str) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (300, 2))
+    codes = np.column_stack([factors[:, ::-1] + 0.3 * rng.normal(size=(300, 2)), np.ones(300)])
+    plain, meant = (demele.sap(codes, factors, kinds=kinds, reg_dim=given) for given in (None, ["z1", "z2"]))
+    told = np.asarray(plain.matrix_values)
+    assert_close(
+        np.asarray(meant.per_factor), [told[0, 0] - told[[1, 2], 0].max(), told[1, 1] - told[[0, 2], 1].max()], ROUNDING
+    )
+    assert meant.value < 0 < plain.value
+    assert "reg_dim" in str(meant.signature)
+    assert "reg_dim" not in str(plain.signature)
+    assert demele.replay(meant.signature, codes, factors).value == meant.value
+    alone = demele.sap(codes[:, :1], factors[:, :1], kinds=kinds, reg_dim=[0])
+    guess = alone.details["majority"]["v1"] if kinds == "categorical" else 0.0
+    assert_close(alone.value, np.asarray(alone.matrix_values)[0, 0] - guess, ROUNDING)
+
+
+def test_the_matrix_of_robust_information_says_its_unit() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(2000, 1))
+    codes = 0.6 * factors + 0.8 * rng.normal(size=(2000, 1))
+    score = demele.mig(codes, factors, estimator="robust")
+    assert_close(np.asarray(score.matrix_values), [[0.36]], {"rtol": 0, "atol": 0.03})  # 1 - exp(-2 I) = rho^2
+    assert score.matrix_of == "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes"

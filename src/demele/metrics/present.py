@@ -11,7 +11,7 @@ from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
 from demele.core.sentences import marked, plural
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.metrics.metric import Array, Native
+from demele.metrics.metric import MATRIX, Array, Native
 from demele.metrics.options import Run
 from demele.metrics.request import Request
 from demele.metrics.source import Subject
@@ -19,6 +19,8 @@ from demele.metrics.tasks import Draws
 
 #: From so many shuffles on, p-values reach below 0.05.
 FEW_SHUFFLES = 20
+#: What the matrix of ``estimator="robust"`` holds.
+ROBUST = "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def score_of(
     if 0 < run.bootstrap * (1 - run.level) < 2:
         message = f"{run.bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
+    robust = request.settings is not None and request.settings.estimator == "robust"
     used = max(factor.n_annotated for factor in subject.varying.columns)
     return Score(
         metric=request.name,
@@ -82,7 +85,7 @@ def score_of(
         per_code=native.per_code,
         native_intervals=native_intervals,
         matrix_values=matrix,
-        matrix_of=native.matrix_of,
+        matrix_of=ROBUST if robust and native.matrix_of == MATRIX else native.matrix_of,
         interval=interval,
         halves=None if outcome.halves is None else outcome.halves.numbered,
         spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
@@ -171,8 +174,8 @@ def _signature(
     metric, unused = request.metric, []
     if request.settings is not None:  # options that the call did not look at would only lengthen its signature
         unused += ["n_neighbors"] if request.settings.estimator == "histogram" else ["bins", "correction"]
-        unused += ["reg_dim", "fill_reg_dim"] if request.side.get("reg_dim") is None else []
-        unused += ["reg_dim"] if request.options.get("reg_dim") is None else []
+    unused += ["reg_dim", "fill_reg_dim"] if request.side.get("reg_dim") is None else []
+    unused += ["reg_dim"] if request.options.get("reg_dim") is None else []
     arguments: dict[str, object] = {key: value for key, value in request.options.items() if key not in unused}
     uses_seed = metric.is_plain or metric.stochastic or run.bootstrap or run.chance
     if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):

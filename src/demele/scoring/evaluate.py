@@ -92,7 +92,7 @@ def evaluate(
     codes_std : array-like of shape (n_samples, n_codes), optional
         Standard deviations of stochastic codes, for RMIG.
     reg_dim : sequence of int or str, optional
-        The code that regularises each factor, for DMIG, XMIG, DLIG and (if given) MIG.
+        The code that regularises each factor, for DMIG, XMIG, DLIG and (if given) MIG and SAP.
     code_groups : mapping of name to columns, or sequence with a label for each column, optional
         Codes of several columns: ``{"circle": [0, 1], "v": [2]}``, columns by number or name. Each group is one code,
         named as the group; columns in none are codes of their own. Of codes of shape (n_samples, n_slots, n_columns)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from demele.core.code_groups import CodeGroups
 from demele.core.inputs import Factor
 from demele.core.results import Note, Score
-from demele.estimation.information import mean_of_defined, top_two
+from demele.estimation.information import best_other, mean_of_defined, top_two
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams, of_moments, of_rows
-from demele.metrics.options import Count, Positive, RunOptions
+from demele.metrics.options import Count, Positive, RegDim, RunOptions
 from demele.metrics.run import score
 from demele.metrics.source import Source
 from demele.metrics.splits import annotated_rows, fewer_than_asked, split
@@ -41,16 +41,22 @@ def sap_of(
     majority: Mapping[str, float] | None = None,
     guesses: Array | None = None,
     constant: NDArray[np.bool_] | None = None,
+    reg_dim: NDArray[np.intp] | None = None,
 ) -> Native:
     """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors).
 
     ``guesses`` is how well each factor is predicted without a code, 0 unless given: the partner of a single code, and
     what ``constant`` codes are, none unless given. A guess never wins: where no code beats it, the gap is 0, since
     balanced classifiers of codes that say nothing are less often right than the majority's class.
-    ``majority`` are those of the categorical factors by name.
+    ``majority`` are those of the categorical factors by name. With ``reg_dim``, the code named for a factor comes
+    first, whatever its rank.
     """
     living = matrix if constant is None else matrix[~constant]
-    if len(living) == len(matrix) > 1:
+    if reg_dim is not None:
+        alone = np.zeros(matrix.shape[1]) if guesses is None else guesses
+        second = best_other(matrix, reg_dim)[0] if len(matrix) > 1 else alone
+        gaps = matrix[reg_dim, np.arange(matrix.shape[1])] - second
+    elif len(living) == len(matrix) > 1:
         first, second = top_two(matrix, axis=0)
         gaps = first - second
     else:
@@ -78,17 +84,20 @@ def gaps_of_rows(
     score_on: str,
     n_train: int | None,
     n_test: int | None,
+    reg_dim: NDArray[np.intp] | None = None,
 ) -> Native:
     """SAP of rows; of raw codes, with a note where standardised ones would give another score."""
     classified = _Classified(penalty, class_weight, score_on, n_train, n_test)
-    native = _in_units(units, data, streams, classified)
+    native = _in_units(units, data, streams, classified, reg_dim)
     if units == "standard":
         return native
-    standardised = _in_units("standard", data, streams, classified)
+    standardised = _in_units("standard", data, streams, classified, reg_dim)
     return replace(native, notes=native.notes + units_notes(float(native.value), float(standardised.value)))
 
 
-def _in_units(units: str, data: Data, streams: Streams, classified: _Classified) -> Native:
+def _in_units(
+    units: str, data: Data, streams: Streams, classified: _Classified, reg_dim: NDArray[np.intp] | None
+) -> Native:
     from demele.estimation.univariate import squared_correlations
 
     raw = units == "raw"
@@ -122,6 +131,7 @@ def _in_units(units: str, data: Data, streams: Streams, classified: _Classified)
         majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
         guesses=guesses,
         constant=None if as_public else constant,
+        reg_dim=reg_dim,
     )
 
 
@@ -211,12 +221,12 @@ class Moments(Protocol):
         """Return the variances of the codes, in their own unit."""
 
 
-def gaps_of_moments(moments: Moments, units: str) -> Native:
+def gaps_of_moments(moments: Moments, units: str, reg_dim: NDArray[np.intp] | None = None) -> Native:
     """SAP of continuous factors from means, squares and cross products of all rows."""
     matrix = moments.squared_correlations()
     if units == "raw":
         matrix[moments.code_variances() * (moments.n / max(moments.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
-    return sap_of(matrix)
+    return sap_of(matrix, reg_dim=reg_dim)
 
 
 def _all_continuous(source: Source, options: Mapping[str, Any]) -> bool:
@@ -233,6 +243,7 @@ def sap(
     score_on: Literal["unseen", "training"] = "unseen",
     n_train: Count | None = None,
     n_test: Count | None = None,
+    reg_dim: RegDim = None,
     **run: Unpack[RunOptions],
 ) -> Score:
     """Separated attribute predictability: the gap between the two single codes that predict a factor best.
@@ -257,13 +268,17 @@ def sap(
         Rows on which the accuracy is measured: half of the rows that the classifier has not seen, or those it has.
     n_train, n_test : int, optional
         Rows of the split; halves by default.
+    reg_dim : sequence of int or str, optional
+        The code that is meant to hold each factor: it is then the minuend whatever its rank, and the score may be
+        negative, as in Latte.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
     Returns
     -------
     Score
-        value in [0, 1], best 1; ``per_factor``; ``matrix``: score of each code for each factor (n_codes, n_factors);
+        value in [0, 1] (at least -1 with ``reg_dim``), best 1; ``per_factor``; ``matrix``: score of each code for each
+        factor (n_codes, n_factors);
         ``details["majority"]``: of each categorical factor, the accuracy of its most frequent class as the guess.
 
     Raises
@@ -306,6 +321,7 @@ METRIC = Metric(
     screened=True,
     of_each_code=True,
     in_groups=True,
+    side=("reg_dim?",),
     order=120,
     corrected_by=("transition",),
 )
