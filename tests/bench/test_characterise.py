@@ -206,7 +206,6 @@ def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
                     list(values),
                     seed=seed,
                     codes_std=codes_std,
-                    reg_dim=given.reg_dim,
                     options=given.options,
                 )
             assert_exact(list(values.values()), [expected[metric].value for metric in values])

@@ -1,5 +1,6 @@
 """A small representation in files of every kind."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,17 @@ class Program:
         status = main([str(argument) for argument in arguments])
         out, err = self._capsys.readouterr()
         return Run(status, out, err)
+
+
+def replaced(words: Sequence[object], *options: object) -> tuple[object, ...]:
+    """Return the words of a command with these options in place of its own of the same names."""
+    kept: list[object] = []
+    for word in words:
+        if kept and kept[-1] in options and str(kept[-1]).startswith("--"):
+            kept.pop()
+        else:
+            kept.append(word)
+    return (*kept, *options)
 
 
 @pytest.fixture

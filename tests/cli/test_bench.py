@@ -24,7 +24,7 @@ from demele.core.store import Store
 from demele.report.terminal.bench import _blocks, _not_said, _status, verdict_tables
 from demele.runtime.progress import Report, time_left, with_time_left
 from demele.runtime.sweep import Sweep
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, replaced
 from tests.tolerances import assert_exact
 
 _MINE = """\
@@ -241,7 +241,7 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     assert again.err == ""  # not even the function's own chatter: it was not called
     assert len(rows.read_text("utf-8").splitlines()) == lines
     (own / "mine.py").write_text(_MINE + "\n# a remark\n", encoding="utf-8")
-    more = demele(*MIXING, *OWN, "--store", rows, "--scenarios", "mixing,noise", "--seeds", 1)
+    more = demele(*replaced((*MIXING, *OWN, "--store", rows), "--scenarios", "mixing,noise", "--seeds", 1))
     # six of the twelve that are there, and none of eleven severities of noise
     assert more.err.splitlines()[0] == f"demele: {rows} holds 6 of 17 records of this run"
     rows.write_text("".join(rows.read_text("utf-8").splitlines(keepends=True)[:lines]), encoding="utf-8")
@@ -251,7 +251,7 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.5"), encoding="utf-8")
     changed = demele(*MIXING, *OWN, "--store", rows)
     assert max(json.loads(changed.out)["curves"][0]["mean"]) == 0.5
-    refused = demele(*MIXING, *OWN, "--store", rows, "--rows", 300)
+    refused = demele(*replaced((*MIXING, *OWN, "--store", rows), "--rows", 300))
     assert refused.status == 2
     assert "--store: " in refused.err
     assert "was made with --rows = 200, this run has 300" in refused.err

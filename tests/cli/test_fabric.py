@@ -13,7 +13,7 @@ import pytest
 from demele.data import clutter, clutter_labels
 from demele.models import Fabric
 from demele.models.fabric.fitting import FabricFitting
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, replaced
 from tests.models.test_fabric_training import assert_same
 
 DATA = ("--size", 4, "--difficulty", 0, "--images", 60, "--held-out", 40, "--judged-on", 20)
@@ -246,7 +246,7 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
     ],
 )
 def test_mistakes_in_a_training_are_one_line(words: Any, message: str, demele: Program, folder: Path) -> None:
-    found = demele(*SMALL, "--epochs", 1, *words)
+    found = demele(*replaced(SMALL, "--epochs", 1, *words))
     assert (found.status, found.out) == (2, "")
     assert message in found.err
     assert found.err.count("\n") == 1
@@ -274,7 +274,7 @@ def test_mistakes_in_a_pruning_lose_nothing(
     words: Any, message: str, demele: Program, run: bytes, folder: Path
 ) -> None:
     np.savez("more.npz", images=np.zeros((60, 4, 4), np.uint8), kind=np.arange(60) % 12)
-    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.3, *words)
+    found = demele(*replaced((*PRUNE, "--remove", "links", "--fraction", 0.3), *words))
     assert (found.status, found.out) == (2, "")
     assert message in found.err
     assert found.err.count("\n") == 1
@@ -296,7 +296,7 @@ def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Pat
 
 def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: bytes, folder: Path) -> None:
     assert "run was trained with --rate = 0.1, this call has 0.2" in demele(*SMALL, "--epochs", 2, "--rate", 0.2).err
-    assert "run was trained with" in demele(*SMALL, "--epochs", 2, "--channels", 8).err
+    assert "run was trained with" in demele(*replaced(SMALL, "--epochs", 2, "--channels", 8)).err
     demele("vae", "train", "squares", "--size", 16, "--network", "mlp", "--steps", 1, "--output", "vae")
     vae = Path("vae").read_bytes()
     for call in (("prune", "vae", "--remove", "links", "--fraction", 0.3, "--output", "new"), ("show", "vae")):

@@ -10,7 +10,7 @@ import pytest
 
 from demele.models import load
 from demele.models.vae.train import Training
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, replaced
 
 SMALL = ("vae", "train", "--preset", "ci", "--latents", 3, "--output", "run")
 
@@ -121,7 +121,7 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
     ],
 )
 def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, folder: Path) -> None:
-    found = demele(*SMALL, *words)
+    found = demele(*replaced(SMALL, *words))
     assert (found.status, found.out) == (2, "")
     assert message in found.err
     assert found.err.count("\n") == 1

@@ -108,7 +108,7 @@ BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
     "codes: junk": (with_value(CODES, 2, 0, {"a": 1}), FACTORS, ["codes: ", "'z1'", "row 2"]),
     "codes: lists in cells": (column_of([[1], [2, 3]] * 20), FACTORS, ["codes: ", "'z1'", "row 0"]),
     "codes: one dimension": (CODES[:, 0], FACTORS, ["codes: ", "2 dimensions", "(40,)", "reshape"]),
-    "codes: three dimensions": (CODES[:, :, None], FACTORS, ["codes: ", "2 dimensions", "(40, 4, 1)"]),
+    "codes: four dimensions": (CODES[:, :, None, None], FACTORS, ["codes: ", "2 dimensions", "(40, 4, 1, 1)"]),
     "codes: no dimension": (np.float64(3), FACTORS, ["codes: ", "2 dimensions"]),
     "codes: ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0]], FACTORS, ["codes: ", "equal length", "row 1"]),
     "codes: a row that is a number": ([[1.0, 2.0], 3.0], FACTORS, ["codes: ", "equal length", "row 1"]),

@@ -56,11 +56,11 @@ def test_a_value_does_not_depend_on_what_is_asked_beside_it(name: str) -> None:
     assert_exact(plain([name], seed=7).values[name], all_at_once(7).values[name])
 
 
-def test_codes_that_are_meant_for_factors_reach_all_but_mig() -> None:
+def test_codes_that_are_meant_for_factors_reach_the_metrics_that_need_them() -> None:
     order = [2, 1, 0]
     found = plain(QUICK, reg_dim=order)
     for name in QUICK:
-        given = None if name == "mig" else order
+        given = None if name in ("mig", "sap") else order
         expected = demele.evaluate(CODES, FACTORS, [name], codes_std=STDS, options=CHEAP, reg_dim=given)
         assert_exact(found.values[name], expected[name].value)
     assert found.values["modularity"] == plain(QUICK).values["modularity"]
