@@ -5,7 +5,7 @@ import os
 import stat
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ from demele.core.sentences import arg
 #: What a record is about; text and whole numbers only, so that it reads back as it was.
 Key = tuple[str | int, ...]
 
-_FORMAT = "demele-rows"
-_FORMAT_VERSION = 1
+_FORMAT = {"format": "demele-rows", "format_version": 1}
+#: Stores that this process writes to, by their ids; a weak list, which keeps none of them alive.
+_OPEN: "weakref.WeakValueDictionary[int, Store]" = weakref.WeakValueDictionary()
 
 
-class Store:
+class Store(Mapping[Key, dict[str, Any]]):
     """Records by key, in memory or in a file that only grows.
 
     The file is text: a first line says what the run is (its identity), and every other line is one record. Lines are
@@ -54,21 +55,32 @@ class Store:
 
     def __init__(self, path: Path | None, identity: Mapping[str, str | int]) -> None:
         self.path = path
-        self.identity = dict(identity)
         self._records: dict[Key, dict[str, Any]] = {}
         self._file: int | None = None
         self._closed = False
-        if path is not None:
-            self._open(path)
+        if path is None:
+            return
+        with _system_errors("write", path), ExitStack() as undo:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            undo.callback(os.close, file)
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise InputError("store", f"{path} is not a file; give the path of one")
+            lock(file, "store", path)
+            found, self._records, whole = _parsed(path, path.read_bytes())
+            if whole:
+                _check_identity(path, found, identity)
+            os.ftruncate(file, whole)
+            if not whole:
+                _write(file, _line({**_FORMAT, **identity}))
+            undo.pop_all()
+        self._file = file
+        _OPEN[id(self)] = self
 
     def __enter__(self) -> "Store":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self._records
 
     def __getitem__(self, key: Key) -> dict[str, Any]:
         return self._records[key]
@@ -94,19 +106,25 @@ class Store:
         if self._closed:
             raise ValueError("the store was closed, or belongs to the process that this one was forked from")
         new: dict[Key, dict[str, Any]] = {}
-        lines = []
+        text = ""
         for key, record in records:
             if key in self._records or key in new:
                 raise ValueError(f"a record of {key} is stored already")
-            lines.append(_record_line(key, record))
+            if "key" in record or not all(isinstance(item, str | int) for item in key):
+                raise ValueError(f"a key is text and whole numbers, and no field of a record, got {key!r}: {record!r}")
+            try:
+                text += _line({"key": list(key), **record})
+            except ValueError as error:
+                raise ValueError(f"the record of {key} cannot be stored ({error}): {record!r}") from error
             new[key] = record
         if self._file is not None:
             before = os.fstat(self._file).st_size
-            try:
-                _write(self._file, "".join(lines))
-            except OSError as error:
-                os.ftruncate(self._file, before)  # half a line must not end up in the middle
-                raise OutputError(f"store: cannot write {self.path}: {error.strerror or error}") from error
+            with _system_errors("write", self.path):
+                try:
+                    _write(self._file, text)
+                except OSError:
+                    os.ftruncate(self._file, before)  # half a line must not end up in the middle
+                    raise
         self._records |= new
 
     def close(self) -> None:
@@ -125,58 +143,11 @@ class Store:
         FormatError
             If it is not a store.
         """
-        try:
-            content = read_whole(path)
-        except OSError as error:
-            raise InputError("store", f"cannot read {path}: {error.strerror or error}") from error
-        identity, records, _ = _parsed(path, content)
-        if identity is None:
+        with _system_errors("read", path):
+            identity, records, whole = _parsed(path, read_whole(path))
+        if not whole:
             raise FormatError("store", f"{path} is empty")
         return identity, records
-
-    def _open(self, path: Path) -> None:
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-            raise OutputError(f"store: cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
-        try:
-            _regular(file, path)
-            lock(file, "store", path)
-            identity, self._records, whole = _parsed(path, path.read_bytes())
-            if identity is None:
-                os.ftruncate(file, 0)
-                first = {"format": _FORMAT, "format_version": _FORMAT_VERSION, **self.identity}
-                _write(file, _line(first))
-            else:
-                self._same(path, identity)
-                os.ftruncate(file, whole)
-        except OSError as error:
-            os.close(file)
-            raise OutputError(f"store: cannot write {path}: {error.strerror or error}") from error
-        except BaseException:
-            os.close(file)
-            raise
-        self._file = file
-        _OPEN.add(self)
-
-    def _same(self, path: Path, identity: Mapping[str, Any]) -> None:
-        given = {what: value for what, value in identity.items() if what not in ("format", "format_version")}
-        for what in {**self.identity, **given}:
-            found, expected = given.get(what), self.identity.get(what)
-            if found == expected:
-                continue
-            told = shortened(str(found), 40)
-            if what == "demele":
-                raise InputError(
-                    "store",
-                    f"{path} was made by demele {told}, this is {expected}: rows of two versions are never "
-                    f"mixed; finish it with that version (pip install demele=={told}), or give another file",
-                )
-            raise InputError(
-                "store",
-                f"{path} was made with {arg(shortened(what, 40))} = {told}, this run has {expected}; "
-                "use the same, or another file",
-            )
 
 
 @contextmanager
@@ -190,14 +161,10 @@ def reading_record(key: Key) -> Iterator[None]:
             raise FormatError(f"{what} ({error})") from error
 
 
-#: Stores that this process writes to.
-_OPEN: "weakref.WeakSet[Store]" = weakref.WeakSet()
-
-
 def _let_go() -> None:
     # A worker that was forked holds the file too, and so the lock: a run that was killed could not be resumed while
     # its workers live.
-    for store in list(_OPEN):
+    for store in list(_OPEN.values()):
         store.close()
 
 
@@ -205,13 +172,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_go)
 
 
-def _record_line(key: Key, record: Mapping[str, Any]) -> str:
-    if "key" in record or not all(isinstance(item, str | int) for item in key):
-        raise ValueError(f"a key is text and whole numbers, and no field of a record, got {key!r}: {record!r}")
+@contextmanager
+def _system_errors(doing: str, path: Path | None) -> Iterator[None]:
+    """Say of which file the system speaks."""
     try:
-        return _line({"key": list(key), **record})
-    except ValueError as error:
-        raise ValueError(f"the record of {key} cannot be stored ({error}): {record!r}") from error
+        yield
+    except DemeleError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        kind = OutputError if doing == "write" else InputError
+        reason = getattr(error, "strerror", None) or error
+        raise kind(f"store: cannot {doing} {path}: {reason}") from error
 
 
 def _line(content: Mapping[str, Any]) -> str:
@@ -225,54 +196,55 @@ def _write(file: int, text: str) -> None:
         left = left[os.write(file, left) :]
 
 
-def _regular(file: int, path: Path) -> None:
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        raise InputError("store", f"{path} is not a file; give the path of one")
-
-
-def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key, dict[str, Any]], int]:
-    """Return identity (None in a new file), records, and the length up to the last whole line."""
+def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[Key, dict[str, Any]], int]:
+    """Return identity, records, and the length up to the last whole line: 0 of a new file."""
     whole = content.rfind(b"\n") + 1
-    if not whole:
-        # a kill can leave the beginning of our own first line, and nothing else that we may overwrite
-        first = _line({"format": _FORMAT, "format_version": _FORMAT_VERSION})[:-2].encode()
-        if content[: len(first)] != first[: len(content)]:
-            raise FormatError("store", f"{path} is not a store of rows; nothing was changed in it")
-        return None, {}, 0
+    begun = _line(_FORMAT)[:-2].encode()
+    if not whole and content[: len(begun)] == begun[: len(content)]:
+        return {}, {}, 0  # a kill can leave the beginning of our own first line, and nothing else that is overwritten
     check_nesting(f"store: {path}", content)
-    lines = content[:whole].split(b"\n")[:-1]
-    identity = _object(lines[0])
-    if identity is None or identity.get("format") != _FORMAT:
-        raise FormatError("store", f"{path} is not a store of rows; nothing was changed in it")
-    if identity.get("format_version") != _FORMAT_VERSION:
-        raise InputError(
-            "store",
-            f"{path} has format version {quoted(identity.get('format_version'))}, this demele writes "
-            f"{_FORMAT_VERSION}; use the demele that made it ({shortened(str(identity.get('demele')), 40)}), or give "
-            "another file",
-        )
+    identity: dict[str, Any] = {}
     records: dict[Key, dict[str, Any]] = {}
-    for number, line in enumerate(lines[1:], start=2):
-        record = _object(line)
-        parts = None if record is None else record.pop("key", None)
-        if record is None or not isinstance(parts, list) or not all(isinstance(item, str | int) for item in parts):
-            raise FormatError(
-                "store", f"{path}, line {number}: not a record; the file was changed after it was written"
-            )
-        key = tuple(parts)
-        if key in records:
-            raise FormatError(
-                "store",
-                f"{path}, line {number}: a second record of {quoted(key)}; the file was changed after it was written",
-            )
-        records[key] = record
+    for number, line in enumerate(content[:whole].split(b"\n")[:-1] or [b""], start=1):
+        try:
+            with parsing("line"):
+                found = json.loads(line)
+        except FormatError:  # below it is said where the line is
+            found = None
+        if number == 1:
+            if not isinstance(found, dict) or found.pop("format", None) != _FORMAT["format"]:
+                raise FormatError("store", f"{path} is not a store of rows; nothing was changed in it")
+            version, identity = found.pop("format_version", None), found
+            if version != _FORMAT["format_version"]:
+                raise InputError(
+                    "store",
+                    f"{path} has format version {quoted(version)}, this demele writes {_FORMAT['format_version']}; use "
+                    f"the demele that made it ({shortened(str(found.get('demele')), 40)}), or give another file",
+                )
+            continue
+        parts = found.pop("key", None) if isinstance(found, dict) else None
+        wrong, key = "not a record", None
+        if isinstance(parts, list) and all(isinstance(item, str | int) for item in parts):
+            wrong, key = f"a second record of {quoted(tuple(parts))}", tuple(parts)
+        if key is None or key in records:
+            raise FormatError("store", f"{path}, line {number}: {wrong}; the file was changed after it was written")
+        records[key] = found
     return identity, records, whole
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        with parsing("line"):
-            found = json.loads(line)
-    except FormatError:  # told by who knows where the line is
-        return None
-    return found if isinstance(found, dict) else None
+def _check_identity(path: Path, found: Mapping[str, Any], own: Mapping[str, str | int]) -> None:
+    for what in {**own, **found}:
+        told, expected = shortened(str(found.get(what)), 40), own.get(what)
+        if found.get(what) == expected:
+            continue
+        if what == "demele":
+            raise InputError(
+                "store",
+                f"{path} was made by demele {told}, this is {expected}: rows of two versions are never "
+                f"mixed; finish it with that version (pip install demele=={told}), or give another file",
+            )
+        raise InputError(
+            "store",
+            f"{path} was made with {arg(shortened(what, 40))} = {told}, this run has {expected}; "
+            "use the same, or another file",
+        )
