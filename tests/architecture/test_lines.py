@@ -1,8 +1,11 @@
 """Files are short enough to be read at once; those that are not yet are listed."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
-from tools.count_lines import LONG, code_lines, counted
+from tools.count_lines import LONG, Module, body_lengths, code_lines, modules, used_once
 
 #: Files of more lines than :data:`tools.count_lines.LONG` today. This list only gets shorter.
 STILL_LONG = {
@@ -16,8 +19,8 @@ STILL_LONG = {
 
 
 def test_files_are_short() -> None:
-    _, _, files = counted()
-    found = {name for name, length in files.items() if length > LONG}
+    files = modules("src/demele")
+    found = {one.path.relative_to("src/demele").as_posix() for one in files if len(one.text.splitlines()) > LONG}
     assert not found - STILL_LONG, f"more than {LONG} lines: split by sense"
 
 
@@ -34,3 +37,19 @@ def test_files_are_short() -> None:
 )
 def test_lines_of_code_are_counted(text: str, lines: int) -> None:
     assert code_lines(text) == lines
+
+
+def module(path: str, text: str) -> Module:
+    return Module(Path(path), text, ast.parse(text), code_lines(text))
+
+
+def test_bodies_have_no_signature_and_no_docstring() -> None:
+    text = 'def f(\n    a: int,\n) -> int:\n    """Add.\n\n    More.\n    """\n\n    # why\n    b = a\n    return b\n'
+    assert body_lengths(module("one.py", text + "def g() -> int: return 1\n")) == [2, 1]
+
+
+def test_private_functions_that_are_used_once_are_found() -> None:
+    one = module("one.py", "def _a():\n    return _b() + _b()\ndef _b():\n    return 1\ndef __init__():\n    _a()\n")
+    other = module("other.py", "class C:\n    def _c(self):\n        pass\n    def d(self):\n        self._c()\n")
+    assert used_once([one, other]) == ["one.py:_a", "other.py:_c"]
+    assert used_once([one, other, module("user.py", "from one import _a\n_a()\n")]) == ["other.py:_c"]
