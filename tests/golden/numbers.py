@@ -20,6 +20,8 @@ from demele import bench, data, evaluation, labels
 FILE = Path(__file__).with_name("numbers.json")
 #: Relative difference that sums in another order, on another processor, can make.
 ROUNDING = 1e-7
+#: L1 regressions of classes stop near the minimum; where classes can be separated, processors stop at other places.
+SOLVED = {"dci_lasso": 0.1}
 Numbers = dict[str, list[float | None]]
 Named = Iterator[tuple[str, Any]]
 
@@ -115,8 +117,9 @@ def computed() -> Numbers:
 def differing(found: Numbers, stored: Numbers, tolerance: float) -> list[str]:
     """Name what is in one only, or whose numbers are further apart than a relative tolerance."""
 
-    def same(a: float | None, b: float | None) -> bool:
-        return a == b if a is None or b is None else math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+    def same(name: str, a: float | None, b: float | None) -> bool:
+        near = max((SOLVED[part] for part in SOLVED if part in name and tolerance), default=tolerance)
+        return a == b if a is None or b is None else math.isclose(a, b, rel_tol=near, abs_tol=tolerance)
 
     return [
         name
@@ -124,7 +127,7 @@ def differing(found: Numbers, stored: Numbers, tolerance: float) -> list[str]:
         if name not in found
         or name not in stored
         or len(found[name]) != len(stored[name])
-        or not all(map(same, found[name], stored[name]))
+        or not all(same(name, a, b) for a, b in zip(found[name], stored[name], strict=True))
     ]
 
 
