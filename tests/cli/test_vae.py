@@ -164,6 +164,12 @@ def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
     assert (found.status, found.err) == (0, "")
     assert "v1 is held by z1" in found.out
     assert "How this was made" in Path("vae.html").read_text(encoding="utf-8")
+    call = ("vae", "report", "codes.npz", "--report", "vae.html", "--force", "--quiet")
+    data = json.loads(demele(*call, "--format", "json").out)
+    assert (data["kind"], data["code_names"]) == ("examination", ["z1", "z2"])
+    assert [one["verdict"] for one in data["factors"]] == ["one code"] * 2
+    rows = demele(*call, "--format", "csv").out.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["code", "z1", "z2"]
     np.savez("other.npz", z=factors)
     wrong = demele("vae", "report", "other.npz", "--report", "other.html")
     assert wrong.status == 2

@@ -8,6 +8,7 @@ import pytest
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.data import ImageSet, Symmetry, room, sprites, squares
+from demele.data.catalogue import DRAWN
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
@@ -133,6 +134,15 @@ def test_all_sprites_differ() -> None:
     assert distinct(images.images(np.arange(0, len(images), 5))) == -(-len(images) // 5)
     corners = sprites(16, (3, 3, 4, 6, 6))
     assert distinct(corners.images(np.arange(len(corners)))) == 1296
+
+
+def test_at_16_pixels_four_sprites_repeat_as_documented() -> None:
+    images = sprites(16)
+    assert distinct(images.images(np.arange(len(images)))) == 20_732
+    sharper = sprites(16, supersample=16)
+    assert distinct(sharper.images(np.arange(len(sharper)))) == len(sharper) == 20_736
+    assert "20,732 of 20,736" in DRAWN["sprites"][2][1]
+    assert "20 732 do" in (sprites.__doc__ or "")
 
 
 def test_turns_that_change_nothing_change_no_bit() -> None:

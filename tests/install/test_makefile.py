@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from demele.cli.main import _parser
+
 ROOT = Path(__file__).parents[2]
 #: A Python that lacks something, by how it differs from this one.
 LACKS = {
@@ -55,3 +57,13 @@ def test_no_ensurepip_as_on_debian_without_its_package_of_it(tmp_path: Path) -> 
     assert "cannot make virtual environments" in done.stderr
     assert "apt install python3-venv" in done.stderr
     assert not (tmp_path / ".venv").exists()  # its Python would have no pip, and the next call would believe it ready
+
+
+def test_demonstrations_use_the_options_of_today() -> None:
+    said = subprocess.run(
+        ["make", "--dry-run", "demo", "demo-vae"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    calls = [line.split()[1:] for line in said.stdout.splitlines() if line.startswith(".venv/bin/demele ")]
+    assert len(calls) == 4
+    for call in calls:
+        assert getattr(_parser().parse_args(call), "old_names", []) == []

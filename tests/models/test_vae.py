@@ -60,6 +60,31 @@ def test_the_same_codes_come_through_the_bridge() -> None:
     assert_close(other.codes_std, own.codes_std, SINGLE)
 
 
+def test_a_model_that_is_saved_is_read_and_trained_on_to_the_same_bits(tmp_path: Path) -> None:
+    vae, _ = fitted("factor_vae", width=8)
+    read = load(vae.save(tmp_path / "model"))
+    assert_exact(read.encode(squares()).codes, vae.encode(squares()).codes)
+    assert read.spec == vae.spec
+    assert read.run is not None
+    assert vae.run is not None
+    assert read.run.to_dict() == vae.run.to_dict()
+    read.save(tmp_path / "again")
+    on, _ = fitted("factor_vae", steps=40, width=8, fit={"checkpoint": tmp_path / "again"})
+    whole, _ = fitted("factor_vae", steps=40, width=8)
+    for own, other in zip(weights(on), weights(whole), strict=True):
+        assert_exact(own, other)
+
+
+def test_saving_takes_weights_as_they_are_and_refuses_a_model_without_any(tmp_path: Path) -> None:
+    vae, _ = fitted()
+    with torch.no_grad():
+        next(vae.encoder.parameters()).zero_()
+    assert not weights(load(vae.save(tmp_path / "model")))[0].any()
+    with pytest.raises(demele.InputError, match="the model is not fitted"):
+        VAE("vae", latents=2).save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
 # Networks of one's own ------------------------------------------------------------------------------------------------
 
 

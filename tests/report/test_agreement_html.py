@@ -1,14 +1,17 @@
 """Pages about agreement between metrics: the numbers are those found, what collapsed is marked, names are text."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from demele.core.errors import InputError
 from demele.report.agreement import write_agreement
 from demele.report.agreement_view import agreement_view, headline, short_tau, summary
+from demele.report.said import sentences_of
 from demele.report.study import models_sentence, strengths, write_study
 from demele.report.terminal.agreement import agreement_text, study_text
 from tests.report import test_browser as browser
@@ -123,10 +126,26 @@ def test_models_are_told_with_their_flags(study: str) -> None:
 
 
 def test_a_study_that_has_just_begun_has_a_page(tmp_path: Path) -> None:
-    data = {**sample_study().to_dict(), "agreement": None}
+    data = replace(sample_study(), models=sample_study().models[:2]).to_dict()
+    assert data["agreement"] is None
     words = Page(write_study(data, tmp_path / "page.html").read_text(encoding="utf-8")).words
-    assert "Fewer than two models are trained" in words
-    assert "Fewer than two models are trained" in study_text(data)
+    text = " ".join(study_text(data).split())
+    for said in (words, text, " ".join(sentences_of("study", data))):
+        assert "2 trained configurations cannot show which metrics agree: rank correlations of so few have no" in said
+
+
+def test_of_few_models_the_scores_are_listed_and_no_rank_correlation(tmp_path: Path) -> None:
+    study = sample_study()
+    seven = replace(study, models=study.models[:7])
+    text = study_text(seven.to_dict())
+    assert "pairs of metrics" not in text
+    assert "tau" not in text
+    for model in seven.models:
+        line = next(line for line in text.splitlines() if line.startswith(f"{model.configuration.name}, seed"))
+        score = seven.value(model, "mig")
+        assert ("–" if np.isnan(score) else f"{score:.3f}".replace("-", "−")) in line
+    assert seven.agreement(draws=100).configurations  # whoever asks for it has it
+    assert study.to_dict()["agreement"] is not None
 
 
 def test_terminals_say_the_same() -> None:

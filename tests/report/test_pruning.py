@@ -34,6 +34,23 @@ def test_the_page_holds_every_claim_fabric_and_difference(content: dict[str, Any
     assert len(page) < 1_500_000
 
 
+def test_what_is_said_first_says_how_much_stays_significant_after_correction(content: dict[str, Any]) -> None:
+    said = str(headline(pruning_view(content)))
+    assert said == (
+        "Of 11 published claims about pruning, 2 are shown, 4 are contradicted and 5 are not resolved, each by its own "
+        "interval. After correction for all claims (Holm), 2 of the 2 shown and none of the 4 contradicted stay "
+        "significant."
+    )
+    published = {claim["name"]: claim["expected"] for claim in content["claims"] if claim["expected"]}
+    overall = [one for one in content["differences"] if one["noise"] == "all" and published.get(one["claim"])]
+    against = [one for one in overall if one["verdict"] not in ("unresolved", published[one["claim"]])]
+    assert [one["told"] for one in against] == [False] * 4
+    changed = [{**one, "told": one["told"] or one["claim"] == against[0]["claim"]} for one in content["differences"]]
+    assert "and 1 of the 4 contradicted stay significant" in headline(pruning_view({**content, "differences": changed}))
+    undecided = [{**one, "verdict": "unresolved", "told": False} for one in content["differences"]]
+    assert "Holm" not in headline(pruning_view({**content, "differences": undecided}))
+
+
 def test_a_claim_is_answered_by_its_interval_and_what_print_expects() -> None:
     verdicts = ("more", "less", "unresolved")
     table = {
@@ -50,7 +67,7 @@ def test_a_claim_is_answered_by_its_interval_and_what_print_expects() -> None:
     ("difference", "words"),
     [
         ({"verdict": "more", "told": True}, "shown"),
-        ({"verdict": "more", "told": False}, "shown, if it were the only difference asked about"),
+        ({"verdict": "more", "told": False}, "shown, significant before correction only"),
         ({"verdict": "less", "told": True}, "the opposite is shown"),
         (
             {"verdict": "unresolved", "told": False, "low": -0.01, "seeds_needed": 23},

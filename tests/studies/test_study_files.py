@@ -10,6 +10,11 @@ import pytest
 
 from demele import studies
 from demele.core.errors import FormatError
+from demele.data import sprites
+from demele.scoring.evaluate import evaluate
+from demele.studies.jobs import codes_digest, read_codes
+from demele.studies.planning import _scored_rows
+from tests.tolerances import ROUNDING, assert_close
 
 EMBEDDED = Path(studies.__file__).with_name("embedded.jsonl")
 PRUNING = Path(studies.__file__).parent / "pruning" / "embedded.jsonl"
@@ -88,3 +93,20 @@ def test_a_row_with_another_key_is_refused(tmp_path: Path) -> None:
         rows.write_text("\n".join([*lines, json.dumps(record)]) + "\n", encoding="utf-8")
         with pytest.raises(FormatError):
             studies.load(tmp_path / "study")
+
+
+def test_the_stored_study_holds_the_scores_of_its_codes_up_to_rounding() -> None:
+    found, step = studies.demo(), 2500
+    model = next(one for one in found.models if one.id == "e4f80b28189c6c3f")
+    codes, std = read_codes(Path(__file__).with_name("embedded_codes.npz"), 5000)
+    assert codes_digest(codes, std) == model.codes[str(step)]  # those that were scored
+    images = sprites()
+    scores = evaluate(
+        codes.astype(float),
+        images.factors(_scored_rows(images, 5000, 0)),
+        list(found.metrics),
+        protocol=found.settings["protocol"],
+        seed=found.settings["seed"],
+    )
+    stored = [found.value(model, metric, step=step) for metric in found.metrics]
+    assert_close([scores[metric].value for metric in found.metrics], stored, ROUNDING)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import named_images
 from demele.cli.options import command, option, told_by
-from demele.cli.output import emit, say_written, warnings_in_one_line
+from demele.cli.output import as_text, emit, say_written, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.cli.vae_encode import images_of_size, trained_on
 
@@ -20,12 +20,15 @@ with codes, and if they are known codes_std, factors (with factor_names), images
 (codes, steps, height, width[, channels]).
 
 Without IMAGES, those that the model was trained on, if a formula draws them; of an .npz, its own.
+
+Stdout has the verdicts in words; with --format json everything but the pictures, with csv a row for each code.
 """
 _EXAMPLES = """\
 examples:
   demele vae report run --report vae.html
   demele vae report run mine.npz --report vae.html
   demele vae report codes.npz --report vae.html
+  demele vae report run --report vae.html --format json > vae.json
 
 Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 """
@@ -54,6 +57,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     option(parser, "--report", required=True)
     option(parser, "--seed", default=0)
+    option(parser, "--format", default="table", help="of what stdout has (default: table)")
     option(parser, "--force", "--quiet")
 
 
@@ -66,7 +70,13 @@ def _run(arguments: argparse.Namespace) -> None:
     with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
         found = _of_codes(arguments, model) if is_arrays_file(model) else _of_run(arguments, model)
         found.to_html(arguments.report)
-    emit(f"{found!r}\n", None)
+    text = as_text(
+        arguments.format,
+        table=lambda: repr(found),
+        data=found.to_dict,
+        frame=lambda: found.codes.rename_axis("code").reset_index(),
+    )
+    emit(text, None)
     say_written(arguments, report="page written to")
 
 

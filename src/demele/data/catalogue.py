@@ -26,8 +26,8 @@ DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
         "one white shape on black",
         (
             "The factors are those of dSprites; nothing is taken from it.",
-            "Angles stop before 90 degrees, so that all images differ. With orientation='full' they go around, and "
-            "squares and ellipses repeat.",
+            "Angles stop before 90 degrees, so that all images differ (at 16 x 16 pixels, 20,732 of 20,736). With "
+            "orientation='full' they go around, and squares and ellipses repeat.",
         ),
     ),
     "room": (

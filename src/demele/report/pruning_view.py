@@ -132,8 +132,7 @@ def answer_words(claim: Item, difference: Item) -> Text:
         return Text(f"no difference seen; it may be as large as {points(most)} points")
     if found == "open":
         return Text(f"not resolved{_seeds_words(difference)}")
-    beside = "" if difference["told"] else ", if it were the only difference asked about"
-    return Text(f"{ANSWERS[found]}{beside}")
+    return Text(ANSWERS[found], "" if difference["told"] else ", significant before correction only")
 
 
 def _seeds_words(difference: Item) -> str:
@@ -144,8 +143,10 @@ def _seeds_words(difference: Item) -> str:
 
 
 def headline(view: PruningView) -> Text:
-    """Say first how many claims of print these rows show."""
-    told = [answer(claim, view.overall(name)) for name, claim in view.claims.items() if claim["expected"]]
+    """Say first how many published claims these rows show, and how many stay significant after correction."""
+    published = [(claim, view.overall(name)) for name, claim in view.claims.items() if claim["expected"]]
+    told = [answer(claim, own) for claim, own in published]
+    significant = [answer(claim, own) for claim, own in published if own["told"]]
     if not told:
         return Text("These rows say nothing yet of what print claims.")
     words = {
@@ -155,19 +156,23 @@ def headline(view: PruningView) -> Text:
         "open": ("is not resolved", "are not resolved"),
     }
     parts = [plural(told.count(kind), *words[kind]) for kind in words if told.count(kind)]
+    kept = [
+        f"{significant.count(kind) or 'none'} of the {told.count(kind)} {word}"
+        for kind, word in (("shown", "shown"), ("opposite", "contradicted"))
+        if kind in told
+    ]
+    after = Text(" After correction for all claims (Holm), ", joined(kept), " stay significant.") if kept else ""
     return Text(
-        f"Of {count(len(told), 'claim')} in print about pruning, ", joined(parts), ", each by its own interval."
+        f"Of {count(len(told), 'published claim')} about pruning, ", joined(parts), ", each by its own interval.", after
     )
 
 
 def beside_words(view: PruningView) -> Text:
-    """Say what is told from 0 beside all other claims too."""
+    """Say which differences stay significant after correction for all claims."""
     told = [named(claim["title"]) for name, claim in view.claims.items() if view.overall(name)["told"]]
     if not told:
-        return Text("None is told from 0 beside all others (Holm's procedure at 5%): more seeds are needed.")
-    return Text(
-        "Told from 0 beside all others too (Holm's procedure at 5%): ", joined(told, last="; ", between="; "), "."
-    )
+        return Text("No difference is significant after correction for all claims (Holm, 5%): more seeds are needed.")
+    return Text("Significant after correction for all claims (Holm, 5%): ", joined(told, last="; ", between="; "), ".")
 
 
 def summary(view: PruningView) -> list[Text]:

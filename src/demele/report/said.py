@@ -166,11 +166,10 @@ def _agreement(content: Content) -> Iterable[str]:
 
 
 def _study(content: Content) -> Iterable[str]:
-    from demele.report.study import models_sentence
+    from demele.report.study import models_sentence, too_few
 
-    if content["agreement"] is None:
-        return [models_sentence(content), "Fewer than two models are trained: nothing can be said yet."]
-    return [*_agreement(content["agreement"]), models_sentence(content)]
+    said = [too_few(content)] if content["agreement"] is None else _agreement(content["agreement"])
+    return [*said, models_sentence(content)]
 
 
 def _pruning(content: Content) -> Iterable[str]:

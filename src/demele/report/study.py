@@ -22,7 +22,7 @@ from demele.report.page import (
 )
 from demele.report.words import DASH, Text, count, duration, named, number
 
-__all__ = ["flag_words", "models_sentence", "strengths", "study_page", "write_study"]
+__all__ = ["flag_words", "models_sentence", "strengths", "study_page", "too_few", "write_study"]
 
 Item = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def study_page(data: Item, *, title: str | None = None) -> Page:
         whole = {**page_data(view), **{name: value for name, value in study.items() if name != "agreement"}}
         said = [*summary(view), *said]
         parts = agreement_sections(view)
-    first: object = "Fewer than two models are trained: nothing can be said yet." if view is None else headline(view)
+    first = too_few(study) if view is None else headline(view)
     return Page(
         kind="A study of trained models",
         title=title or f"Which metrics agree about models of {study['settings']['images']}?",
@@ -89,6 +89,15 @@ def models_sentence(study: Item) -> Text:
     flags = [model["flag"] for model in study["models"]]
     told = [f"{flags.count(flag)} {flag} ({meaning})" for flag, meaning in _FLAGS.items() if flag in flags]
     return Text(f"{count(len(flags), 'model')}", f": {'; '.join(told)}" if told else ", all of them trained", ".")
+
+
+def too_few(study: Item) -> Text:
+    """Return why a study says nothing of the agreement of metrics."""
+    done = len({model["configuration"] for model in study["models"] if model["status"] == "done"})
+    return Text(
+        f"{count(done, 'trained configuration')} cannot show which metrics agree: rank correlations of so few have no "
+        "intervals."
+    )
 
 
 def flag_words(flag: str) -> str:

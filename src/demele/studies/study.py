@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement
+from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.core.errors import NotEnoughData
 from demele.core.outputs import write_whole
 from demele.core.shown import SaidTable
@@ -128,7 +129,7 @@ class Study(Published, SaidTable):
         NotEnoughData
             If fewer than two models were trained.
         """
-        done = [model for model in self.models if model.status == "done" and self._is_scored(model)]
+        done = self._done()
         if len(done) < 2:
             raise NotEnoughData("study", f"expected two or more trained and scored models, got {len(done)}")
         first = self.steps[:-1]
@@ -147,8 +148,14 @@ class Study(Published, SaidTable):
             seed=seed,
         )
 
-    def _is_scored(self, model: TrainedModel) -> bool:
-        return all((model.id, self.steps[-1], "real", metric) in self.scores for metric in self.metrics)
+    def _done(self) -> list[TrainedModel]:
+        """Return the models that are trained and scored."""
+        wanted = [(self.steps[-1], "real", metric) for metric in self.metrics]
+        return [
+            model
+            for model in self.models
+            if model.status == "done" and all((model.id, *one) in self.scores for one in wanted)
+        ]
 
     def _table(self, models: list[TrainedModel], **which: Any) -> "pd.DataFrame":
         import pandas as pd
@@ -167,8 +174,11 @@ class Study(Published, SaidTable):
         return write_whole(path, packed(self.settings, self.models, self.scores, self.version))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that a page shows, as plain values that JSON can hold (NaN becomes None)."""
-        found = self.agreement() if sum(model.status == "done" for model in self.models) > 1 else None
+        """Everything that a page shows, as plain values that JSON can hold (NaN becomes None).
+
+        ``agreement`` is None where fewer than 8 configurations are trained, too few for any interval.
+        """
+        enough = len({model.configuration.name for model in self._done()}) >= LEAST_FOR_INTERVALS
         content: dict[str, Any] = plain(
             {
                 "kind": "study",
@@ -176,7 +186,7 @@ class Study(Published, SaidTable):
                 "settings": dict(self.settings),
                 "models": [model.row() for model in self.models],
                 "scores": [[self.value(model, metric) for metric in self.metrics] for model in self.models],
-                "agreement": None if found is None else found.to_dict(),
+                "agreement": self.agreement().to_dict() if enough else None,
             }
         )
         return content

@@ -49,7 +49,7 @@ def sprites(
         value is none: the shape is then a square, the scale 0.75, the angle 0, the place the middle.
     orientation : {"quarter", "full"}
         Angles from 0 to 90 degrees, or to 360, the end excluded. A quarter turn changes no square and a half turn no
-        ellipse: only ``"quarter"`` makes all images different.
+        ellipse: only ``"quarter"`` can make all images different.
     supersample : int
         Points along the side of a pixel, 1 to 16: it has ``supersample ** 2`` + 1 levels of grey.
     radius : float
@@ -81,6 +81,9 @@ def sprites(
 
     Areas are right on average, and within 3 % in 99 of 100 images. The border of a small upright square falls between
     points: at 32 x 32 pixels its area is up to 9 % off, with ``supersample=16`` 2.5 %.
+
+    All 20 736 default images of 32 x 32 pixels differ. At 16 x 16 pixels, 20 732 do: in four places the smallest square
+    looks the same at 33.75 and at 56.25 degrees. With ``supersample=16`` all differ.
 
     Examples
     --------

@@ -16,7 +16,7 @@ def load(path: str | Path, *, network: Any = None) -> VAE:
     Parameters
     ----------
     path : str or Path
-        The ``checkpoint`` of :meth:`VAE.fit`, of this or another version of demele.
+        What :meth:`VAE.save` wrote, or the ``checkpoint`` of :meth:`VAE.fit`; of this or another version of demele.
     network : (encoder, decoder), optional
         Modules of the same layers, if the model was trained with modules of your own: a file holds no classes.
 
@@ -37,8 +37,9 @@ def load(path: str | Path, *, network: Any = None) -> VAE:
     >>> from demele.data import ArrayImages
     >>> images = ArrayImages(np.zeros((8, 16, 16), dtype=np.uint8))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = VAE("vae", latents=2, network="mlp").fit(images, steps=5, batch=4, checkpoint=f"{folder}/run")
-    ...     load(f"{folder}/run")
+    ...     vae = VAE("vae", latents=2, network="mlp")
+    ...     run = vae.fit(images, steps=5, batch=4)
+    ...     load(vae.save(f"{folder}/run"))
     VAE('vae', latents=2, network='mlp'; done after 5 steps)
     """
     require("torch", purpose="a VAE")

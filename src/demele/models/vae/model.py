@@ -14,7 +14,7 @@ from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.names import checked_name
 from demele.core.publish import publish
-from demele.core.reading import parsing
+from demele.core.reading import parsing, path_of
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
@@ -129,6 +129,7 @@ class VAE:
         self._init = checked_name(init, "init", INITS)
         self._bounds = checked_bounds(logvar_bounds)
         self._pair: Pair | None = None
+        self._content: Mapping[str, Any] = {}
         self.run: Run | None = None
 
     def __repr__(self) -> str:
@@ -228,7 +229,25 @@ class VAE:
                 likelihood=pair.spec.likelihood,
                 beta_normalised=pair.spec.beta_normalised,
             )
-        self._pair = pair
+        self._pair, self._content = pair, content
+
+    def save(self, path: str | Path) -> Path:
+        """Write the model with its weights and its training to a file, for :func:`demele.models.load`.
+
+        The file is like the ``checkpoint`` of :meth:`fit`, which continues from it.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted.
+        OutputError
+        """
+        pair, file = self._fitted(), path_of(path)
+        from demele.models.checkpoint import write_checkpoint
+        from demele.models.vae.fitting import LAYOUT
+
+        write_checkpoint(file, {**self._content, "model": pair.state()}, LAYOUT)
+        return file
 
     def _spec(self, images: ImageSet, *, batch: Any, lr: Any, seed: Any) -> TrainingSpec:
         size = checked_count(batch, "batch", 1)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from demele.metrics.chosen import RECOMMENDED
 from demele.report.agreement_view import (
     TITLES,
     AgreementView,
@@ -14,7 +15,7 @@ from demele.report.agreement_view import (
     summary,
     title_of,
 )
-from demele.report.study import models_sentence
+from demele.report.study import models_sentence, too_few
 from demele.report.terminal.sheet import Sheet, Words, clipped
 from demele.report.words import number, percent
 
@@ -52,11 +53,30 @@ def study_text(content: Content, *, output: Path | None = None, words: Words = s
     sheet.wrapped(f"{settings['images']}, {settings['steps'][-1]:,} steps each, protocol {settings['protocol']}", "dim")
     sheet.wrapped(models_sentence(content))
     if content["agreement"] is None:
-        sheet.wrapped("Fewer than two models are trained: nothing can be said yet.", "bold")
+        sheet.wrapped(str(too_few(content)), "bold")
+        _scores(sheet, content)
         return sheet.text()
     sheet.blank()
     _agreement(sheet, agreement_view(content["agreement"]), words)
     return sheet.text()
+
+
+def _scores(sheet: Sheet, study: Content) -> None:
+    """List the models with a metric of each property: what a study of few models can show."""
+    metrics = study["settings"]["metrics"]
+    shown = [name for name in RECOMMENDED if name in metrics] or metrics[: len(RECOMMENDED)]
+    rows = [
+        [
+            f"{model['configuration']}, seed {model['seed']}",
+            f"{model['active']} of {model['latents']}",
+            *(number(scores[metrics.index(name)], 3) for name in shown),
+            model["flag"],
+        ]
+        for model, scores in zip(study["models"], study["scores"], strict=True)
+    ]
+    sheet.blank()
+    sheet.table(["model", "codes in use", *map(str, map(title_of, shown)), ""], rows, numbers=1 + len(shown))
+    sheet.wrapped(f"{len(shown)} of {len(metrics)} metrics; all of them with --format csv", "dim")
 
 
 def _agreement(sheet: Sheet, view: AgreementView, words: Words) -> None:
