@@ -58,7 +58,8 @@ def test_one_code_and_codes_that_are_named() -> None:
     codes = np.stack([STEPS, 2 * STEPS, -STEPS])[None]
     found = demele.interpolatability(codes, STEPS[None, None] ** 3, reg_dim=[2], names=["size"])
     assert found.to_frame().loc["size", "monotonicity"] == -1
-    assert "size: smoothness" in repr(found)
+    assert found.sentence == "Mean smoothness is 0.908 and mean monotonicity -1.000 over 1 attribute."
+    assert str(found).splitlines()[-1].split() == ["size", "0.908", "-1.000"]
 
 
 def test_one_axis_is_one_traversal_of_one_code() -> None:

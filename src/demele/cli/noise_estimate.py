@@ -22,7 +22,7 @@ from demele.files.table_files import Warn
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.labels import Consensus, TransitionCounts, TransitionMatrix
+    from demele.labels import Agreement, Consensus, TransitionCounts, TransitionMatrix
 
 _DESCRIPTION = """\
 Estimate labels and their noise: from the answers of several annotators, or from the true labels of a random sample.
@@ -167,6 +167,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from demele.report.renderers.terminal import text
     from demele.report.terminal.noise import counted_table, estimated_table
 
     _check(arguments)
@@ -177,7 +178,7 @@ def _run(arguments: argparse.Namespace) -> None:
             transition: TransitionCounts | TransitionMatrix | None = counts
             frame = shown = _named_transition(counts)
         else:
-            found, transition, content = _estimated(arguments, warn)
+            found, transition, content, agreement = _estimated(arguments, warn)
             frame = found.to_frame()
             shown = found.annotator_frame() if arguments.each_annotator else frame
     if arguments.output is not None:
@@ -189,7 +190,8 @@ def _run(arguments: argparse.Namespace) -> None:
     def table() -> str:
         if arguments.true_labels is not None:
             return counted_table(content, words=words)
-        return estimated_table(content, annotators=arguments.each_annotator, words=words)
+        said = estimated_table(content, annotators=arguments.each_annotator, words=words)
+        return said if agreement is None else f"{said}\n{text(agreement.document(), explain=True)}"
 
     emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: shown), None)
     say_written(arguments, output="labels written to", save_transition="transition written to")
@@ -238,7 +240,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _estimated(
     arguments: argparse.Namespace, warn: Warn
-) -> "tuple[Consensus, TransitionMatrix | None, dict[str, Any]]":
+) -> "tuple[Consensus, TransitionMatrix | None, dict[str, Any], Agreement | None]":
     from demele import labels
 
     read = _demonstration(arguments.quiet) if arguments.demo else read_answers(arguments, warn)
@@ -249,11 +251,13 @@ def _estimated(
         transition, content["given"] = _noise_of(read, found, warn)
     if read.gold is not None:
         content["gold"] = _held_against(read, found, arguments.level, warn)
+    agreement = None
     if arguments.agreement:
-        content["agreement"] = labels.agreement(
+        agreement = labels.agreement(
             read.answers, scale=arguments.scale or "nominal", level=arguments.level, seed=arguments.seed
-        ).to_dict()
-    return found, transition, content
+        )
+        content["agreement"] = agreement.to_dict()
+    return found, transition, content, agreement
 
 
 def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":

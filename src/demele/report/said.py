@@ -148,16 +148,6 @@ def _cleaning(content: Content) -> Iterable[str]:
     return [f"{content['method'] or 'the cleaning'}: {found:,} of {n:,} labels ({found / n:.1%}) are suspected"]
 
 
-def _annotators(content: Content) -> Iterable[str]:
-    return [f"agreement of {content['n_annotators']:,} annotators on {content['n_items']:,} items"]
-
-
-# Studies --------------------------------------------------------------------------------------------------------------
-
-
-# Their words rest on the catalogue of metrics, which nothing else here needs: imported where they are said.
-
-
 def _agreement(content: Content) -> Iterable[str]:
     from demele.report.agreement_view import agreement_view, headline, summary
 
@@ -189,7 +179,6 @@ _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "perturbation test": _perturbation_test,
     "consensus": _consensus,
     "cleaning": _cleaning,
-    "annotators": _annotators,
     "agreement": _agreement,
     "study": _study,
     "pruning study": _pruning,

@@ -16,15 +16,16 @@ from demele.core.checked_numbers import checked_level, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import plain_text, shown
 from demele.core.names import checked_name
+from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.sentences import setting
-from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.core.written import Written, plain
+from demele.labels.documents import agreement_document
 from demele.labels.joined.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
 from demele.labels.joined.agreement_sums import COEFFICIENTS, Scale, Sums, resampled_intervals, vote_rows
 from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,7 @@ MOST_PAIRS_WRITTEN = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Agreement(Written, SaidTable):
+class Agreement(Result):
     """How far annotators agree about the same items.
 
     Attributes
@@ -76,7 +77,7 @@ class Agreement(Written, SaidTable):
         What is undefined, what was chosen, and what a reader must know.
     """
 
-    _kind = "annotators"
+    _kind = "annotator agreement"
 
     raw: float
     cohen: float
@@ -113,38 +114,13 @@ class Agreement(Written, SaidTable):
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None).
+        """Everything, as plain values that JSON can hold (NaN becomes None); of many pairs of annotators no table."""
+        data = super(Agreement, self).to_dict()
+        return data if len(self.pairs) <= MOST_PAIRS_WRITTEN else {**data, "pairs": None}
 
-        Of more than 200 000 pairs of annotators, only their number: ``pairs`` is None then. A note says so.
-        """
-        data: dict[str, Any] = plain(
-            {
-                "kind": "agreement",
-                "demele": dict(self.signature.context).get("demele"),
-                "scale": self.scale,
-                "n_items": self.n_items,
-                "n_annotators": self.n_annotators,
-                "n_answers": self.n_answers,
-                **{name: getattr(self, name) for name in ("raw", "cohen", "fleiss", "krippendorff")},
-                "intervals": {
-                    name: {key: getattr(one, key) for key in ("low", "high", "level", "method", "kind")}
-                    for name, one in self.intervals.items()
-                },
-                "per_class": self.per_class.reset_index().to_dict(orient="records"),
-                "per_annotator": self.per_annotator.reset_index().to_dict(orient="records"),
-                "n_pairs": len(self.pairs),
-                "pairs": self.pairs.to_dict(orient="records") if len(self.pairs) <= MOST_PAIRS_WRITTEN else None,
-                "notes": [
-                    {key: getattr(note, key) for key in ("code", "message", "subject", "severity")}
-                    for note in self.notes
-                ],
-                "signature": str(self.signature),
-            }
-        )
-        return data
-
-    def _said_of(self) -> dict[str, Any]:
-        return {"n_annotators": self.n_annotators, "n_items": self.n_items}
+    def document(self) -> Document:
+        """Return what the agreement says: figures, tables and sentences."""
+        return agreement_document(self)
 
     def _square(self, column: str, empty: float) -> "pd.DataFrame":
         import pandas as pd
@@ -154,13 +130,6 @@ class Agreement(Written, SaidTable):
         first, second = (names.get_indexer(pd.Index(self.pairs[name])) for name in ("first", "second"))
         square[first, second] = square[second, first] = self.pairs[column].to_numpy()
         return pd.DataFrame(square, index=names, columns=names)
-
-    def __repr__(self) -> str:
-        told = []
-        for name in ("raw", "cohen", "fleiss", "krippendorff"):
-            interval = f" {self.intervals[name]}" if name in self.intervals else ""
-            told.append(f"{name} {getattr(self, name):.4f}{interval}")
-        return f"Agreement({', '.join(told)}, {self.scale}, n_items={self.n_items}, n_annotators={self.n_annotators})"
 
 
 def agreement(
@@ -261,8 +230,8 @@ def agreement(
     notes = (*table.remarks(), *_notes(table, votes, times, found, per_class, scale, classes is not None))
     if len(pairs) > MOST_PAIRS_WRITTEN:
         message = (
-            f"{len(pairs):,} pairs of annotators share items: to_dict and to_json leave out their table and give their "
-            "number; the attribute pairs has all"
+            f"{len(pairs):,} pairs of annotators share items: to_dict and to_json leave out their table; the "
+            "attribute pairs has it"
         )
         notes += (Note(code="many-pairs", message=message, severity="info"),)
     notes += _resampling_notes(_telling(votes, times, per_class), lost, n_resamples, int((~known).sum()), len(pairs))

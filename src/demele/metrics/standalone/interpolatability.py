@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.sentences import give, plural
-from demele.core.shown import Tabled
-from demele.core.written import Written, plain
 from demele.estimation.information import mean_of_defined
 from demele.estimation.traversals import monotonicity_values, smoothness_values
+from demele.report.written import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,8 @@ Floats = NDArray[np.float64]
 _CUBE = "(traversals, columns, points)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Interpolatability(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Interpolatability(TableResult):
     """How attributes change along traversals; made by :func:`demele.interpolatability`.
 
     Attributes
@@ -41,18 +41,21 @@ class Interpolatability(Written, Tabled):
     notes : tuple of Note
     """
 
+    _kind = "interpolatability"
+
     smoothness: Floats
     monotonicity: Floats
     attribute_names: tuple[str, ...]
     n_points: int
     notes: tuple[Note, ...]
 
-    def __repr__(self) -> str:
-        n, m = self.smoothness.shape
-        lines = [f"Interpolatability of {m} attributes on {n} traversals of {self.n_points} points"]
-        for name, row in self.to_frame().iterrows():
-            lines.append(f"  {name}: smoothness = {row['smoothness']:.4f}, monotonicity = {row['monotonicity']:.4f}")
-        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return the means over all attributes."""
+        means = self.to_frame().mean()
+        return (
+            f"Mean smoothness is {written(means['smoothness'])} and mean monotonicity "
+            f"{written(means['monotonicity'])} over {count(len(self.attribute_names), 'attribute')}."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each attribute, with the means over the traversals for which they are defined."""
@@ -63,20 +66,6 @@ class Interpolatability(Written, Tabled):
             for name in ("smoothness", "monotonicity")
         }
         return pd.DataFrame(means, index=pd.Index(self.attribute_names, name="attribute"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "interpolatability",
-                "smoothness": self.smoothness,
-                "monotonicity": self.monotonicity,
-                "attribute_names": self.attribute_names,
-                "n_points": self.n_points,
-                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
-            }
-        )
-        return found
 
 
 def interpolatability(

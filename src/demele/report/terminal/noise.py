@@ -22,7 +22,6 @@ _NOISE = {
     "feature": "Noise per features",
     "model": "The predictions of a model as labels",
 }
-_COEFFICIENTS = {"raw": "raw", "cohen": "Cohen (mean)", "fleiss": "Fleiss", "krippendorff": "Krippendorff"}
 _COUNTS = "number of labels, row true, column given"
 
 
@@ -95,13 +94,13 @@ def estimated_table(content: Content, *, annotators: bool = False, words: Words 
         for row in content["per_class"][:_MOST_ROWS]
     ]
     sheet.table(["class", "share", "items", "by majority"], rows, numbers=3)
-    for key, write in (("gold", _gold), ("given", _given), ("agreement", _agreement)):
+    for key, write in (("gold", _gold), ("given", _given)):
         if content.get(key) is not None:
             sheet.blank()
             write(sheet, content[key])
     if annotators:
         _annotators(sheet, content["annotators"])
-    _notes(sheet, [*content["notes"], *(content.get("agreement") or {"notes": []})["notes"]], words)
+    _notes(sheet, content["notes"], words)
     return sheet.text()
 
 
@@ -146,16 +145,6 @@ def _given(sheet: Sheet, given: Content) -> None:
         f"{_percent(given['unlike_majority'])} are not what the majority says ({count(given['ties'], 'tie')})"
     )
     transition(sheet, given["transition"], given["classes"], "share of each given label, row class", share=True)
-
-
-def _agreement(sheet: Sheet, found: Content) -> None:
-    sheet.wrapped(sentences_of("annotators", found)[0])
-    rows = []
-    for key, name in _COEFFICIENTS.items():
-        interval = found["intervals"].get(key)
-        span = "" if interval is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
-        rows.append([name, "undefined" if found[key] is None else f"{found[key]:.3f}", span])
-    sheet.table(["coefficient", "value", "interval"], rows, numbers=2)
 
 
 def _annotators(sheet: Sheet, rows: Sequence[Content]) -> None:

@@ -1,0 +1,347 @@
+"""What every result is: frozen fields and a document, from which all its forms follow."""
+
+import dataclasses
+import json
+import math
+import re
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Union, get_args, get_origin
+
+import numpy as np
+
+from demele.core.bibliography import bibliography, software
+from demele.core.names import checked_name
+from demele.core.outputs import write_whole
+from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
+from demele.core.version import __version__
+from demele.report.document import Cell, Document, Notice, Section, Strip, Strips, Table
+from demele.report.renderers import paper, terminal
+from demele.report.renderers.card import card
+from demele.report.renderers.html import write_page
+from demele.report.renderers.picture import draw
+from demele.report.written import is_missing, marks_of, name, sentence_of, title_of, typed, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MethodsFormat = Literal["latex", "markdown", "text"]
+_CITED = re.compile(r"( ?)\[(@[^\]]+)\]")
+_KNOWN: Mapping[str, Any] = {kind.__name__: kind for kind in (str, int, float, bool, Interval, Signature)}
+_KNOWN = {**_KNOWN, "None": type(None)}
+_DRAWABLE = ("number", "percent", "points")
+#: A figure of more rows shows nothing that its table does not.
+_MOST_STRIPS = 40
+
+
+class Result(ABC):
+    """A frozen dataclass of data with one method, :meth:`document`; everything else follows from both.
+
+    A subclass is declared with ``repr=False`` and names its ``_kind``. ``_rows`` are fields of equal length whose items
+    are one row each of :meth:`to_frame`. A field with ``metadata={"json": False}`` is left out of :meth:`to_dict`.
+    """
+
+    __slots__ = ()
+    _kind: ClassVar[str]
+    _rows: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def document(self) -> Document:
+        """Return what the result says: figures, tables and sentences."""
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        return typed(self.document().headline)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The result in sentences, the most important one first."""
+        document = self.document()
+        return tuple(map(typed, (document.headline, *document.sentences)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.sentence.rstrip('.')})"
+
+    def __str__(self) -> str:
+        return terminal.text(self.document(), more="see document()").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return card(self.document())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        fields = {field.name: plain(getattr(self, field.name)) for field in _fields(self)}
+        return {"kind": self._kind, "demele": _version(self), **fields}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return everything as JSON, and write it to a file if one is named."""
+        return _kept(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", path)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the result as a table, with columns ``low`` and ``high`` for an interval."""
+        import pandas as pd
+
+        items = zip(*(getattr(self, row) for row in self._rows), strict=True) if self._rows else [(self,)]
+        rows = [
+            {
+                key: value
+                for row, one in zip(self._rows or ("value",), item, strict=True)
+                for key, value in (_cells(one) if dataclasses.is_dataclass(one) else [(row, one)])
+            }
+            for item in items
+        ]
+        return pd.DataFrame(rows)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page."""
+        return write_page(self.document(), path, json.dumps(self.to_dict(), allow_nan=False, separators=(",", ":")))
+
+    def to_latex(self, path: str | Path | None = None) -> str:
+        """Return a table for a paper in LaTeX, and write it to a file if one is named; it needs booktabs only."""
+        return _kept(paper.latex(self.document()), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """Return the same table in GitHub-flavoured Markdown, and write it to a file if one is named."""
+        return _kept(paper.markdown(self.document()), path)
+
+    def methods(self, path: str | Path | None = None, *, format: MethodsFormat = "latex") -> str:  # noqa: A002
+        r"""Return a paragraph for the section on methods, and write it to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+        format : {"latex", "markdown", "text"}
+            Citations as ``\cite{key}``, as ``[@key]`` (of Pandoc), or as authors and years. The keys are those of
+            :func:`demele.cite`.
+        """
+        checked_name(format, "format", get_args(MethodsFormat))
+        made = self.document().methods or (f"The {self._kind} was computed with demele {_version(self)} [@demele].",)
+        return _kept("".join(_cited(" ".join(made), format)) + "\n", path)
+
+    def plot(self, figure: int | str = 0, *, ax: Any = None) -> Any:
+        """Draw a figure of the document with matplotlib.
+
+        Parameters
+        ----------
+        figure : int or str
+            Its number or its caption; by default the first.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; in a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure`` can be saved.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        InputError, NotEnoughData
+            For a figure that the document does not have, or a document without any.
+        """
+        return draw(self.document(), figure, ax)
+
+
+class TableResult(Result):
+    """A result that is one table: its document follows from :meth:`to_frame` and one :meth:`headline`.
+
+    ``_forms`` gives formats of columns by their names, where the type of a column does not say enough. ``_figure`` is
+    the column that is drawn: the first one of fractions if it is not named.
+    """
+
+    __slots__ = ()
+    _forms: ClassVar[Mapping[str, str]] = {}
+    _figure: ClassVar[str] = ""
+
+    @abstractmethod
+    def headline(self) -> str:
+        """Return the result in one sentence."""
+
+    def document(self) -> Document:
+        """Return what the result says: one table, and a figure of one of its columns."""
+        title = f"{self._kind[:1].upper()}{self._kind[1:]}"
+        table, figure = table_of_frame(title, self.to_frame(), self._forms, self._figure)
+        measures = [Section("Measures", [table])]
+        return Document(
+            kind=title,
+            title=title,
+            headline=self.headline(),
+            figure=figure,
+            table=table,
+            sections=measures,
+            **about(self),
+        )
+
+
+# Documents ------------------------------------------------------------------------------------------------------------
+
+
+class About(TypedDict):
+    """What a document takes from a result as it is."""
+
+    assumptions: tuple[str, ...]
+    notes: tuple[Notice, ...]
+    signatures: tuple[tuple[str, str], ...]
+    version: str
+
+
+def about(result: Result) -> About:
+    """Return the assumptions, notes, signatures and version of a result, for its document."""
+    signature = getattr(result, "signature", None)
+    return {
+        "assumptions": tuple(getattr(result, "assumptions", ())),
+        "notes": notices(getattr(result, "notes", ())),
+        "signatures": () if signature is None else ((signature.metric, str(signature)),),
+        "version": _version(result),
+    }
+
+
+def notices(notes: "tuple[Note, ...]") -> tuple[Notice, ...]:
+    """Return notes as documents hold them."""
+    return tuple(Notice(sentence_of(note.message), note.severity, tuple(map(name, note.subject))) for note in notes)
+
+
+def table_of_frame(
+    caption: str, frame: "pd.DataFrame", forms: Mapping[str, str] | None = None, drawn: str = ""
+) -> tuple[Table, Strips | None]:
+    """Return a data frame as a table, and one column of numbers as a figure; ``low`` and ``high`` are one interval."""
+    frame = frame.reset_index() if frame.index.name else frame
+    columns: dict[str, str] = {}
+    cells: list[list[Cell]] = []
+    keys: list[str] = []
+    for key in map(str, frame.columns):
+        if key.endswith("high") and f"{key[:-4]}low" in frame:
+            continue
+        pair = key.endswith("low") and f"{key[:-3]}high" in frame
+        title = title_of(f"{key[:-3]}interval" if pair else key)
+        form = list(columns.values())[-1] if pair and columns else _form(frame[key])
+        columns[title] = (forms or {}).get(key, form)
+        highs = frame[f"{key[:-3]}high"] if pair else frame[key]
+        cells.append([(_end(a), _end(b)) if pair else _cell(a) for a, b in zip(frame[key], highs, strict=True)])
+        keys.append(key)
+    table = Table(caption, columns, list(zip(*cells, strict=True)))
+    numbers = [key for key, form in zip(keys, columns.values(), strict=True) if form in _DRAWABLE and key[-3:] != "low"]
+    key = drawn or next(iter(numbers), "")
+    if key not in frame or not 0 < len(frame) <= _MOST_STRIPS:
+        return table, None
+    title, form = list(columns.items())[keys.index(key)]
+    span = next((one for one in (f"{key}_low", "low") if one in keys), None)
+    spans = [None] * len(frame) if span is None else list(zip(frame[span], frame[f"{span[:-3]}high"], strict=True))
+    strips = [
+        Strip(written(row[0], "text"), marks_of(float(value), ends), written(float(value), form))
+        for row, value, ends in zip(table.rows, frame[key], spans, strict=True)
+    ]
+    return table, Strips(title, strips, form, axis=title)
+
+
+def _form(column: "pd.Series[Any]") -> str:
+    if column.dtype.kind in "iu":
+        return "count"
+    if column.dtype.kind == "f":
+        return "p" if "p_value" in str(column.name) else "number"
+    return "text"
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | np.integer | np.floating):
+        return value.item() if isinstance(value, np.generic) else value
+    return None if value is None else name(value)
+
+
+def _end(value: Any) -> float | None:
+    return None if value is None or is_missing(float(value)) else float(value)
+
+
+def _cited(text: str, format: MethodsFormat) -> Iterator[str]:  # noqa: A002
+    """Yield a text in a format, piece by piece, with its citations."""
+    escape = {"latex": paper.in_latex, "markdown": paper.in_markdown, "text": typed}[format]
+    parts = _CITED.split(text)  # text, space, keys, text, space, keys, ..., text
+    for place, part in enumerate(parts):
+        if place % 3 == 0:
+            yield escape(part)
+        elif place % 3 == 1:
+            yield "~" if part and format == "latex" else part
+        else:
+            keys = [key.strip().removeprefix("@") for key in part.split(";")]
+            known = {**bibliography(), "demele": software()}
+            labels = "; ".join(known[key].label for key in keys)
+            yield {"latex": rf"\cite{{{','.join(keys)}}}", "markdown": f"[{part}]", "text": f"({labels})"}[format]
+
+
+# Plain values ---------------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it.
+
+    NaN and infinities are None, a signature is its text, arrays are lists, data frames are records.
+
+    Examples
+    --------
+    >>> plain({"a": (1, float("nan"))}), plain(np.arange(2))
+    ({'a': [1, None]}, [0, 1])
+    """
+    if isinstance(value, Result):
+        return value.to_dict()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type | Signature):
+        return {field.name: plain(getattr(value, field.name)) for field in _fields(value)}
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        frame = value if value.index.names == [None] and value.index.dtype.kind in "iu" else value.reset_index()
+        return plain(frame.to_dict(orient="records"))
+    return str(value)
+
+
+def _fields(value: Any) -> "list[dataclasses.Field[Any]]":
+    return [field for field in dataclasses.fields(value) if field.metadata.get("json", True)]
+
+
+def _cells(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a row holds of a dataclass: its single values, and two ends for each interval, by annotation alone."""
+    for field in _fields(value):
+        held, kinds = getattr(value, field.name), _kinds(field.type)
+        if Interval in kinds:
+            start = "" if field.name == "interval" else f"{field.name}_"
+            yield f"{start}low", math.nan if held is None else held.low
+            yield f"{start}high", math.nan if held is None else held.high
+        elif kinds <= {str, int, float, bool, type(None)}:
+            yield field.name, held
+        elif kinds == {Signature}:
+            yield field.name, str(held)
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """Return the types that an annotation allows, which may be a text; texts of a literal are texts."""
+    if isinstance(annotation, str):
+        return {_KNOWN.get(part.strip(), part) for part in annotation.split("|")}
+    if get_origin(annotation) in (Union, types.UnionType):
+        return {kind for one in get_args(annotation) for kind in _kinds(one)}
+    return set(map(type, get_args(annotation))) if get_origin(annotation) is Literal else {annotation}
+
+
+def _version(result: Result) -> str:
+    signature = getattr(result, "signature", None)
+    made = None if signature is None else signature.context.get("demele")
+    return str(made or getattr(result, "version", "") or __version__)
+
+
+def _kept(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        write_whole(path, text)
+    return text

@@ -1,0 +1,126 @@
+"""Documents as tables of a paper: LaTeX that needs booktabs only, and GitHub-flavoured Markdown."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from demele.report.document import Cell, Document, Pill, Table
+from demele.report.renderers.tables import main_table
+from demele.report.written import is_number, plain, sentence_of, written
+
+#: Signs that LaTeX reads as more than themselves, or sets otherwise, and how they are written.
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\`{}",
+    '"': "''",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "·": r"$\cdot$",
+    "…": r"\ldots{}",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "∞": r"$\infty$",
+    "→": r"$\to$",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "′": "'",
+    "\N{NO-BREAK SPACE}": "~",
+}
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
+_LATEX |= {letter: f"$\\{name}$" for letter, name in zip("αβγδεζηθικλμνξπρστφχψω", _GREEK.split(), strict=True)}
+_MARKDOWN = {sign: f"\\{sign}" for sign in r"\`*_[]|~$"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def in_latex(text: object) -> str:
+    r"""Return text as LaTeX sets it.
+
+    Examples
+    --------
+    >>> print(in_latex("50 % of a_b & β−1"))
+    50 \% of a\_b \& $\beta$$-$1
+    """
+    apart = re.sub("-(?=-)", "-\0", plain(text))  # two hyphens are two
+    return "".join("{}" if sign == "\0" else _LATEX.get(sign, sign) for sign in apart)
+
+
+def in_markdown(text: object) -> str:
+    r"""Return text as Markdown shows it.
+
+    Examples
+    --------
+    >>> print(in_markdown("a_b | *c* <d>"))
+    a\_b \| \*c\* &lt;d&gt;
+    """
+    return "".join(_MARKDOWN.get(sign, sign) for sign in plain(text))
+
+
+def latex(document: Document) -> str:
+    """Return the table of a document as a float with caption, label and warnings; signatures are comments."""
+    table = main_table(document)
+    comments = [f"% {plain(f'{label}: ' * bool(label) + text)}" for label, text in document.signatures]
+    slug = re.sub(r"[^a-z0-9]+", "-", document.kind.lower()).strip("-")
+    lines = [*comments, r"% Needs \usepackage{booktabs}.", r"\begin{table}", r"  \centering"]
+    lines += [rf"  \caption{{{in_latex(_caption(document))}}}", rf"  \label{{tab:{slug}}}"]
+    if table is not None:
+        sides = "".join("r" if is_number(form) else "l" for form in table.columns.values())
+        heads, *rows = [rf"    {' & '.join(row)} \\" for row in _rows(table, in_latex, r"\textbf{%s}")]
+        lines += [rf"  \begin{{tabular}}{{{sides}}}", r"    \toprule", heads, r"    \midrule", *rows]
+        lines += [r"    \bottomrule", r"  \end{tabular}"]
+    below = [in_latex(text) for text in _below(document, table)]
+    if below:
+        lines += [r"  \par\smallskip", r"  \begin{minipage}{\linewidth}\footnotesize"]
+        lines += [*(rf"    {text}\par" for text in below), r"  \end{minipage}"]
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def markdown(document: Document) -> str:
+    """Return the table of a document below its caption, with its warnings; signatures are comments."""
+    table = main_table(document)
+    parts = [f"**Table.** {in_markdown(_caption(document))}"]
+    if document.signatures:
+        signatures = "\n".join(plain(f"{label}: " * bool(label) + text) for label, text in document.signatures)
+        parts.insert(0, f"<!--\n{signatures.replace('-->', '--&gt;')}\n-->")
+    if table is not None:
+        heads, *rows = _rows(table, in_markdown, "**%s**")
+        rule = ["--:" if is_number(form) else "---" for form in table.columns.values()]
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows)))
+    return "\n\n".join([*parts, *(in_markdown(text) for text in _below(document, table))]) + "\n"
+
+
+def _caption(document: Document) -> str:
+    scope = sentence_of(", ".join(document.scope))
+    return " ".join(filter(None, [document.headline, *document.sentences, scope]))
+
+
+def _below(document: Document, table: Table | None) -> Iterable[str]:
+    """Yield what stands below a table: its note, and all that the document warns of."""
+    if table is not None and table.note:
+        yield table.note
+    for note in document.notes:
+        if note.severity != "info":
+            yield sentence_of(note.text)
+
+
+def _rows(table: Table, escape: Callable[[object], str], bold: str) -> Iterable[list[str]]:
+    """Yield the titles and the rows; a good state is bold."""
+
+    def cell(content: Cell, form: str) -> str:
+        text = escape(written(content, form))
+        return bold % text if isinstance(content, Pill) and content.tone == "good" else text
+
+    yield [escape(title) for title in table.columns]
+    for row in table.rows:
+        yield [cell(content, form) for content, form in zip(row, table.columns.values(), strict=True)]

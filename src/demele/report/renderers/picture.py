@@ -1,0 +1,196 @@
+"""Figures of documents as pictures of matplotlib, in the colours of the pages."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.extras import require
+from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Parts, Strips
+from demele.report.renderers.tables import figures_of
+from demele.report.written import cut, is_missing, plain, range_of, ticks, written
+
+_PURPOSE = "a picture for a paper"
+_COLOURS = ("#0072b2", "#c2500a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480", "black")
+_REST = "#b4bdc8"
+_TONES = {"good": "#e2eefa", "open": "#fcefd9", "bad": "#fbe6e5", "none": "#eaedf1", "": "#ffffff"}
+_MOST_ROWS, _MOST_NUMBERS, _LONGEST = 60, 250, 28
+
+
+def draw(document: Document, figure: int | str = 0, ax: Any = None) -> Any:
+    """Draw a figure of a document, by its number or caption, and return the axes.
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+    InputError, NotEnoughData
+        If there is no such figure, or if the document has none that can be drawn.
+    """
+    known = [one for one in figures_of(document) if not isinstance(one, Images | Graph)]
+    if not known:
+        raise NotEnoughData("figure", "this result has no figure to draw")
+    captions = [plain(one.caption) for one in known]
+    if isinstance(figure, str) and plain(figure) in captions:
+        chosen = known[captions.index(plain(figure))]
+    elif isinstance(figure, int) and not isinstance(figure, bool) and 0 <= figure < len(known):
+        chosen = known[figure]
+    else:
+        raise InputError("figure", f"expected a number below {len(known)} or one of {captions}, got {figure!r}")
+    if ax is None:
+        size = _size(chosen)
+        made = require("matplotlib.figure", purpose=_PURPOSE).Figure(figsize=size, layout="constrained")
+        ax = made.subplots()
+    _DRAWN[type(chosen)](ax, chosen)
+    ax.set_title(_text(chosen.caption, 80), loc="left", fontsize="medium")
+    return ax
+
+
+def _size(figure: Figure) -> tuple[float, float]:
+    if isinstance(figure, Strips):
+        return 6.4, 1.2 + 0.3 * min(len(figure.rows), _MOST_ROWS)
+    if isinstance(figure, Heat | Matrix):
+        rows, columns = len(figure.rows), len(figure.columns)
+        return max(4.0, 1.8 + 0.6 * min(columns, 24)), max(2.2, 1.4 + 0.3 * min(rows, _MOST_ROWS))
+    return (6.4, 1.6) if isinstance(figure, Parts) else (6.0, 3.6)
+
+
+def _text(text: str, most: int = _LONGEST) -> str:
+    """Return a text as matplotlib draws it: no formula."""
+    return cut(plain(text), most).replace("$", r"\$")
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None or is_missing(value) else float(value)
+
+
+def _axis(axis: Any, low: float, high: float, form: str, label: str) -> None:
+    places = ticks(low, high, form)
+    axis.set_ticks([at for at, _ in places], [text for _, text in places])
+    axis.set_label_text(_text(label, 80))
+
+
+def _plain_frame(ax: Any) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _strips(ax: Any, one: Strips) -> None:
+    rows = one.rows[:_MOST_ROWS]
+    marks = [mark for strip in rows for mark in strip.marks]
+    zeros = [0.0] if any(mark.kind == "bar" for mark in marks) else []
+    zeros += [] if one.zero is None else [one.zero]
+    low, high = one.ends or range_of([*zeros, *(end for mark in marks for end in (mark.at, mark.to))])
+    for row, strip in enumerate(rows):
+        for mark in strip.marks:
+            _mark(ax, row, mark, low, high)
+    if one.zero is not None:
+        ax.axvline(one.zero, color="black", linewidth=0.8, zorder=0)
+    ax.set_yticks(range(len(rows)), [_text(strip.name) for strip in rows])
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlim(low, high)
+    sides = "" if one.sides is None else f"← {one.sides[0]}   {one.sides[1]} →"
+    _axis(ax.xaxis, low, high, one.form, "   ".join(filter(None, [one.axis, sides])))
+    _plain_frame(ax)
+    _legend(ax, one.series)
+
+
+def _mark(ax: Any, row: int, mark: Mark, low: float, high: float) -> None:
+    at, to, colour = _number(mark.at), _number(mark.to), _COLOURS[mark.series]
+    if mark.kind == "dot":
+        ax.plot([at], [row], "o", color=colour, markersize=5)
+    elif mark.kind == "tick":
+        ax.plot([at, at], [row - 0.3, row + 0.3], color=colour, linewidth=2)
+    elif mark.kind == "span":
+        ax.plot(np.clip([at, to], low, high), [row, row], color=colour, linewidth=5, alpha=0.4, solid_capstyle="butt")
+    else:
+        start = 0.0 if np.isnan(to) else to
+        ax.barh([row], [at - start], left=start, height=0.55, color=colour, alpha=0.8)
+
+
+def _legend(ax: Any, series: Mapping[int, str]) -> None:
+    for number, text in series.items():
+        ax.plot([], [], color=_COLOURS[number], linewidth=4, label=_text(text))
+    if series:
+        ax.legend(frameon=False, fontsize="small")
+
+
+def _parts(ax: Any, one: Parts) -> None:
+    start = 0.0
+    for number, (part, value) in enumerate(one.parts):
+        grey = one.rest and number == len(one.parts) - 1
+        label = f"{_text(part)}: {written(value, one.form)}"
+        ax.barh([0], [value], left=start, color=_REST if grey else _COLOURS[number % INK], label=label)
+        start += value
+    ax.set_axis_off()
+    ax.legend(frameon=False, fontsize="small", ncols=3, loc="upper left", bbox_to_anchor=(0, 0))
+
+
+def _lines(ax: Any, one: Lines) -> None:
+    for number, line in enumerate(one.lines):
+        colour = _COLOURS[number % INK]
+        x, y = np.array(line.x, dtype=float), np.array([_number(value) for value in line.y])
+        ax.plot(x, y, "o" if line.points else "-", color=colour, markersize=4, label=_text(line.name))
+        if line.low is not None and line.high is not None:
+            low, high = (np.array([_number(value) for value in part]) for part in (line.low, line.high))
+            ax.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+    for at, text in one.at:
+        ax.axvline(at, color="black", linewidth=0.8, linestyle="--")
+        ax.annotate(_text(text), (at, 1), xycoords=("data", "axes fraction"), fontsize="small", va="top", rotation=90)
+    if one.zero is not None:
+        ax.axhline(one.zero, color="black", linewidth=0.8)
+    for axis, (label, form) in ((ax.xaxis, one.x), (ax.yaxis, one.y)):
+        low, high = axis.get_view_interval()
+        _axis(axis, low, high, form, label)
+    _plain_frame(ax)
+    if len(one.lines) > 1:
+        ax.legend(frameon=False, fontsize="small")
+
+
+def _heat(ax: Any, one: Heat) -> None:
+    values = np.array([[_number(value) for value in row] for row in one.values]).reshape(
+        len(one.rows), len(one.columns)
+    )
+    shown = values.copy()
+    for place in one.struck:
+        shown[place] = np.nan
+    scaled = {"row": 1, "column": 0}.get(one.scale)
+    if scaled is not None and shown.size:
+        top = np.nanmax(np.abs(np.nan_to_num(shown)), axis=scaled, keepdims=True)
+        shown = shown / np.where(top == 0, 1, top)
+    most = np.nanmax(np.abs(np.nan_to_num(shown, posinf=0, neginf=0)), initial=0) or 1.0
+    colours = require("matplotlib", purpose=_PURPOSE).colormaps["PuOr_r" if one.scale == "both ways" else "Blues"]
+    drawn = {"cmap": colours.with_extremes(bad="#f0f0f0"), "vmin": -1.4 * most if one.scale == "both ways" else 0}
+    ax.imshow(np.clip(shown, -most, most), vmax=1.4 * most, aspect="auto", **drawn)
+    _names(ax, one.rows, one.columns)
+    ax.set(xlabel=_text(one.axes[1]), ylabel=_text(one.axes[0]))
+    if values.size <= _MOST_NUMBERS:
+        for (row, column), value in np.ndenumerate(values):
+            text = written(None if np.isnan(value) else float(value), one.form)
+            ax.text(column, row, text, ha="center", va="center", fontsize="x-small")
+    patch = require("matplotlib.patches", purpose=_PURPOSE).Rectangle
+    for row, column in one.rings:
+        ax.add_patch(patch((column - 0.5, row - 0.5), 1, 1, fill=False, linewidth=1.2))
+
+
+def _matrix(ax: Any, one: Matrix) -> None:
+    patch = require("matplotlib.patches", purpose=_PURPOSE).Rectangle
+    for (row, column), pill in one.cells.items():
+        ax.add_patch(patch((column - 0.46, row - 0.42), 0.92, 0.84, facecolor=_TONES[pill.tone], edgecolor="#b4bdc8"))
+        ax.text(column, row, _text(pill.text, 12), ha="center", va="center", fontsize="x-small")
+    _names(ax, one.rows, one.columns)
+    ax.set(xlim=(-0.5, len(one.columns) - 0.5), ylim=(len(one.rows) - 0.5, -0.5))
+
+
+def _names(ax: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
+    ax.set_xticks(range(len(columns)), [_text(name, 20) for name in columns], rotation=35, ha="right")
+    ax.set_yticks(range(len(rows)), [_text(name, 20) for name in rows])
+
+
+_DRAWN: Mapping[type, Callable[[Any, Any], None]] = {
+    Strips: _strips,
+    Parts: _parts,
+    Lines: _lines,
+    Heat: _heat,
+    Matrix: _matrix,
+}

@@ -1,0 +1,148 @@
+"""Every figure as a table of the same values, and the figures and tables that a document holds."""
+
+from collections.abc import Iterator, Sequence
+
+from demele.report.document import (
+    Block,
+    Cell,
+    Choice,
+    Document,
+    Figure,
+    Folded,
+    Graph,
+    Heat,
+    Lines,
+    Mark,
+    Matrix,
+    Parts,
+    Strip,
+    Strips,
+    Table,
+)
+from demele.report.written import is_missing, written
+
+#: What the marks of a strip are called in its table.
+_KINDS = {"bar": "Value", "span": "Interval", "dot": "Value", "tick": "Mark"}
+
+
+def table_of(figure: Figure) -> Table:
+    """Return a figure as a table."""
+    if isinstance(figure, Strips):
+        return _of_strips(figure)
+    if isinstance(figure, Lines):
+        return _of_lines(figure)
+    if isinstance(figure, Parts):
+        whole = sum(value for _, value in figure.parts)
+        rows = [(part, value, value / whole if whole else None) for part, value in figure.parts]
+        return Table(figure.caption, {"Part": "text", "Value": figure.form, "Share": "percent"}, rows)
+    if isinstance(figure, Heat):
+        values = [(row, *cells) for row, cells in zip(figure.rows, figure.values, strict=True)]
+        return Table(figure.caption, _heads(figure.axes[0], figure.columns, figure.form), values)
+    if isinstance(figure, Matrix):
+        places = range(len(figure.columns))
+        cells = [(row, *(figure.cells.get((i, j)) for j in places)) for i, row in enumerate(figure.rows)]
+        return Table(figure.caption, _heads("", figure.columns, "text"), cells)
+    if isinstance(figure, Graph):
+        links = [(one, other, "removed" if weight is None else weight) for one, other, weight in figure.links]
+        return Table(figure.caption, {"From": "text", "To": "text", "Weight": "number"}, links)
+    alts = [(row, ", ".join(alt for alt, _ in images)) for row, images in figure.rows]
+    return Table(figure.caption, {"Row": "text", "Images": "text"}, alts)
+
+
+def main_table(document: Document) -> Table | None:
+    """Return the table that terminals, cards and papers show."""
+    if document.table is not None:
+        return document.table
+    figure = next(iter(figures_of(document)), None)
+    return None if figure is None else table_of(figure)
+
+
+def figures_of(document: Document) -> list[Figure]:
+    """Return all figures of a document, in the order of its page, each caption once."""
+    found: dict[str, Figure] = {}
+    for block in blocks_of(document):
+        if isinstance(block, Figure):
+            found.setdefault(block.caption, block)
+    return list(found.values())
+
+
+def blocks_of(document: Document) -> Iterator[Block]:
+    """Yield every block of a document, also those within others."""
+    yield from _inside([] if document.figure is None else [document.figure])
+    for section in document.sections:
+        yield from _inside(section.shown)
+
+
+def _inside(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        yield block
+        if isinstance(block, Folded):
+            yield from _inside(block.blocks)
+        elif isinstance(block, Choice):
+            for panel in block.of.values():
+                yield from _inside(panel)
+        elif isinstance(block, Matrix):
+            for evidence in block.evidence.values():
+                yield from _inside(evidence.blocks)
+
+
+def _heads(first: str, columns: Sequence[str], form: str) -> dict[str, str]:
+    heads = {first: "text"}
+    for column in columns:
+        heads = _with(heads, column, form)
+    return heads
+
+
+def _with(heads: dict[str, str], title: str, form: str) -> dict[str, str]:
+    """Return columns with one more; a title that is taken gets a number."""
+    return {**heads, title if title not in heads else f"{title} ({len(heads)})": form}
+
+
+def _of_strips(figure: Strips) -> Table:
+    """Return one column for each kind of mark and series, in the order in which they come."""
+    places: dict[str, None] = {}
+    rows: list[dict[str, Cell]] = []
+    for strip in figure.rows:
+        cells: dict[str, Cell] = {}
+        for mark in strip.marks:
+            title = _title(figure, mark)
+            while title in cells:
+                title += "′"
+            cells[title] = (mark.at, mark.to) if mark.kind == "span" else mark.at
+        places |= dict.fromkeys(cells)
+        rows.append(cells)
+    texts = {"Text": "text"} if any(_says_more(strip, figure.form) for strip in figure.rows) else {}
+    states = {"State": "text"} if any(strip.pill for strip in figure.rows) else {}
+    columns = {"Name": "text", **dict.fromkeys(places, figure.form), **texts, **states}
+    return Table(
+        figure.caption,
+        columns,
+        [
+            (strip.name, *map(cells.get, places), *([strip.text] if texts else []), *([strip.pill] if states else []))
+            for strip, cells in zip(figure.rows, rows, strict=True)
+        ],
+    )
+
+
+def _says_more(strip: Strip, form: str) -> bool:
+    """Whether the text of a strip is not the value of one of its marks."""
+    return bool(strip.text) and strip.text not in [written(mark.at, form) for mark in strip.marks]
+
+
+def _title(figure: Strips, mark: Mark) -> str:
+    series = figure.series.get(mark.series, "")
+    return f"{series}, {_KINDS[mark.kind].lower()}" if series else _KINDS[mark.kind]
+
+
+def _of_lines(figure: Lines) -> Table:
+    """Return one row for each x and one column for each line, with a second one for its band."""
+    heads = {figure.x[0] or "x": figure.x[1]}
+    cells: list[dict[float, Cell]] = []
+    for line in figure.lines:
+        heads = _with(heads, line.name or "Value", figure.y[1])
+        cells.append(dict(zip(line.x, line.y, strict=True)))
+        if line.low is not None and line.high is not None:
+            heads = _with(heads, f"{line.name or 'Value'}, interval", figure.y[1])
+            cells.append(dict(zip(line.x, zip(line.low, line.high, strict=True), strict=True)))
+    places = sorted({x for line in figure.lines for x in line.x if not is_missing(x)})
+    return Table(figure.caption, heads, [(x, *(column.get(x) for column in cells)) for x in places])

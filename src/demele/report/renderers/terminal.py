@@ -1,0 +1,139 @@
+"""Documents as text of a terminal: the answer, the table and the next step."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from demele.report.document import Cell, Document, Notice, Table
+from demele.report.renderers.tables import main_table
+from demele.report.written import count, cut, is_minor, is_number, sentence_of, typed, width_of, written
+
+#: A name is cut to no less than this, and a table shows so many rows.
+_SHORTEST, _MOST_ROWS, _GAP = 16, 20, "  "
+#: No line is wider, however wide the terminal is.
+_WIDEST = 120
+
+
+def text(document: Document, *, width: int = 80, explain: bool = False, more: str = "--explain") -> str:
+    """Return a document as text.
+
+    Parameters
+    ----------
+    document : Document
+    width : int
+        Columns of the terminal; at most 120 are used. Commands, which are copied, are not wrapped.
+    explain : bool
+        Whether sentences, assumptions, notes and the method follow.
+    more : str
+        Where these are otherwise, for the line that counts them.
+    """
+    width = min(width, _WIDEST)
+    lines = [*_wrapped(document.headline, width), *_wrapped(", ".join(document.scope), width)]
+    table = main_table(document)
+    if table is not None and table.rows:
+        lines += ["", *_table(table, width)]
+    for step, command in document.next:
+        lines += ["", *_wrapped(f"Next step: {step}", width), *[f"  {typed(command)}"] * bool(command)]
+    if explain:
+        lines += _explained(document, width)
+    elif counted := _counted(document):
+        lines += ["", *_wrapped(f"{counted}: {more}", width)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _counted(document: Document) -> str:
+    warned = sum(note.severity != "info" for note in document.notes)
+    kinds = ((len(document.assumptions), "assumption"), (warned, "warning"), (len(document.notes) - warned, "note"))
+    return ", ".join(count(number, noun) for number, noun in kinds if number)
+
+
+def _explained(document: Document, width: int) -> Iterator[str]:
+    parts = {
+        "": document.sentences,
+        "Assumptions": [sentence_of(one) for one in document.assumptions],
+        "Notes": [_note(note) for note in document.notes],
+        "Method": [f"{term}: {value}" for term, value in (*document.method, *document.signatures)],
+    }
+    for title, items in parts.items():
+        if items:
+            yield from ["", *[title] * bool(title)]
+            for item in items:
+                yield from _wrapped(item, width, "  " if title else "")
+
+
+def _note(note: Notice) -> str:
+    severity = "" if note.severity == "info" else f"{note.severity}: "
+    about = [name for name in note.about if typed(name) not in typed(note.text)]
+    shown = ", ".join(about[:6]) + (f" and {len(about) - 6} more" if len(about) > 6 else "")
+    return f"{severity}{shown}{': ' if shown else ''}{sentence_of(note.text)}"
+
+
+def _wrapped(words: str, width: int, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a text; words that are wider than a line are broken."""
+    line = ""
+    for word in typed(words).split():
+        while width_of(indent) + width_of(word) > width:
+            room = width - width_of(indent) - width_of(line) - bool(line)
+            size = next(size for size in range(len(word), -1, -1) if width_of(word[:size]) <= max(room, 0))
+            if size or not line:
+                line, word = f"{line} {word[: size or 1]}".strip(), word[size or 1 :]
+            yield indent + line
+            line = ""
+        if line and width_of(f"{indent}{line} {word}") > width:
+            yield indent + line
+            line = ""
+        line = f"{line} {word}".strip()
+    if line:
+        yield indent + line
+
+
+def _table(table: Table, width: int) -> Iterator[str]:
+    rows = table.rows[:_MOST_ROWS]
+    forms = list(table.columns.values())
+    cells = [[typed(title) for title in table.columns], *(_texts(row, forms) for row in rows)]
+    kept = list(range(len(forms)))
+    dropped: list[int] = []
+
+    def widths() -> list[int]:
+        return [max(width_of(row[place]) for row in cells) for place in kept]
+
+    def is_wide() -> bool:
+        return sum(widths()) + len(_GAP) * (len(kept) - 1) > width
+
+    for place in [place for place in reversed(kept) if is_minor(forms[place])]:
+        if is_wide():
+            kept.remove(place)
+            dropped.append(place)
+    while is_wide():
+        names = [
+            place
+            for place, wide in zip(kept, widths(), strict=True)
+            if not is_number(forms[place]) and wide > _SHORTEST
+        ]
+        if names:
+            longest = max(names, key=lambda place: max(width_of(row[place]) for row in cells))
+            most = max(width_of(row[longest]) for row in cells) - 1
+            for row in cells:
+                row[longest] = cut(row[longest], most)
+        elif len(kept) > 1:
+            dropped.append(kept.pop())
+        else:
+            for row in cells:
+                row[kept[0]] = cut(row[kept[0]], width)
+    sizes = widths()
+    for row in cells:
+        parts = (_padded(row[place], size, forms[place]) for place, size in zip(kept, sizes, strict=True))
+        yield _GAP.join(parts)
+    more = len(table.rows) - len(rows)
+    hidden = [*[count(more, "row")] * bool(more), *(list(table.columns)[place] for place in sorted(dropped))]
+    if hidden:
+        yield from _wrapped(f"Not shown: {', '.join(hidden)}.", width)
+    if table.note:
+        yield from _wrapped(table.note, width)
+
+
+def _texts(row: Sequence[Cell], forms: Iterable[str]) -> list[str]:
+    return [typed(written(cell, form)) for cell, form in zip(row, forms, strict=True)]
+
+
+def _padded(text: str, size: int, form: str) -> str:
+    space = " " * (size - width_of(text))
+    return space + text if is_number(form) else text + space

@@ -1,0 +1,163 @@
+"""What every result derives from its fields and its document."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele import labels
+from demele.core.errors import UnknownNameError
+from demele.core.result import Result, TableResult, about, plain
+from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
+from demele.report.document import Document, Strips
+from demele.report.renderers.tables import figures_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    title: str
+    value: float
+    side: Literal["left", "right"] | None = None
+    interval: Interval | None = None
+    chance: "Interval | None" = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Whole(Result):
+    _kind, _rows = "whole", ("parts",)
+
+    parts: tuple[Part, ...]
+    array: Any = None
+    hidden: int = field(default=3, metadata={"json": False})
+    notes: tuple[Note, ...] = ()
+    assumptions: tuple[str, ...] = ("rows are independent",)
+    signature: Signature = Signature("whole", {"seed": 0}, {"demele": "0.0.9"})  # noqa: RUF009
+
+    def document(self) -> Document:
+        cited = ["Gaps [@chen2018isolating; @demele] were 50% of a_b."] if self.parts else []
+        return Document(kind="Whole", title="Whole", headline="It is −0.5.", methods=cited, **about(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Tabular(TableResult):
+    _kind, _forms = "tabular", {"share": "percent"}
+
+    rows: list[tuple[str, float, float, float, int, bool]]
+
+    def headline(self) -> str:
+        return "There are two rows."
+
+    def to_frame(self) -> pd.DataFrame:
+        return pd.DataFrame(self.rows, columns=["class", "share", "low", "high", "n", "tied"])
+
+
+INTERVAL = Interval(low=0.25, high=0.75, level=0.95, method="exact")
+WHOLE = Whole(parts=(Part(title="a", value=math.nan), Part(title="b", value=1.0, side="left", interval=INTERVAL)))
+
+
+def subclasses(cls: type[Any]) -> Iterator[type[Any]]:
+    for one in cls.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+def test_json_is_the_fields_as_they_are(tmp_path: Path) -> None:
+    whole = Whole(parts=WHOLE.parts, array=np.array([[1.5, np.inf]]), notes=(Note(code="c", message="m"),))
+    found = whole.to_dict()
+    assert list(found) == ["kind", "demele", "parts", "array", "notes", "assumptions", "signature"]
+    assert (found["kind"], found["demele"], found["signature"]) == ("whole", "0.0.9", "whole(seed=0)  # demele=0.0.9")
+    assert found["parts"][0]["value"] is None
+    assert found["parts"][1]["interval"] == {
+        "low": 0.25, "high": 0.75, "level": 0.95, "method": "exact", "kind": "sampling",
+    }  # fmt: skip
+    assert found["array"] == [[1.5, None]]
+    assert found["notes"] == [{"code": "c", "message": "m", "subject": [], "severity": "info"}]
+    assert json.loads(whole.to_json(tmp_path / "whole.json")) == found
+    assert json.loads((tmp_path / "whole.json").read_text()) == found
+
+
+def test_frames_in_json_are_records() -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, math.nan]})
+    assert plain(frame) == [{"a": 1, "b": 0.5}, {"a": 2, "b": None}]
+    assert plain(frame.set_index(pd.Index(["x", "y"], name="code")))[1] == {"code": "y", "a": 2, "b": None}
+    assert plain({WHOLE: {1: np.float32(0.5)}}) == {str(WHOLE): {"1": 0.5}}
+
+
+def test_columns_of_a_frame_follow_from_annotations_not_from_values() -> None:
+    frame = WHOLE.to_frame()
+    assert list(frame.columns) == ["title", "value", "side", "low", "high", "chance_low", "chance_high"]
+    assert frame["low"].isna().tolist() == [True, False]
+    assert list(Whole(parts=WHOLE.parts[:1]).to_frame().columns) == list(frame.columns)
+
+
+def test_texts_are_those_of_the_document() -> None:
+    assert (WHOLE.sentence, WHOLE.sentences) == ("It is -0.5.", ("It is -0.5.",))
+    assert repr(WHOLE) == "Whole(It is -0.5)"
+    assert str(WHOLE) == "It is -0.5.\n\n1 assumption: see document()"
+    assert ">It is −0.5.</p>" in WHOLE._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        ("latex", r"Gaps~\cite{chen2018isolating,demele} were 50\% of a\_b."),
+        ("markdown", r"Gaps [@chen2018isolating; @demele] were 50% of a\_b."),
+        ("text", "Gaps (Chen et al. 2018; The demele authors) were 50% of a_b."),
+    ],
+)
+def test_methods_cite(style: Any, expected: str, tmp_path: Path) -> None:
+    assert WHOLE.methods(tmp_path / "methods.txt", format=style) == expected + "\n"
+    assert (tmp_path / "methods.txt").read_text(encoding="utf-8") == expected + "\n"
+
+
+def test_methods_of_a_document_without_any_name_the_program() -> None:
+    assert Whole(parts=()).methods() == "The whole was computed with demele 0.0.9~\\cite{demele}.\n"
+    with pytest.raises(UnknownNameError, match="format"):
+        WHOLE.methods(format="word")  # type: ignore[arg-type]
+
+
+def test_a_table_result_needs_a_frame_and_a_headline(tmp_path: Path) -> None:
+    found = Tabular(rows=[("cat", 0.25, 0.2, 0.3, 10, True), ("dog", 0.75, math.nan, math.nan, 5, False)])
+    table, figure = found.document().table, found.document().figure
+    assert table is not None
+    assert table.columns == {"Class": "text", "Share": "percent", "Interval": "percent", "N": "count", "Tied": "text"}
+    assert [str(cell) for cell in table.rows[0][2:]] == ["(0.2, 0.3)", "10", "yes"]
+    assert isinstance(figure, Strips)
+    assert [mark.kind for mark in figure.rows[0].marks] == ["span", "dot"]
+    assert figure.rows[0].text == "25.0%"
+    assert found.to_html(tmp_path / "t.html").read_text().count("<section") == 2
+    assert Tabular(rows=[]).document().figure is None
+
+
+def results() -> list[Result]:
+    steps = np.tile(np.arange(9.0), (1, 2, 1))
+    return [
+        labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
+        demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
+    ]
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
+def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
+    assert json.loads(result.to_json())["kind"] == result._kind
+    assert len(result.to_frame()) > 0
+    assert result.to_html(tmp_path / "page.html").stat().st_size < 250_000
+    assert r"\toprule" in result.to_latex()
+    assert "| --:" in result.to_markdown()
+    assert r"\cite{demele}" in result.methods()
+    assert result.plot().get_title(loc="left") == figures_of(result.document())[0].caption
+    assert "<table" in result._repr_html_()
+    assert max(map(len, str(result).splitlines())) <= 80
+
+
+def test_results_leave_their_repr_to_the_base() -> None:
+    assert [cls for cls in subclasses(Result) if "__repr__" in vars(cls)] == []
