@@ -87,7 +87,7 @@ def test_files_that_fit(demele: Program, placed: Callable[..., Written]) -> None
             lambda path: path.write_bytes(files.npz_bytes({"images": np.zeros((2, 8, 8))}, packed=True)),
             [],
             "missing",
-            "expected an array 'imgs', found 'images'",
+            "expected 'imgs' in it, found 'images'",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def test_dsprites_is_packed_eight_pixels_in_a_byte(tmp_path: Path) -> None:
     mapped = load_as(made.published, made.path)
     packed = load_as(made.published, made.path, cache="packed")
     assert_same(packed, mapped)
-    assert packed._store._bits.nbytes == 144 * 8  # type: ignore[attr-defined]
+    assert packed._images.rows.nbytes == 144 * 8  # type: ignore[attr-defined]
     assert_same(load_as(made.published, made.path, cache="packed", size=3), mapped.resized(3))
     other = files.write_mpi3d(tmp_path)
     with pytest.raises(InputError, match="mpi3d has more than two levels of grey; dsprites can be packed"):

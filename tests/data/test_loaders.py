@@ -341,7 +341,7 @@ print(sorted({"h5py", "PIL", "torch"} & {name for name in sys.modules if sys.mod
         ),
         (
             files.write_rendered,
-            "MissingExtraError reading 000000.png needs PIL: install it with  pip install 'demele[images]'",
+            "MissingExtraError a folder of pictures needs PIL: install it with  pip install 'demele[images]'",
         ),
     ],
 )

@@ -13,7 +13,7 @@ import scipy.io
 from demele.core.errors import FormatError, InputError
 from demele.data.loaders import PUBLISHED
 from demele.data.loaders.loading import load_as
-from demele.data.loaders.matlab_files import read_numbers, variables
+from demele.data.loaders.matlab_files import matlab_variables
 from demele.data.loaders.published import PublishedSet
 from tests.data import published_files as files
 from tests.tolerances import assert_exact
@@ -71,8 +71,8 @@ def test_a_large_part_asks_for_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("arrays", "match"),
     [
-        ({"y": np.ones((7, 1))}, "expected a variable 'X', found 'y'; format 2, the cropped digits, is read"),
-        ({"X": np.zeros((8, 8, 3, 7), np.uint8)}, "expected a variable 'y', found 'X'"),
+        ({"y": np.ones((7, 1))}, "expected 'X' in it, found 'y'; is it a file of SVHN"),
+        ({"X": np.zeros((8, 8, 3, 7), np.uint8)}, "expected 'y' in it, found 'X'"),
         (
             {"X": np.zeros((7, 8, 8, 3), np.uint8), "y": np.ones((7, 1))},
             r"X: expected uint8 \(8, 8, 3, 7\), found uint8 \(7, 8, 8, 3\)",
@@ -81,19 +81,19 @@ def test_a_large_part_asks_for_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
             {"X": np.zeros((8, 8, 3, 5), np.uint8), "y": np.ones((5, 1))},
             r"X: expected uint8 \(8, 8, 3, 7\), found uint8 \(8, 8, 3, 5\)",
         ),
-        ({"X": np.zeros((8, 8, 3, 7)), "y": np.ones((7, 1))}, r"expected uint8 \(8, 8, 3, 7\), found double"),
-        ({"y": np.ones((6, 1))}, r"y: expected numbers \(7, 1\), found numbers \(6, 1\)"),
+        ({"X": np.zeros((8, 8, 3, 7)), "y": np.ones((7, 1))}, r"expected uint8 \(8, 8, 3, 7\), found float64"),
+        ({"y": np.ones((6, 1))}, r"y: expected float64 \(7, 1\), found float64 \(6, 1\)"),
         ({"y": np.full((7, 1), 11)}, "y: expected labels from 1 to 10, which is the digit 0; found 11 at row 0"),
         ({"y": np.arange(7)[:, None]}, "y: expected labels from 1 to 10, which is the digit 0; found 0 at row 0"),
         ({"y": np.full((7, 1), 1.5)}, "found 1.5 at row 0"),
         ({"y": np.full((7, 1), np.nan)}, "found nan at row 0"),
-        ({"y": np.ones((7, 1), complex)}, "expected a variable 'y', found 'X'"),
-        ({"y": np.array([["a"]] * 7)}, "expected a variable 'y', found 'X'"),
+        ({"y": np.ones((7, 1), complex)}, "expected 'y' in it, found 'X'"),
+        ({"y": np.array([["a"]] * 7)}, "expected 'y' in it, found 'X'"),
     ],
 )
 @pytest.mark.parametrize("packed", [True, False])
 def test_variables_of_svhn_that_are_others(tmp_path: Path, arrays: dict[str, Any], match: str, packed: bool) -> None:
-    held = arrays if len(arrays) == 2 or "X" in arrays or "cropped" in match else arrays | {"X": BLACK}
+    held = arrays if len(arrays) == 2 or "X" in arrays or "SVHN" in match else arrays | {"X": BLACK}
     scipy.io.savemat(tmp_path / "train_32x32.mat", held, do_compression=packed)
     refused(files.labelled("svhn", files.SVHN_SPLITS), tmp_path, match)
 
@@ -145,7 +145,7 @@ def test_numbers_may_be_stored_as_smaller_ones_in_both_orders_of_bytes(
     assert_exact(images.images(np.arange(7)), scipy.io.loadmat(path)["X"].transpose(3, 0, 1, 2))
     short = matrix(order, "y", 6, (2, 1), 3, struct.pack(f"{order}2h", 300, -2))
     path.write_bytes(mat_file(order, short, packed=packed))
-    assert_exact(read_numbers(variables(path, "SVHN")["y"]), [[300], [-2]])
+    assert_exact(matlab_variables(path, "SVHN")["y"].numbers(), [[300], [-2]])
 
 
 @pytest.mark.parametrize("packed", [True, False])

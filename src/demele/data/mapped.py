@@ -50,6 +50,7 @@ class MappedArray(StoredArray):
         self.shape, self.dtype = shape, dtype
         self._place = Path(path).absolute(), offset, "F" if columns_first else "C"
         self._array: NDArray[Any] | None = None
+        self[:0]  # mapped now: a file that takes its name later is another one
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
         """Return some rows: in memory if they are picked by an array of numbers, mapped if by a slice."""

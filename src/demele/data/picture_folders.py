@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, quoted
 from demele.core.extras import require
 from demele.data.mapped import StoredArray
-from demele.data.pictures import listed, looked_at, read_pictures
+from demele.data.pictures import Picture, listed, looked_at, read_pictures
 
 
 class PictureArray(StoredArray):
@@ -24,6 +24,8 @@ class PictureArray(StoredArray):
     folder : Path
     names : sequence of str
         One file per row.
+    picture : Picture, optional
+        What all of them are, of pictures that were published; others are looked at.
 
     Raises
     ------
@@ -33,23 +35,25 @@ class PictureArray(StoredArray):
         If Pillow is not installed.
     """
 
-    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+    def __init__(self, folder: Path, names: Sequence[str], picture: Picture | None = None) -> None:
         require("PIL.Image", purpose="a folder of pictures")
         self._folder, self._names = folder.absolute(), tuple(names)
-        found = [looked_at(folder / name) for name in names]
-        others = [f"{quoted(name)} ({one})" for name, one in zip(names, found, strict=True) if one != found[0]]
-        if others:
-            raise FormatError(
-                f"{folder}: expected pictures of {found[0]}, as {quoted(names[0])} is; {len(others):,} are others: "
-                f"{listed(others, quote=False)}"
-            )
-        self._picture = (found[0].height, found[0].width, found[0].channels)
-        self.shape, self.dtype = (len(names), *self._picture), np.dtype(np.uint8)
+        if picture is None:
+            found = [looked_at(folder / name) for name in names]
+            picture = found[0]
+            others = [f"{quoted(name)} ({one})" for name, one in zip(names, found, strict=True) if one != picture]
+            if others:
+                raise FormatError(
+                    f"{folder}: expected pictures of {picture}, as {quoted(names[0])} is; {len(others):,} are others: "
+                    f"{listed(others, quote=False)}"
+                )
+        self.shape, self.dtype = (len(names), *picture), np.dtype(np.uint8)
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[np.uint8]:
         """Read some pictures."""
-        names = self._names[rows] if isinstance(rows, slice) else [self._names[row] for row in rows]
-        return read_pictures(self._folder, names, self._picture)
+        height, width, channels = self.shape[1:]
+        names = [self._names[row] for row in np.arange(len(self))[rows].tolist()]
+        return read_pictures(self._folder, names, (height, width, channels))
 
 
 def picture_names(folder: Path) -> list[str]:

@@ -3,61 +3,56 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import read_whole
-from demele.data.loaders.mesh_files import MeshStore, check_mesh
-from demele.data.loaders.published import Factor, Grid, Opened, PublishedSet, Request
+from demele.data.loaders.matlab_files import Variable, matlab_variable, matlab_variables
+from demele.data.loaders.published import Factor, Grid, PublishedSet, Read, Request
+from demele.data.loaders.stored_images import Images, Pixels
+from demele.data.pictures import listed
 
-_LISTED = 3
 
-
-def read_cars3d(request: Request) -> Opened:
+def _read(request: Request) -> Read:
     """Find the files in the order of their list, which is the number of the car in every copy of the set."""
     folder = request.path / "cars" if (request.path / "cars").is_dir() else request.path
-    if not folder.is_dir():
-        raise request.no_file(folder)
-    grid = request.grid
+    grid, path = request.grid, request.file("list.txt", folder=folder)
     elevations, azimuths, cars = grid.sizes
-    names = _names(request, folder, cars)
-    files = tuple(folder / f"{name}.mat" for name in names)
-    missing = [path.name for path in files if not path.is_file()]
-    if missing:
-        request.note(folder, f"{cars - len(missing)} files", f"{cars} files", "missing")
-        told = ", ".join(missing[:_LISTED]) + (", ..." if len(missing) > _LISTED else "")
-        raise FormatError(
-            folder, f"expected {cars} files, {len(missing)} of them are missing: {told}", "copy them again"
-        )
-    for path in files:
-        check_mesh(path, (*grid.pixels, azimuths, elevations))
-    request.note(folder, f"{len(files)} files with 'im'", f"{cars} files with 'im'", "fits")
-    named = replace(grid.factors[-1], values=names)
-    store = MeshStore(files, grid.pixels, azimuths, elevations)
-    by_car = np.arange(grid.n).reshape(cars, elevations, azimuths)  # as the files hold them
-    order = np.ascontiguousarray(by_car.transpose(1, 2, 0)).ravel()
-    space = replace(grid, factors=(*grid.factors[:-1], named)).space()
-    return Opened(store, (folder / "list.txt", *files), space, order=order)
-
-
-def _names(request: Request, folder: Path, n: int) -> tuple[str, ...]:
-    """Return the names of the files in the order of the list."""
-    path = folder / "list.txt"
-    if not path.is_file():
-        raise request.no_file(path)
-    names = tuple(read_whole(path).decode("utf-8", "replace").split())
-    if len(set(names)) != n or len(names) != n:
-        request.note(path, f"{len(names)} names", f"{n} names", "differs")
-        raise FormatError(
-            path, f"expected {n} different names, found {len(names)}, {len(set(names))} of them different"
-        )
+    names = read_whole(path).decode("utf-8", "replace").split()
+    expected, differ = f"{cars} different names", len(set(names))
+    fits = len(names) == differ == cars
+    request.expect(path, expected if fits else f"{len(names)}, {differ} of them different", expected)
     odd = [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]
     if odd:
         raise FormatError(path, f"expected names of files without their ending, found {quoted(odd[0])}")
-    return names
+    files = [folder / f"{name}.mat" for name in names]
+    missing = [path.name for path in files if not path.is_file()]
+    if missing:
+        request.note(folder, f"{cars - len(missing)} files", f"{cars} files", "missing")
+        told = f"expected {cars} files, {len(missing)} of them are missing: {listed(missing, quote=False)}"
+        raise FormatError(folder, told, "copy them again")
+    shape = (*grid.pixels, azimuths, elevations)
+    held = [
+        matlab_variable(request, matlab_variables(path, request.published.title), path, "im", "uint8", shape)
+        for path in files
+    ]
+    car, elevation, azimuth = np.indices((cars, elevations, azimuths)).reshape(3, -1)  # as the files hold them
+    return Read(
+        images=Images(str(folder), grid.n, grid.pixels, stream=partial(_pictures, held)),
+        files=(path, *files),
+        positions=np.stack([elevation, azimuth, car], axis=1),
+        values={"car": names},
+    )
+
+
+def _pictures(held: Sequence[Variable], many: int) -> Iterator[Pixels]:
+    """Yield the pictures of each car, by elevation, then azimuth."""
+    for one in held:
+        pictures = one.numbers().transpose(4, 3, 0, 1, 2)
+        yield pictures.reshape(-1, *pictures.shape[2:])
 
 
 CARS3D = PublishedSet(
@@ -67,7 +62,7 @@ CARS3D = PublishedSet(
     download="nips2015-analogy-data.tar.gz at http://www.scottreed.info, of which the folder data/cars",
     licence="none stated",
     provenance="Cars3D: S. Reed, Y. Zhang, Y. Zhang and H. Lee, Deep visual analogy-making, NeurIPS 2015",
-    read=read_cars3d,
+    read=_read,
     grids={
         "": Grid(
             (

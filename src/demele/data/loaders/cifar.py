@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,19 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import parsing, read_whole, regular_file
-from demele.data.loaders.cifar_names import CIFAR10_NAMES, COARSE_NAMES, FINE_NAMES
-from demele.data.loaders.inert_pickles import ByteArray, Taken, Text, take_apart
-from demele.data.loaders.planes import PlaneStore
+from demele.data.loaders.archives import tar_members
+from demele.data.loaders.pickles import load_plain
 from demele.data.loaders.published import (
-    Description,
     Factor,
     Grid,
-    Opened,
     PublishedFile,
     PublishedSet,
+    Read,
     Request,
-    places_of_labels,
+    check_positions,
+    listed,
 )
-from demele.data.loaders.stores import joined
-from demele.data.loaders.tar_files import listed, members_named
+from demele.data.loaders.stored_images import Images, from_planes, joined
 from demele.data.mapped import MappedArray
 
 #: What a row may take at most, in any format: its name, and pixels that were written as text take twice their bytes.
@@ -70,33 +69,33 @@ class Release:
         return (*(name for files in self.files.values() for name in files), *{file for file, _ in self.names.values()})
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Images and labels of one file; labels by factor."""
-
-    store: PlaneStore
-    labels: Mapping[str, NDArray[np.int64]]
-
-
-# What there is -------------------------------------------------------------------------------------------------------
-
-
-def read_cifar(request: Request, releases: Sequence[Release]) -> Opened:
+def _read(request: Request, releases: Sequence[Release]) -> Read:
     """Find the files in one of their formats, and read the labels."""
-    split = request.options["split"]
+    split, factors = request.options["split"], request.grid.factors
     splits = tuple(request.published.splits) if split == "both" else (split,)
     release, held, files = _found(request, releases, splits)
-    grid = _named(request, release, held)
-    parts = []
+    values = {}
+    for factor in factors:
+        file, key = release.names[factor.name]
+        if file in held:
+            values[factor.name] = _names(_what(request, file, held[file]), held[file], key if release.pickled else None)
+            many, different = len(values[factor.name]), len(set(values[factor.name]))
+            if not many == different == factor.size:
+                raise FormatError(
+                    _what(request, file, held[file]),
+                    f"expected {factor.size} different names of {factor.name}, found {many}, {different} of them "
+                    "different",
+                )
+    images, labels = [], []
     for one in splits:
-        rows = request.published.splits[one] // len(release.files[one])
+        n = request.published.splits[one] // len(release.files[one])
         for name in release.files[one]:
             what = _what(request, name, held[name])
-            read = _pickled if release.pickled else _plain
-            parts.append(read(request, release, what, held[name], rows))
-            _check_labels(what, parts[-1].labels, grid)
-    labels = {factor.name: np.concatenate([part.labels[factor.name] for part in parts]) for factor in grid.factors}
-    return Opened(joined([part.store for part in parts]), files, grid.space(), places=places_of_labels(grid, labels))
+            part, own = (_pickled if release.pickled else _plain)(request, release, what, held[name], n)
+            images.append(part)
+            labels.append(np.column_stack([own[factor.name] for factor in factors]))
+            check_positions(what, labels[-1], factors)
+    return Read(images=joined(images), files=files, positions=np.concatenate(labels), values=values, repeats=True)
 
 
 def _found(
@@ -104,45 +103,32 @@ def _found(
 ) -> tuple[Release, dict[str, Held], tuple[Path, ...]]:
     """Return the format of somebody's copy, its files by name, and those by which it is recognised."""
     path = request.path
-    if not path.is_dir():
-        return _in_archive(request, path, releases, splits)
+    if path.is_dir():
+        for release in releases:
+            wanted = [name for one in splits for name in release.files[one]]
+            for folder in (path, path / release.folder):
+                if any((folder / name).exists() for name in wanted):
+                    files = tuple(request.file(name, folder=folder) for name in wanted)
+                    return (
+                        release,
+                        {name: folder / name for name in release.every_file if (folder / name).exists()},
+                        files,
+                    )
+        path = request.file(
+            *[one.archive for one in releases if (path / one.archive).exists()] or [releases[0].files[splits[0]][0]]
+        )
+    sizes = request.published.splits.values()
+    names = {name for release in releases for one in splits for name in release.files[one]}
+    names |= {file for release in releases for file, _ in release.names.values()}
+    held, every = tar_members(path, names, max(sizes) * _ROW + _REST, sum(sizes) * _ROW + 2 * _REST)
     for release in releases:
         wanted = [name for one in splits for name in release.files[one]]
-        for folder in (path, path / release.folder):
-            if any((folder / name).exists() for name in wanted):
-                missing = [name for name in wanted if not (folder / name).exists()]
-                if missing:
-                    raise request.no_file(folder / missing[0])
-                names = [name for name in release.every_file if (folder / name).exists()]
-                held: dict[str, Held] = {name: folder / name for name in names}
-                return release, held, tuple(folder / name for name in wanted)
-    archives = [path / release.archive for release in releases if (path / release.archive).exists()]
-    if archives:
-        return _in_archive(request, archives[0], releases, splits)
-    raise request.no_file(path / releases[0].files[splits[0]][0])
-
-
-def _in_archive(
-    request: Request, path: Path, releases: Sequence[Release], splits: Sequence[str]
-) -> tuple[Release, dict[str, Held], tuple[Path, ...]]:
-    wanted = {release.archive: [name for one in splits for name in release.files[one]] for release in releases}
-    names = {name for names in wanted.values() for name in names}
-    names |= {file for release in releases for file, _ in release.names.values()}
-    sizes = request.published.splits.values()
-    held, every = members_named(path, names, max(sizes) * _ROW + _REST, sum(sizes) * _ROW + 2 * _REST)
-    for release in releases:
-        found = [name for name in wanted[release.archive] if name in held]
-        if len(found) == len(wanted[release.archive]):
+        missing = [name for name in wanted if name not in held]
+        if not missing:
             return release, dict(held), (path,)
-        if found:
-            missing = next(name for name in wanted[release.archive] if name not in held)
-            request.note(f"{path}::{missing}", "nothing", "a file", "missing")
-            raise FormatError(path, f"expected a file {quoted(missing)} in it, found {listed(every)}")
-    expected = " or ".join(quoted(wanted[release.archive][0]) for release in releases)
-    request.note(path, listed(every), expected, "differs")
-    raise FormatError(
-        path, f"expected files such as {expected} in it, found {listed(every)}; is it {request.published.title}?"
-    )
+        if len(missing) < len(wanted):
+            raise request.lacks(path, missing[0], every)
+    raise request.lacks(path, releases[0].files[splits[0]][0], every)
 
 
 def _what(request: Request, name: str, held: Held) -> str:
@@ -150,128 +136,87 @@ def _what(request: Request, name: str, held: Held) -> str:
     return str(held) if isinstance(held, Path) else f"{request.path}::{name}"
 
 
-# Rows of bytes -------------------------------------------------------------------------------------------------------
-
-
-def _plain(request: Request, release: Release, what: str, held: Held, n: int) -> _Part:
+def _plain(
+    request: Request, release: Release, what: str, held: Held, n: int
+) -> tuple[Images, Mapping[str, NDArray[np.int64]]]:
     """Look at a file of rows: a byte for each label, then the image."""
     skipped, pixels = len(release.labels), request.grid.pixels
-    row = skipped + int(np.prod(pixels))
+    row = skipped + math.prod(pixels)
     found = regular_file(held) if isinstance(held, Path) else len(held)
-    request.expect(
-        what,
-        f"{found:,} bytes",
-        f"{n * row:,} bytes",
-        remedy=f"{n:,} rows of {row:,} bytes, of which {skipped} for labels, were published; copy it again",
-    )
-    if isinstance(held, Path):
-        rows: MappedArray | NDArray[np.uint8] = MappedArray(held, 0, (n, row), np.dtype(np.uint8))
-    else:
+    remedy = f"{n:,} rows of {row:,} bytes, of which {skipped} for labels, were published; copy it again"
+    request.expect(what, f"{found:,} bytes", f"{n * row:,} bytes", remedy=remedy)
+    rows: Any = MappedArray(held, 0, (n, row), np.dtype(np.uint8)) if isinstance(held, Path) else None
+    if isinstance(held, bytes):
         rows = np.frombuffer(held, np.uint8).reshape(n, row)
     labels = {name: rows[:][:, place].astype(np.int64) for place, name in enumerate(release.labels)}
-    return _Part(PlaneStore(what, rows, pixels, skipped=skipped), labels)
+    return Images(what, n, pixels, rows, partial(from_planes, shape=pixels, skipped=skipped)), labels
 
 
-# Pickles -------------------------------------------------------------------------------------------------------------
-
-
-def _pickled(request: Request, release: Release, what: str, held: Held, n: int) -> _Part:
+def _pickled(
+    request: Request, release: Release, what: str, held: Held, n: int
+) -> tuple[Images, Mapping[str, NDArray[np.int64]]]:
     """Look at a pickle with ``data``, (n, pixels) of uint8, and a list of labels for each factor."""
-    taken = _taken_apart(what, held, n)
-    missing = [key for key in ("data", *release.labels.values()) if key not in taken.held]
-    if missing:
-        raise FormatError(
-            what, f"expected {quoted(missing[0])} in it, found {listed(taken.held)}; is it {request.published.title}?"
-        )
-    pixels, data = request.grid.pixels, taken.held["data"]
-    expected = Description("uint8", (n, int(np.prod(pixels))))
-    found = Description("uint8", data.shape) if isinstance(data, ByteArray) else type(data).__name__
-    request.expect(f"{what}::data", found, expected)
-    labels = {name: _listed_labels(f"{what}::{key}", taken.held[key], n) for name, key in release.labels.items()}
-    return _Part(PlaneStore(what, _rows(taken, data, held), pixels), labels)
+    taken, pixels = _loaded(what, held, n), request.grid.pixels
+    for key in ("data", *release.labels.values()):
+        if key not in taken:
+            raise request.lacks(what, key, taken)
+    data = taken["data"]
+    if not isinstance(data, np.ndarray):
+        raise FormatError(f"{what}::data", f"expected an array, found {type(data).__name__}")
+    request.expect_array(f"{what}::data", data.dtype, data.shape, "uint8", (n, math.prod(pixels)))
+    labels = {}
+    for name, key in release.labels.items():
+        own = taken[key]
+        if not isinstance(own, list) or not all(type(one) is int for one in own):
+            raise FormatError(f"{what}::{key}", "expected a list of whole numbers, found something else")
+        if len(own) != n:
+            raise FormatError(f"{what}::{key}", f"expected {n:,} labels, found {len(own):,}")
+        with parsing(f"{what}::{key}: labels that are none"):
+            labels[name] = np.array(own, dtype=np.int64)
+    return Images(what, n, pixels, data, partial(from_planes, shape=pixels)), labels
 
 
-def _taken_apart(what: str, held: Held, n: int) -> Taken:
-    if isinstance(held, Path):
-        size = regular_file(held)
-        if size > n * _ROW + _REST:
-            raise FormatError(what, f"expected at most {n * _ROW + _REST:,} bytes, found {size:,}")
-        with parsing(f"{what}: not a pickle that can be read"):
-            content = np.memmap(held, np.uint8, "r").data if size else memoryview(b"")
-    else:
-        content = memoryview(held)
-    return take_apart(what, content, n * _OPCODES + _REST)
+def _loaded(what: str, held: Held, n: int) -> dict[str, Any]:
+    if isinstance(held, Path) and regular_file(held) > n * _ROW + _REST:
+        raise FormatError(what, f"expected at most {n * _ROW + _REST:,} bytes, found {regular_file(held):,}")
+    return load_plain(what, read_whole(held) if isinstance(held, Path) else held, n * _OPCODES + _REST)
 
 
-def _rows(taken: Taken, data: ByteArray, held: Held) -> MappedArray | NDArray[np.uint8]:
-    """Return the images of a pickle: mapped where its bytes stand in a file as they are."""
-    if isinstance(held, Path) and data.text is not None and data.text.encoding == "latin-1":
-        return MappedArray(held, data.text.start, data.shape, np.dtype(np.uint8), columns_first=data.columns_first)
-    return taken.array(data)
-
-
-def _listed_labels(what: str, held: Any, n: int) -> NDArray[np.int64]:
-    if not isinstance(held, list) or not all(type(one) is int for one in held):
-        raise FormatError(what, "expected a list of whole numbers, found something else")
-    if len(held) != n:
-        raise FormatError(what, f"expected {n:,} labels, found {len(held):,}")
-    with parsing(f"{what}: labels that are none"):
-        return np.array(held, dtype=np.int64)
-
-
-# Labels and their names ----------------------------------------------------------------------------------------------
-
-
-def _check_labels(what: str, labels: Mapping[str, NDArray[np.int64]], grid: Grid) -> None:
-    for factor in grid.factors:
-        own = labels[factor.name]
-        wrong = np.flatnonzero((own < 0) | (own >= factor.size))
-        if wrong.size:
-            raise FormatError(
-                what,
-                f"expected labels of {factor.name} from 0 to {factor.size - 1}, found {own[wrong[0]]} at row "
-                f"{wrong[0]}",
-            )
-
-
-def _named(request: Request, release: Release, held: Mapping[str, Held]) -> Grid:
-    """Return the grid with the names of classes that lie beside the images, or where none do the published ones."""
-    factors = []
-    for factor in request.grid.factors:
-        file, key = release.names[factor.name]
-        if file in held:
-            what = _what(request, file, held[file])
-            names = _pickled_names(what, held[file], key) if release.pickled else _plain_names(what, held[file])
-            if len(names) != factor.size or len(set(names)) != len(names):
-                raise FormatError(
-                    what,
-                    f"expected {factor.size} different names of {factor.name}, found {len(names)}, "
-                    f"{len(set(names))} of them different",
-                )
-            factor = replace(factor, values=names)
-        factors.append(factor)
-    return replace(request.grid, factors=tuple(factors))
-
-
-def _plain_names(what: str, held: Held) -> tuple[str, ...]:
-    if isinstance(held, Path) and regular_file(held) > _LARGEST_NAMES:
-        raise FormatError(what, f"expected at most {_LARGEST_NAMES:,} bytes of names")
-    content = read_whole(held) if isinstance(held, Path) else held
-    with parsing(f"{what}: names that are no text in UTF-8"):
-        return tuple(line.strip() for line in content.decode("utf-8").splitlines() if line.strip())
-
-
-def _pickled_names(what: str, held: Held, key: str) -> tuple[str, ...]:
-    taken = _taken_apart(what, held, 0)
-    names = taken.held.get(key)
-    if not isinstance(names, list) or not all(isinstance(one, Text) for one in names):
-        raise FormatError(what, f"expected a list of names under {quoted(key)}, found {listed(taken.held)}")
-    with parsing(f"{what}: names that are no text"):
-        return tuple(map(taken.text, names))
+def _names(what: str, held: Held, key: str | None) -> tuple[str, ...]:
+    """Return the names of classes: lines of text, or a list in a pickle under a key."""
+    if key is None:
+        if isinstance(held, Path) and regular_file(held) > _LARGEST_NAMES:
+            raise FormatError(what, f"expected at most {_LARGEST_NAMES:,} bytes of names")
+        content = read_whole(held) if isinstance(held, Path) else held
+        with parsing(f"{what}: names that are no text in UTF-8"):
+            return tuple(line.strip() for line in content.decode("utf-8").splitlines() if line.strip())
+    taken = _loaded(what, held, 0)
+    names = taken.get(key)
+    if not isinstance(names, list) or not all(isinstance(one, bytes | str) for one in names):
+        raise FormatError(what, f"expected a list of names under {quoted(key)}, found {listed(taken)}")
+    return tuple(one.decode("latin-1") if isinstance(one, bytes) else one for one in names)
 
 
 # The sets ------------------------------------------------------------------------------------------------------------
 
+_CLASSES = "airplane automobile bird cat deer dog frog horse ship truck"
+_FINE = """
+    apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
+    caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin elephant
+    flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree
+    motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain plate
+    poppy porcupine possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper snail snake spider
+    squirrel streetcar sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle
+    wardrobe whale willow_tree wolf woman worm
+"""
+_COARSE = """
+    aquatic_mammals fish flowers food_containers fruit_and_vegetables household_electrical_devices household_furniture
+    insects large_carnivores large_man-made_outdoor_things large_natural_outdoor_scenes large_omnivores_and_herbivores
+    medium_mammals non-insect_invertebrates people reptiles small_mammals trees vehicles_1 vehicles_2
+"""
+CIFAR10_NAMES = tuple(_CLASSES.split())
+FINE_NAMES = tuple(_FINE.split())
+COARSE_NAMES = tuple(_COARSE.split())
 _BATCHES = tuple(f"data_batch_{number}" for number in range(1, 6))
 _CIFAR10 = (
     Release(
@@ -312,7 +257,7 @@ _CIFAR100 = (
 _PAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _SPLITS: Mapping[str, tuple[Any, ...]] = {"split": ("train", "test", "both")}
 _PIXELS = (32, 32, 3)
-_NO_PICKLE = "Pickles of the Python version are taken apart without being run; images of the binary version are mapped."
+_NO_PICKLE = "Pickles of the Python version are loaded without being run; images of the binary version are mapped."
 
 CIFAR10 = PublishedSet(
     name="cifar10",
@@ -321,7 +266,7 @@ CIFAR10 = PublishedSet(
     download=f"cifar-10-binary.tar.gz (170,052,171 bytes) or cifar-10-python.tar.gz, at {_PAGE}",
     licence="none stated",
     provenance="CIFAR-10: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009",
-    read=partial(read_cifar, releases=_CIFAR10),
+    read=partial(_read, releases=_CIFAR10),
     grids={"": Grid((Factor("class", 10, CIFAR10_NAMES, "categorical"),), _PIXELS)},
     splits={"train": 50_000, "test": 10_000},
     files=(
@@ -353,7 +298,7 @@ CIFAR100 = PublishedSet(
     download=f"cifar-100-binary.tar.gz (168,513,733 bytes) or cifar-100-python.tar.gz (169,001,437), at {_PAGE}",
     licence="none stated",
     provenance="CIFAR-100: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009",
-    read=partial(read_cifar, releases=_CIFAR100),
+    read=partial(_read, releases=_CIFAR100),
     grids={
         "": Grid(
             (Factor("fine", 100, FINE_NAMES, "categorical"), Factor("coarse", 20, COARSE_NAMES, "categorical")),

@@ -24,9 +24,9 @@ from demele.core.outputs import WholeFile, check_room, write_whole, writing_whol
 from demele.core.reading import check_nesting, parsing, read_whole, regular_file
 from demele.core.version import __version__
 from demele.data.images import ImageSet
-from demele.data.loaders.published import Opened
-from demele.data.loaders.stored_images import StoredImages, in_order
-from demele.data.loaders.stores import MappedStore
+from demele.data.loaders.stored_images import Images, Opened, StoredImages
+from demele.data.mapped import MappedArray
+from demele.data.resample import Resample
 from demele.data.space import FactorSpace
 from demele.runtime.progress import Report
 
@@ -105,7 +105,7 @@ def beside(path: Path, ending: str = ".json") -> Path:
 def convert(
     opened: Opened,
     target: ImageSet,
-    resample: str,
+    resample: Resample,
     path: Path,
     made_from: Mapping[str, Any],
     *,
@@ -146,13 +146,13 @@ def convert(
     with writing_whole(path, replace=replace) as whole:
         start = _write_header(whole, shape)
         written = 0
-        for rows, images in in_order(opened, size, resample):
+        for rows, images in opened.in_order(size, resample):
             _write_rows(whole, start, rows, images, each)
             written += len(rows)
             if report is not None:
                 report(written, n, f"images of {target.name}")
         if written != n:
-            raise FormatError(opened.store.what, f"expected {n:,} images, found {written:,}")
+            raise FormatError(opened.images.what, f"expected {n:,} images, found {written:,}")
         samples = [whole.read(each, start + int(row) * each) for row in _spread(n)]
         factors, columns = _factors_of(opened)
         facts = Facts(
@@ -286,9 +286,11 @@ def open_converted(path: Path) -> tuple[StoredImages, Facts]:
     """
     facts = read_facts(path)
     start = _checked_images(path, facts)
-    store = MappedStore(path, start, facts.shape)
+    n, height, width, channels = facts.shape
+    rows = MappedArray(path, start, facts.shape, np.dtype(np.uint8))
+    images = Images(str(path), n, (height, width, channels), rows)
     with parsing(f"{beside(path)}: not what demele data convert writes beside images"):
-        opened = _with_factors(path, facts, store)
+        opened = _with_factors(path, facts, images)
         made = StoredImages(
             opened, name=facts.name, digest=facts.digest, provenance=facts.provenance, licence=facts.licence
         )
@@ -323,22 +325,22 @@ def _apart(path: Path, found: str) -> FormatError:
     )
 
 
-def _with_factors(path: Path, facts: Facts, store: MappedStore) -> Opened:
+def _with_factors(path: Path, facts: Facts, images: Images) -> Opened:
     if facts.factors is None:
-        return Opened(store, (path,), facts.space)
+        return Opened(images, (path,), facts.space)
     own = beside(path, ".factors.npy")
     if not own.is_file():
         raise FormatError(own, f"there is no such file, and {path.name} needs it", "convert the set again")
     if hashlib.blake2b(read_whole(own), digest_size=16).hexdigest() != facts.factors:
         raise FormatError(own, "does not belong to the images beside it", "convert the set again")
     held = np.asarray(mapped_array(own))
-    if len(held) != store.n or held.ndim != (2 if facts.space is None else 1):
-        raise FormatError(own, f"expected factors of {store.n:,} images, found shape {held.shape}")
+    if len(held) != images.n or held.ndim != (2 if facts.space is None else 1):
+        raise FormatError(own, f"expected factors of {images.n:,} images, found shape {held.shape}")
     if facts.space is not None:
         if held.dtype.kind != "i" or held.min() < 0 or held.max() >= len(facts.space):
             raise FormatError(own, f"expected rows of a space of {len(facts.space):,}, found others")
-        return Opened(store, (path,), facts.space, places=held.astype(np.int64))
-    return Opened(store, (path,), table=_table(facts, held))
+        return Opened(images, (path,), facts.space, places=held.astype(np.int64))
+    return Opened(images, (path,), table=_table(facts, held))
 
 
 def _table(facts: Facts, held: NDArray[np.float64]) -> pd.DataFrame:

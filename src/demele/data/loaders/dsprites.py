@@ -3,102 +3,57 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import FormatError
-from demele.data.loaders.archives import image_member, number_member
+from demele.data.loaders.archives import npz_images, npz_numbers
 from demele.data.loaders.hdf5_files import SIGNATURE, hdf5_images, hdf5_numbers
-from demele.data.loaders.published import (
-    Factor,
-    Grid,
-    Opened,
-    PublishedFile,
-    PublishedSet,
-    Request,
-    file_of,
-    order_of,
-)
-from demele.data.loaders.stores import Store
+from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request, check_positions
+from demele.data.loaders.stored_images import Pixels
 
 _NPZ = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 _HDF5 = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5"
-#: Names of the three tables in an archive and in HDF5.
-_TABLES = {
-    "npz": ("imgs", "latents_classes", "latents_values"),
-    "hdf5": ("imgs", "latents/classes", "latents/values"),
-}
-#: The first column of the labels is the colour, of which there is one: no factor.
-_COLOUR = 1
 
 
-def read_dsprites(request: Request) -> Opened:
-    """Read the labels, and find the images."""
-    path = file_of(request, (_NPZ, _HDF5))
-    grid = request.grid
-    store, classes, values = _tables(request, path, grid)
-    if (classes[:, 0] != 0).any():
-        raise FormatError(path, "expected one colour, found several; is it another set?")
-    positions = classes[:, _COLOUR:].astype(np.int64)
-    for column, factor in enumerate(grid.factors):
-        if positions[:, column].min() < 0 or positions[:, column].max() >= factor.size:
-            raise FormatError(path, f"expected positions of {factor.name} from 0 to {factor.size - 1}, found others")
-    order = order_of(positions, grid.sizes, [factor.name for factor in grid.factors], path)
-    found = {
-        factor.name: _values_by_position(values[:, column + _COLOUR], positions[:, column], factor, path)
-        for column, factor in enumerate(grid.factors)
-    }
-    if not request.options["drop_duplicates"]:
-        return Opened(store, (path,), grid.space(found), order=order)
-    return _without_duplicates(Opened(store, (path,), order=order), grid, found)
-
-
-def _tables(request: Request, path: Path, grid: Grid) -> tuple[Store, NDArray[Any], NDArray[Any]]:
-    shapes = [(grid.n, *grid.pixels[:2])]
-    labels = (grid.n, len(grid.factors) + _COLOUR)
+def _read(request: Request) -> Read:
+    """Read the labels, whose first column is the colour, of which there is one: no factor."""
+    path, grid = request.file(_NPZ, _HDF5), request.grid
     with path.open("rb") as file:
         start = file.read(len(SIGNATURE))
     if start.startswith(b"PK"):
-        images, classes, values = _TABLES["npz"]
-        return (
-            image_member(request, path, images, shapes, scale=255),
-            number_member(request, path, classes, labels),
-            number_member(request, path, values, labels),
-        )
-    if start == SIGNATURE:
-        images, classes, values = _TABLES["hdf5"]
-        return (
-            hdf5_images(request, path, images, shapes, scale=255),
-            hdf5_numbers(request, path, classes, labels),
-            hdf5_numbers(request, path, values, labels),
-        )
-    raise FormatError(path, "expected an archive of NumPy or HDF5, and it begins as neither", "copy it again")
+        read_images, read_numbers, latents = npz_images, npz_numbers, "latents_"
+    elif start == SIGNATURE:
+        read_images, read_numbers, latents = hdf5_images, hdf5_numbers, "latents/"
+    else:
+        raise FormatError(path, "expected an archive of NumPy or HDF5, and it begins as neither", "copy it again")
+    images = read_images(request, path, "imgs", (grid.n, *grid.pixels[:2]), partial(_white, what=f"{path}::imgs"))
+    classes, values = (
+        read_numbers(request, path, f"{latents}{one}", (grid.n, 1 + len(grid.factors))) for one in ("classes", "values")
+    )
+    if classes[:, 0].any():
+        raise FormatError(path, "expected one colour, found several; is it another set?")
+    positions = classes[:, 1:].astype(np.int64)
+    check_positions(path, positions, grid.factors)
+    found = {}
+    for factor, own, given in zip(grid.factors, positions.T, values[:, 1:].T, strict=True):
+        by_position = np.full(factor.size, np.nan)
+        by_position[own] = given
+        if not np.array_equal(by_position[own], given):
+            raise FormatError(path, f"expected one value for each position of {factor.name}, found several")
+        if factor.values is None:
+            found[factor.name] = by_position.tolist()
+    # the last orientation repeats the first: 0 and 360 degrees
+    first_only = {"orientation": len(found["orientation"]) - 1} if request.options["drop_duplicates"] else {}
+    return Read(images=images, files=(path,), positions=positions, values=found, first_only=first_only)
 
 
-def _values_by_position(
-    values: NDArray[Any], positions: NDArray[np.int64], factor: Factor, path: Path
-) -> tuple[float, ...]:
-    """Return the value that each position stands for."""
-    found = np.full(factor.size, np.nan)
-    found[positions] = values
-    if not np.array_equal(found[positions], values):
-        raise FormatError(path, f"expected one value for each position of {factor.name}, found several")
-    return tuple(found.tolist())
-
-
-def _without_duplicates(opened: Opened, grid: Grid, found: dict[str, tuple[float, ...]]) -> Opened:
-    """Leave out the last orientation, whose images are those of the first: 0 and 360 degrees."""
-    place = next(place for place, factor in enumerate(grid.factors) if factor.name == "orientation")
-    size = grid.factors[place].size - 1
-    rows = np.arange(grid.n).reshape(grid.sizes).take(np.arange(size), axis=place).ravel()
-    factors = (*grid.factors[:place], replace(grid.factors[place], size=size), *grid.factors[place + 1 :])
-    values = {**found, "orientation": found["orientation"][:-1]}
-    order = rows if opened.order is None else opened.order[rows]
-    return replace(opened, space=replace(grid, factors=factors).space(values), order=order)
+def _white(rows: Pixels, what: str) -> Pixels:
+    """Return pixels of shares of white, of which there are none and all."""
+    if rows.max(initial=0) > 1:
+        raise FormatError(f"{what}: expected pixels from 0 to 1, got {rows.max()}")
+    return rows * np.uint8(255)
 
 
 DSPRITES = PublishedSet(
@@ -108,7 +63,7 @@ DSPRITES = PublishedSet(
     download=f"{_NPZ}, or .hdf5 of 28,024,106 bytes, at https://github.com/google-deepmind/dsprites-dataset",
     licence="Apache 2.0",
     provenance="dSprites: L. Matthey, I. Higgins, D. Hassabis and A. Lerchner, 2017",
-    read=read_dsprites,
+    read=_read,
     grids={
         "": Grid(
             (

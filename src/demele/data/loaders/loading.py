@@ -10,7 +10,7 @@ from typing import Any, Literal
 from demele.core.errors import DemeleError, InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.names import checked_name, suggestion
 from demele.core.reading import path_of, size_text
-from demele.data.images import ImageSet
+from demele.data.images import ImageSet, digest_of
 from demele.data.loaders.cars3d import CARS3D
 from demele.data.loaders.cifar import CIFAR10, CIFAR100
 from demele.data.loaders.converted import checked_cache, convert, is_converted, open_converted
@@ -19,12 +19,11 @@ from demele.data.loaders.dsprites import DSPRITES
 from demele.data.loaders.ident3d import CAUSAL3DIDENT, IDENT3D
 from demele.data.loaders.morpho_mnist import MORPHO_MNIST
 from demele.data.loaders.mpi3d import MPI3D
-from demele.data.loaders.published import Finding, Opened, PublishedSet, Request
+from demele.data.loaders.published import Finding, PublishedSet, Request, placed
 from demele.data.loaders.rendered import FALCOR3D, ISAAC3D
 from demele.data.loaders.shapes3d import SHAPES3D
 from demele.data.loaders.smallnorb import SMALLNORB
-from demele.data.loaders.stored_images import MOST_HELD, StoredImages, held_in_memory, identity_of
-from demele.data.loaders.stores import RandomStore
+from demele.data.loaders.stored_images import MOST_HELD, Opened, StoredImages, recognised
 from demele.data.loaders.svhn import SVHN
 from demele.data.resample import Resample, checked_resample
 from demele.runtime.progress import Report, reporting
@@ -174,8 +173,7 @@ def load_as(
         if cache == PACKED and not published.binary:
             binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
             raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")
-        direct = isinstance(opened.store, RandomStore)
-        if direct and cache is None:
+        if opened.images.rows is not None and cache is None:
             return target
         if published.binary:  # packed at its own size, where pixels are 0 and 1
             return _held(opened, whole, resample, packed=True).resized(target.shape[:2], resample)
@@ -183,7 +181,7 @@ def load_as(
         if needed > MOST_HELD:
             raise InputError(
                 "cache",
-                f"{opened.store.what} can be read from front to back only, and its images take {size_text(needed)}",
+                f"{opened.images.what} can be read from front to back only, and its images take {size_text(needed)}",
                 "name an .npy to write them to once, or convert them with demele data convert",
             )
         return _held(opened, target, resample, packed=False)
@@ -267,21 +265,23 @@ def _opened(request: Request, check: str, report: Report | None) -> tuple[Opened
     published = request.published
     if not request.path.exists():
         raise request.no_file(request.path)
-    opened = published.read(request)
+    variant = request.variant
+    read = published.read(request)
+    opened = placed(request.grid, read)
     if check == "digest":
         check_digests(request, opened.files, report)
     else:
         check_sizes(request, opened.files)
-    name = f"{published.name}_{request.variant}" if request.variant else published.name
-    digest = identity_of(published.name, request.variant, dict(request.options), opened.files)
+    name = f"{published.name}_{variant}" if variant else published.name
+    digest = digest_of(published.name, variant or "", sorted(request.options.items()), recognised(opened.files))
     whole = StoredImages(opened, name=name, digest=digest, provenance=published.provenance, licence=published.licence)
     return opened, whole
 
 
 def _held(opened: Opened, target: ImageSet, resample: Resample, *, packed: bool) -> ImageSet:
-    store = held_in_memory(opened, target.shape[:2], resample, packed=packed)
+    images = opened.held_in_memory(target.shape[:2], resample, packed=packed)
     return StoredImages(
-        replace(opened, store=store, order=None),
+        replace(opened, images=images, order=None),
         name=target.name,
         digest=target.digest,
         provenance=target.provenance,

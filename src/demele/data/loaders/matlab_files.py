@@ -1,7 +1,7 @@
 """Files of MATLAB 5: where their variables lie and what they are, without reading their numbers.
 
-SciPy reads a variable whole, in two copies. The numbers of large ones are streamed from here instead, or mapped where
-they were not packed.
+SciPy reads a variable whole, in two copies, and takes what a file declares. Numbers are streamed from here instead, or
+mapped where they were not packed.
 """
 
 from __future__ import annotations
@@ -9,49 +9,28 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import parsing, regular_file
+from demele.data.loaders.published import Request
 
-_HDF5 = b"\x89HDF"
 #: Bytes before the first variable; the last four say the version and the order of bytes.
 _HEADER = 128
 #: Kinds of what stands in a file: a variable, and one that zlib packed.
-_MATRIX, PACKED = 14, 15
+_MATRIX, _PACKED = 14, 15
 #: Bytes of a variable before its numbers: flags, sizes, name.
 _BEGINNING = 4096
-_CLASSES: Mapping[int, str] = {
-    6: "double", 7: "single", 8: "int8", 9: "uint8", 10: "int16", 11: "uint16", 12: "int32", 13: "uint32", 14: "int64",
-    15: "uint64",
-}  # fmt: skip
-#: Types that numbers are stored as, which can be smaller than those of their class.
-_STORED: Mapping[int, str] = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-}
-
-
-class Stream(Protocol):
-    """What bytes are read from."""
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes, fewer at the end."""
+#: Classes of arrays of numbers, from 6 on; and types that they are stored as, which can be smaller.
+_CLASSES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+_STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +42,7 @@ class Variable:
     path : Path
     name : str
     kind : str
-        Its class, such as ``"uint8"``.
+        The type of its class, such as ``"uint8"``.
     shape : tuple of int
         The first index changes fastest.
     stored : numpy.dtype
@@ -91,49 +70,59 @@ class Variable:
         """Bytes of the numbers."""
         return math.prod(self.shape) * self.stored.itemsize
 
+    def numbers(self) -> NDArray[Any]:
+        """Return the numbers, whole.
 
-def byte_order(path: Path, title: str) -> str:
-    """Return ``"<"`` or ``">"`` if a file is one of MATLAB 5, and whole.
+        Raises
+        ------
+        FormatError
+            If the file is damaged or cut off.
+        """
+        with self.opened() as read, parsing(f"{self.path}: damaged or cut off; copy it again"):
+            content = read(self.size)
+            return np.frombuffer(content, self.stored).reshape(self.shape, order="F")
 
-    Parameters
-    ----------
-    path : Path
-    title : str
-        Of the set that was published so, for the message.
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[int], bytes]]:
+        """Yield a function that reads so many bytes of the numbers; at the end zlib has compared its checksum.
+
+        Raises
+        ------
+        FormatError
+            If the variable does not end where it should.
+        """
+        with self.path.open("rb") as file:
+            file.seek(self.place)
+            read = _inflating(file, self.length) if self.packed else file.read
+            with parsing(f"{self.path}: damaged or cut off; copy it again"):
+                read(self.begins)
+            yield read
+            if self.packed:
+                with parsing(f"{self.path}: damaged or cut off; copy it again"):
+                    read(_BEGINNING)  # what fills it up
+                    if read(1):
+                        raise FormatError(f"{self.path}: a variable does not end where it says; copy it again")
+
+
+def matlab_variable(
+    request: Request, variables: dict[str, Variable], path: Path, name: str, kind: str, shape: tuple[int, ...]
+) -> Variable:
+    """Return a variable, if it is there and has the type and the shape expected.
 
     Raises
     ------
     FormatError
     """
-    size = regular_file(path)
-    with path.open("rb") as file:
-        header = file.read(_HEADER)
-    if header.startswith(_HDF5) or header[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
-        raise FormatError(
-            f"{path}: a file of MATLAB 7.3, which is HDF5; {title} was published in MATLAB 5: save it with -v6 or -v7"
-        )
-    order = {b"IM": "<", b"MI": ">"}.get(header[126:128])
-    if len(header) < _HEADER or order is None:
-        raise FormatError(f"{path}: not a file of MATLAB 5: it does not begin as one")
-    end = max((place + length for _, place, length in _elements(path, size, order)), default=_HEADER)
-    if end > size:
-        raise FormatError(f"{path}: cut off: expected at least {end:,} bytes, found {size:,}; copy it again")
-    return order
+    if name not in variables:
+        raise request.lacks(path, name, variables)
+    found = variables[name]
+    request.expect_array(f"{path}::{name}", found.kind, found.shape, kind, shape)
+    if kind == "uint8" and found.stored != np.uint8:
+        raise FormatError(f"{path}::{name}", f"expected bytes, found {found.stored}")
+    return found
 
 
-def _elements(path: Path, size: int, order: str) -> Iterator[tuple[int, int, int]]:
-    """Follow the lengths of what stands in a file to its end: kind, place after the tag, and length."""
-    place = _HEADER
-    with path.open("rb") as file:
-        while place < size:
-            file.seek(place)
-            tag = file.read(8)
-            kind, length = struct.unpack(f"{order}II", tag) if len(tag) == 8 else (0, size)
-            yield kind, place + 8, length
-            place += 8 + length
-
-
-def variables(path: Path, title: str) -> dict[str, Variable]:
+def matlab_variables(path: Path, title: str) -> dict[str, Variable]:
     """Return the arrays of numbers of a file by name; what else there is, is left out.
 
     Parameters
@@ -147,138 +136,83 @@ def variables(path: Path, title: str) -> dict[str, Variable]:
     FormatError
         If it is no file of MATLAB 5, is cut off or damaged.
     """
-    order = byte_order(path, title)
+    size = regular_file(path)
     found: dict[str, Variable] = {}
-    for kind, place, length in _elements(path, regular_file(path), order):
-        if kind not in (_MATRIX, PACKED):
-            continue
-        with parsing(f"{path}: damaged or cut off; copy it again"), path.open("rb") as file:
+    with path.open("rb") as file, parsing(f"{path}: damaged or cut off; copy it again"):
+        header = file.read(_HEADER)
+        if header.startswith(b"\x89HDF") or header[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
+            raise FormatError(
+                f"{path}: a file of MATLAB 7.3, which is HDF5; {title} was published in MATLAB 5: save it with -v6 or "
+                "-v7"
+            )
+        order = {b"IM": "<", b"MI": ">"}.get(header[126:128])
+        if order is None:
+            raise FormatError(f"{path}: not a file of MATLAB 5: it does not begin as one")
+        place = _HEADER
+        while place < size:
             file.seek(place)
-            stream = _Inflating(path, file, length) if kind == PACKED else file
-            beginning = stream.read(min(length, _BEGINNING) if kind == _MATRIX else _BEGINNING)
-            one = _variable(path, beginning, order, place, length, packed=kind == PACKED)
-        if one is not None:
-            if one.name in found:
-                raise FormatError(f"{path}: holds two variables {quoted(one.name)}")
-            found[one.name] = one
+            kind, length = struct.unpack(f"{order}II", file.read(8))
+            place += 8
+            if place + length > size:
+                raise FormatError(
+                    f"{path}: cut off: expected at least {place + length:,} bytes, found {size:,}; copy it again"
+                )
+            if kind in (_MATRIX, _PACKED):
+                read = _inflating(file, length) if kind == _PACKED else file.read
+                beginning = read(min(length, _BEGINNING) if kind == _MATRIX else _BEGINNING)
+                one = _described(path, beginning, order, place, length, packed=kind == _PACKED)
+                if one is not None and one.name in found:
+                    raise FormatError(f"{path}: holds two variables {quoted(one.name)}")
+                found |= {} if one is None else {one.name: one}
+            place += length
     return found
 
 
-def _variable(path: Path, beginning: bytes, order: str, place: int, length: int, *, packed: bool) -> Variable | None:
-    """Read what a variable says of itself: flags, sizes, name, and the type of its numbers."""
+def _described(path: Path, content: bytes, order: str, place: int, length: int, *, packed: bool) -> Variable | None:
+    """Read what a variable says of itself: flags, sizes, name, and the type of its numbers; None for other classes."""
+
+    def tag(at: int) -> tuple[int, int, int]:
+        """Return the type of what stands there, where its bytes begin, and how many they are: few lie in the tag."""
+        (kind,) = struct.unpack_from(f"{order}I", content, at)
+        if kind >> 16:
+            return kind & 0xFFFF, at + 4, kind >> 16
+        return kind, at + 8, struct.unpack_from(f"{order}I", content, at + 4)[0]
+
     at = 8 if packed else 0  # what is packed has a tag of its own
-    at, flags = _element(beginning, at, order)
-    (told,) = struct.unpack(f"{order}I", flags[:4])
-    if told & 0xFF not in _CLASSES or told & 0x800:  # another class, or complex numbers
+    parts = []
+    for _ in ("flags", "sizes", "name"):
+        _, begins, many = tag(at)
+        parts.append(content[begins : begins + many])
+        if len(parts[-1]) != many:
+            raise ValueError("it ends before its numbers")
+        at = at + 8 if begins == at + 4 else begins + -(-many // 8) * 8
+    (flags,) = struct.unpack(f"{order}I", parts[0][:4])
+    if not 6 <= flags & 0xFF < 6 + len(_CLASSES) or flags & 0x800:  # another class, or complex numbers
         return None
-    at, sizes = _element(beginning, at, order)
-    shape = struct.unpack(f"{order}{len(sizes) // 4}i", sizes)
-    at, name = _element(beginning, at, order)
-    stored, begins, length_of_numbers = _tag(beginning, at, order)
-    if stored not in _STORED or min(shape, default=0) < 0:
-        raise FormatError(f"{path}: damaged; copy it again")
-    dtype = np.dtype(f"{order}{_STORED[stored]}")
-    one = Variable(path, name.decode("latin-1"), _CLASSES[told & 0xFF], shape, dtype, place, length, begins, packed)
-    if length_of_numbers != one.size or (not packed and begins + one.size > length):
-        raise FormatError(
-            f"{path}: damaged: {quoted(one.name)} of shape {shape} declares {length_of_numbers:,} bytes; copy it again"
-        )
+    shape = struct.unpack(f"{order}{len(parts[1]) // 4}i", parts[1])
+    kind, begins, many = tag(at)
+    if kind not in _STORED or min(shape, default=0) < 0:
+        raise ValueError("numbers of no type or shape")
+    stored, name = np.dtype(f"{order}{_STORED[kind]}"), parts[2].decode("latin-1")
+    one = Variable(path, name, _CLASSES[(flags & 0xFF) - 6], shape, stored, place, length, begins, packed)
+    if many != one.size or (not packed and begins + many > length):
+        raise FormatError(f"{path}: damaged: {quoted(name)} of shape {shape} declares {many:,} bytes; copy it again")
     return one
 
 
-def _tag(content: bytes, at: int, order: str) -> tuple[int, int, int]:
-    """Return the type of what stands at a place, where its bytes begin and how many they are; few lie in the tag."""
-    (kind,) = struct.unpack_from(f"{order}I", content, at)
-    if kind >> 16:
-        return kind & 0xFFFF, at + 4, kind >> 16
-    (length,) = struct.unpack_from(f"{order}I", content, at + 4)
-    return kind, at + 8, length
+def _inflating(file: Any, length: int) -> Callable[[int], bytes]:
+    """Return a function that unpacks so many bytes, and no more, of the next ``length`` bytes of a file."""
+    inflated, left = zlib.decompressobj(), length
 
-
-def _element(content: bytes, at: int, order: str) -> tuple[int, bytes]:
-    """Return where what follows a place's element begins, and the bytes of the element."""
-    _, begins, length = _tag(content, at, order)
-    held = content[begins : begins + length]
-    if len(held) != length:
-        raise ValueError("it ends before its numbers")
-    after = at + 8 if begins == at + 4 else begins + -(-length // 8) * 8
-    return after, held
-
-
-# Numbers -------------------------------------------------------------------------------------------------------------
-
-
-class _Inflating:
-    """What zlib packed within a file, unpacked no further than it is read."""
-
-    def __init__(self, path: Path, file: BinaryIO, length: int) -> None:
-        self._path, self._file, self._left = path, file, length
-        self._inflated = zlib.decompressobj()
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes, fewer at the end."""
+    def read(size: int) -> bytes:
+        nonlocal left
         found = bytearray()
-        while len(found) < size and not self._inflated.eof:
-            packed = self._inflated.unconsumed_tail
+        while len(found) < size and not inflated.eof:
+            packed = inflated.unconsumed_tail or file.read(min(left, 1 << 16))
+            left -= 0 if inflated.unconsumed_tail else len(packed)
             if not packed:
-                packed = self._file.read(min(self._left, 1 << 16))
-                self._left -= len(packed)
-            if not packed:
-                break
-            found += self._inflated.decompress(packed, size - len(found))
+                raise ValueError("it ends before its numbers")
+            found += inflated.decompress(packed, size - len(found))
         return bytes(found)
 
-    def finish(self, most: int) -> None:
-        """Read to the end, where zlib compares its checksum.
-
-        Raises
-        ------
-        FormatError
-            If more than ``most`` bytes are left, or it was cut off.
-        """
-        self.read(most)
-        if self.read(1) or not self._inflated.eof:
-            raise FormatError(f"{self._path}: damaged or cut off: a variable does not end where it says; copy it again")
-
-
-@contextmanager
-def numbers_of(variable: Variable) -> Iterator[Callable[[int], bytes]]:
-    """Yield what reads the numbers of a variable, so many bytes at a time; where all were read it is held to its end.
-
-    Raises
-    ------
-    FormatError
-        If it is damaged or cut off.
-    """
-    path = variable.path
-    with path.open("rb") as file:
-        file.seek(variable.place)
-        stream: Any = _Inflating(path, file, variable.length) if variable.packed else file
-        left = variable.begins + variable.size
-
-        def take(size: int) -> bytes:
-            nonlocal left
-            with parsing(f"{path}: damaged or cut off; copy it again"):
-                held: bytes = stream.read(size)
-                if len(held) != size:
-                    raise FormatError(f"{path}: damaged or cut off; copy it again")
-                left -= size
-                if not left and isinstance(stream, _Inflating):
-                    stream.finish(_BEGINNING)
-            return held
-
-        take(variable.begins)
-        yield take
-
-
-def read_numbers(variable: Variable) -> NDArray[Any]:
-    """Return the numbers of a small variable, whole.
-
-    Raises
-    ------
-    FormatError
-        If it is damaged or cut off.
-    """
-    with numbers_of(variable) as take:
-        content = take(variable.size)
-    return np.frombuffer(content, variable.stored).reshape(variable.shape, order="F")
+    return read

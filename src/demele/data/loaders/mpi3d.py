@@ -2,60 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from demele.core.errors import FormatError, InputError
-from demele.core.npy_files import members_of, opened_archive, opened_member
-from demele.data.loaders.archives import image_member, missing_key
-from demele.data.loaders.published import Factor, Grid, Opened, PublishedFile, PublishedSet, Request, file_of
+from demele.data.loaders.archives import npz_images, npz_member
+from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request
 
 _ADDRESS = "https://storage.googleapis.com/disentanglement_dataset"
 
 
-def read_mpi3d(request: Request) -> Opened:
+def _read(request: Request) -> Read:
     """Find the images; their order is the label, and their number says which releases they can be of."""
     grids = request.published.grids
-    names = {"toy2019": "toy", "realistic2019": "realistic"}
     variants = [request.variant] if request.variant else list(grids)
-    path = file_of(request, tuple(dict.fromkeys(f"mpi3d_{names.get(one, one)}.npz" for one in variants)))
-    n = _images_in(request, path)
-    grid = grids[request.variant or _only_variant(request, n, path)]
-    store = image_member(request, path, "images", [(grid.n, *grid.pixels)])
-    return Opened(store, (path,), grid.space())
-
-
-def _images_in(request: Request, path: Path) -> int:
+    path = request.file(*dict.fromkeys(f"mpi3d_{one.removesuffix('2019')}.npz" for one in variants))
     with path.open("rb") as file:
         if file.read(2) != b"PK":
             raise FormatError(path, "expected an archive of NumPy, and it does not begin as one", "copy it again")
-    with opened_archive(path) as archive:
-        members = members_of(archive)
-        if "images" not in members:
-            raise missing_key(request, path, "images", list(members))
-        with opened_member(archive, members["images"]) as (header, _):
-            return header.shape[0] if header.shape else 0
-
-
-def _only_variant(request: Request, n: int, path: Path) -> str:
-    """Return the variant that has so many images, if one has.
-
-    Raises
-    ------
-    InputError
-        Listing the variants with their sizes.
-    """
-    grids = request.published.grids
-    fit = [name for name, grid in grids.items() if grid.n == n]
-    if len(fit) == 1:
-        return fit[0]
-    sizes = " or ".join(f"{size:,}" for size in sorted({grid.n for grid in grids.values()}))
-    expected = f"{n:,} images of a variant that is named" if fit else f"{sizes} images"
-    request.note(f"{path}::images", f"{n:,} images", expected, "differs")
-    told = [f"{name!r} ({grid.n:,}: {' x '.join(map(str, grid.sizes))})" for name, grid in grids.items()]
-    if fit:
-        told = [one for one, name in zip(told, grids, strict=True) if name in fit]
-        raise InputError("variant", f"{path} holds {n:,} images, as several variants do: {', '.join(told)}", "name one")
-    raise InputError("variant", f"{path} holds {n:,} images, as no variant does: {', '.join(told)}")
+    if request.variant is None:
+        _, header = npz_member(request, path, "images")
+        n = header.shape[0] if header.shape else 0
+        fit = [name for name, grid in grids.items() if grid.n == n]
+        if len(fit) != 1:
+            told = ", ".join(
+                f"{name!r} ({grids[name].n:,}: {' x '.join(map(str, grids[name].sizes))})" for name in fit or grids
+            )
+            request.note(f"{path}::images", f"{n:,} images", f"one of {told}", "differs")
+            several = f"{path} holds {n:,} images, as {'several variants do' if fit else 'no variant does'}: {told}"
+            raise InputError("variant", several, "name one" if fit else None)
+        request.variant = fit[0]
+    grid = request.grid
+    return Read(images=npz_images(request, path, "images", (grid.n, *grid.pixels)), files=(path,))
 
 
 def _grid(colours: tuple[str, ...], shapes: tuple[str, ...]) -> Grid:
@@ -87,7 +62,7 @@ MPI3D = PublishedSet(
     download=f"mpi3d_toy.npz and others of 5.7 or 12.7 GB once unpacked, at {_ADDRESS}",
     licence="CC BY 4.0",
     provenance="MPI3D: M. W. Gondal et al., NeurIPS 2019 (arXiv:1906.03292)",
-    read=read_mpi3d,
+    read=_read,
     grids={
         "toy": _SIX,
         "realistic": _SIX,

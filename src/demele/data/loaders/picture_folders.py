@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError
-from demele.core.extras import require
-from demele.data.loaders.stores import Pixels, RandomStore, Shape
-from demele.data.pictures import listed, read_pictures
+from demele.data.loaders.published import Request
+from demele.data.loaders.stored_images import Images
+from demele.data.picture_folders import PictureArray
+from demele.data.pictures import listed, looked_at
+
+#: Pictures by which a copy is recognised.
+_SAMPLED = 64
 
 
-def checked_names(folder: Path, n: int, name: Callable[[int], str]) -> None:
-    """Look whether a folder holds the pictures that it should, by their names.
+def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tuple[Images, tuple[Path, ...]]:
+    """Return the pictures of a folder, in colour, and some files by which the copy is recognised.
 
     Parameters
     ----------
+    request : Request
     folder : Path
-    n : int
-        Number of pictures.
-    name : callable
-        Name of the file of a picture.
+    n, digits : int
+        Number of pictures; their names are numbers of so many digits, filled with zeros.
 
     Raises
     ------
@@ -35,39 +36,16 @@ def checked_names(folder: Path, n: int, name: Callable[[int], str]) -> None:
     """
     if not folder.is_dir():
         raise InputError("path", f"expected a folder of {n:,} pictures, found no folder {folder}")
-    suffix = Path(name(0)).suffix
-    held = {entry for entry in _entries(folder) if entry.endswith(suffix)}
-    expected = {name(number) for number in range(n)}
+    names = [f"{number:0{digits}}.png" for number in range(n)]
+    held, expected = {name for name in os.listdir(folder) if name.endswith(".png")}, set(names)
     for wrong, said in ((expected - held, "missing"), (held - expected, "too many")):
         if wrong:
             raise FormatError(
-                f"{folder}: expected {n:,} pictures, {name(0)} to {name(n - 1)}; {len(wrong):,} are {said}: "
+                f"{folder}: expected {n:,} pictures, {names[0]} to {names[-1]}; {len(wrong):,} are {said}: "
                 f"{listed(sorted(wrong))}"
             )
-
-
-def _entries(folder: Path) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        yield from (entry.name for entry in entries)
-
-
-class PictureStore(RandomStore):
-    """Pictures in colour, each a file of its own.
-
-    Parameters
-    ----------
-    folder : Path
-    n : int
-    shape : (int, int, int)
-        Of every picture; colours only, whatever a file says of transparency.
-    name : callable
-        Name of the file of a picture, below the folder; a function of a module, for other processes.
-    """
-
-    def __init__(self, folder: Path, n: int, shape: Shape, name: Callable[[int], str]) -> None:
-        require("PIL.Image", purpose=f"reading {name(0)}")
-        super().__init__(str(folder), n, shape)
-        self._folder, self._name = folder.absolute(), name
-
-    def _taken(self, rows: NDArray[np.int64]) -> Pixels:
-        return read_pictures(self._folder, [self._name(row) for row in rows.tolist()], self.shape)
+    request.note(folder, f"{n:,} pictures", f"{n:,} pictures", "fits")
+    first = looked_at(folder / names[0])
+    rows = PictureArray(folder, names, first._replace(channels=3))
+    files = tuple(folder / names[number] for number in np.unique(np.linspace(0, n - 1, _SAMPLED).astype(int)))
+    return Images(str(folder), n, (first.height, first.width, 3), rows), files

@@ -1,10 +1,10 @@
-"""What is known of a published set of images, and what its reader found in somebody's copy of it."""
+"""What is known of a published set of images, what its reader found in somebody's copy of it, and the grid of both."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.reading import regular_file
-from demele.data.loaders.stores import Shape, Store
+from demele.data.loaders.stored_images import Images, Opened, Shape
 from demele.data.space import FactorSpace
 
 if TYPE_CHECKING:
@@ -74,21 +74,21 @@ class Grid:
         """Number of images: one for each combination."""
         return math.prod(self.sizes)
 
-    def space(self, values: Mapping[str, Sequence[float]] | None = None) -> FactorSpace:
-        """Return the factors as a space; ``values`` are those that a file says."""
-        found = {one.name: list(one.values or (values or {})[one.name]) for one in self.factors}
+    def space(self) -> FactorSpace:
+        """Return the factors, whose values are all known, as a space."""
         # a circle of which both ends are there is not told as one: they are two values, and the same
+        values = {one.name: list(one.values or ()) for one in self.factors}
         period = {
             one.name: one.period
             for one in self.factors
             if one.period is not None
-            and one.period > max(map(float, found[one.name])) - min(map(float, found[one.name]))
+            and one.period > max(map(float, values[one.name])) - min(map(float, values[one.name]))
         }
         return FactorSpace(
-            found,
+            values,
             kinds={one.name: one.kind for one in self.factors},
             period=period,
-            symmetric=[one for one in self.symmetric if one[0] in period and one[2] in found[one[1]]],
+            symmetric=[one for one in self.symmetric if one[0] in period and one[2] in values[one[1]]],
         )
 
 
@@ -112,30 +112,40 @@ class Finding:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What a reader found: images in the order of the file, and which row of the set each is.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Read:
+    """What a reader found: images in the order of the file, and the positions of their factors.
 
     Attributes
     ----------
-    store : Store
-    space : FactorSpace or None
-    table : DataFrame or None
-        The factors of a set that is no grid.
-    order : array of int64 or None
-        For each row of the set its number in the store; None: the same.
-    places : array of int64 or None
-        For each row of the set its row in the space; None: the same.
+    images : Images
     files : tuple of Path
         By which the copy is recognised; of many pictures some.
+    positions : array of int64 of shape (n, n_factors) or None
+        None: the images stand in the order of the grid.
+    labelled : object
+        The file that positions are from, for messages.
+    values : mapping of str to sequence
+        Of the factors whose values, and how many they are, the file says.
+    repeats : bool
+        Combinations occur as often as they like: a set of classes, in the order of its files.
+    hidden : tuple of str
+        Factors that nobody is told; their images repeat a combination.
+    first_only : mapping of str to int
+        Factors of which only so many first values are taken.
+    table : DataFrame or None
+        The factors of a set that is no grid; then nothing else is said of them.
     """
 
-    store: Store
+    images: Images
     files: tuple[Path, ...]
-    space: FactorSpace | None = None
+    positions: NDArray[np.int64] | None = None
+    labelled: object = None
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    repeats: bool = False
+    hidden: tuple[str, ...] = ()
+    first_only: Mapping[str, int] = field(default_factory=dict)
     table: pd.DataFrame | None = None
-    order: NDArray[np.int64] | None = None
-    places: NDArray[np.int64] | None = None
 
 
 @dataclass(slots=True)
@@ -160,31 +170,84 @@ class Request:
 
     @property
     def grid(self) -> Grid:
-        """The grid of a set that has one variant."""
-        (grid,) = self.published.grids.values()
-        return grid
+        """The grid of the variant; without factors where they are no grid."""
+        return self.published.grids.get(self.variant or "", Grid((), (1, 1, 1)))
 
-    def expect(self, file: object, found: object, expected: object, *, remedy: str = "") -> None:
+    def expect(self, file: object, found: str, expected: str, *, remedy: str | None = None) -> None:
         """Note what a file holds, and refuse it where that is not what was published.
 
         Raises
         ------
         FormatError
         """
-        fits = found == expected
-        self.note(file, found, expected, "fits" if fits else "differs")
-        if not fits:
-            raise FormatError(file, f"expected {_said(expected)}, found {_said(found)}", remedy or None)
+        self.note(file, found, expected, "fits" if found == expected else "differs")
+        if found != expected:
+            raise FormatError(file, f"expected {expected}, found {found}", remedy)
 
-    def note(self, file: object, found: object, expected: object, verdict: Verdict) -> None:
+    def expect_array(
+        self, file: object, dtype: object, shape: Sequence[int], kind: str, wanted: Sequence[int], remedy: str = ""
+    ) -> None:
+        """Compare the type and the shape that a file declares with those that were published.
+
+        Parameters
+        ----------
+        file : object
+        dtype, shape
+            What is declared.
+        kind : str
+            Name of a type, ``"floats"``, or ``"numbers"``: whole ones or floats.
+        wanted : sequence of int
+        """
+        found = np.dtype(dtype)  # type: ignore[call-overload]
+        kinds = {"numbers": "iuf", "floats": "f"}
+        fits = found.kind in kinds[kind] if kind in kinds else found.name == kind
+        expected = f"{found if fits else kind} {tuple(wanted)}"
+        self.expect(file, f"{found} {tuple(shape)}", expected, remedy=remedy or None)
+
+    def note(self, file: object, found: str, expected: str, verdict: Verdict) -> None:
         """Note what a file holds."""
-        self.seen.append(Finding(str(file), _said(found), _said(expected), verdict))
+        self.seen.append(Finding(str(file), found, expected, verdict))
 
     def no_file(self, path: Path) -> InputError:
         """Return the error of a file that is not there: where it comes from, and how large it is."""
         one = self.published
         self.note(path, "nothing", "a file", "missing")
         return InputError("path", f"there is no {path}; {one.title} is published by {one.publisher}: {one.download}")
+
+    def lacks(self, path: object, name: str, held: Collection[str]) -> FormatError:
+        """Return the error of what a file does not hold, with the first of what it does."""
+        self.note(f"{path}::{name}", "nothing", "a part of it", "missing")
+        return FormatError(
+            path, f"expected {quoted(name)} in it, found {listed(held)}; is it a file of {self.published.title}?"
+        )
+
+    def file(self, *names: str, folder: Path | None = None) -> Path:
+        """Return a file: as it was given, or in a folder under the first of its names that is there.
+
+        Parameters
+        ----------
+        *names : str
+        folder : Path, optional
+            Where it must be; by default the path that was given, which may be the file itself.
+
+        Raises
+        ------
+        InputError
+            If it is not there.
+        """
+        path = self.path
+        if folder is not None or path.is_dir():
+            folder = folder or path
+            path = next((folder / name for name in names if (folder / name).exists()), folder / names[0])
+        if not path.exists():
+            raise self.no_file(path)
+        regular_file(path)
+        return path
+
+
+def listed(names: Collection[str]) -> str:
+    """Return names for a message."""
+    return ", ".join(map(quoted, list(names)[:12])) or "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +282,7 @@ class PublishedSet:
     download: str
     licence: str
     provenance: str
-    read: Callable[[Request], Opened]
+    read: Callable[[Request], Read]
     grids: Mapping[str, Grid] = field(default_factory=dict)
     splits: Mapping[str, int] = field(default_factory=dict)
     files: tuple[PublishedFile, ...] = ()
@@ -239,56 +302,75 @@ class PublishedSet:
         return tuple(name for name in self.grids if name)
 
 
-def _said(value: object) -> str:
-    if isinstance(value, Description):
-        return value.text
-    return value if isinstance(value, str) else quoted(value)
+# Positions -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """Type and shape of an array, to be compared and told."""
-
-    dtype: str
-    shape: tuple[int, ...]
-
-    @property
-    def text(self) -> str:
-        """As messages say it."""
-        return f"{self.dtype} {self.shape}"
-
-
-def file_of(request: Request, names: tuple[str, ...]) -> Path:
-    """Return the file that was meant: as it was given, or in a folder under the name that it was published with.
+def placed(grid: Grid, read: Read) -> Opened:
+    """Return which row of a set each image is, in the order of its grid, the last factor fastest.
 
     Raises
     ------
-    InputError
-        If it is not there.
+    FormatError
+        If a position is none of its factor, or a combination is missing or occurs more than once.
     """
-    path = request.path
-    if path.is_dir():
-        path = next((path / name for name in names if (path / name).exists()), path / names[0])
-    if not path.exists():
-        raise request.no_file(path)
-    regular_file(path)
-    return path
+    if read.table is not None:
+        return Opened(read.images, read.files, table=read.table)
+    factors = tuple(
+        replace(one, values=tuple(read.values[one.name]), size=len(read.values[one.name]))
+        if one.name in read.values
+        else one
+        for one in grid.factors
+    )
+    grid, order = replace(grid, factors=factors), None
+    if read.positions is not None:
+        check_positions(read.labelled or read.files[0], read.positions, factors)
+        rows = np.ravel_multi_index(tuple(read.positions.T), grid.sizes).astype(np.int64)
+        if read.repeats:
+            return Opened(read.images, read.files, grid.space(), places=rows)
+        order = order_of(rows, grid, read.labelled or read.files[0])
+    kept = np.arange(grid.n).reshape(grid.sizes)
+    for axis, one in enumerate(grid.factors):
+        kept = kept.take(np.arange(read.first_only.get(one.name, one.size)), axis=axis)
+    shown = [axis for axis, one in enumerate(grid.factors) if one.name not in read.hidden]
+    sizes = tuple(kept.shape[axis] for axis in shown)
+    places = None
+    if read.hidden:
+        at = np.indices(kept.shape)[shown].reshape(len(shown), -1)
+        places = np.asarray(np.ravel_multi_index(tuple(at), sizes), dtype=np.int64)
+    if read.first_only:
+        order = kept.ravel() if order is None else order[kept.ravel()]
+    left = tuple(
+        replace(factors[axis], size=size, values=(factors[axis].values or ())[:size])
+        for axis, size in zip(shown, sizes, strict=True)
+    )
+    return Opened(read.images, read.files, replace(grid, factors=left).space(), order=order, places=places)
 
 
-def order_of(
-    positions: NDArray[np.int64], grid: Sequence[int], names: Sequence[str], what: object
-) -> NDArray[np.int64] | None:
-    """Return for each combination of a grid the row that holds it; None if rows stand in the order of the grid.
+def check_positions(file: object, positions: NDArray[np.int64], factors: Sequence[Factor]) -> None:
+    """Refuse positions that are not from 0 to the size of their factor.
+
+    Raises
+    ------
+    FormatError
+        Naming the factor, with the first one.
+    """
+    for factor, own in zip(factors, positions.T, strict=True):
+        wrong = np.flatnonzero((own < 0) | (own >= factor.size))
+        if wrong.size:
+            found = f"found {own[wrong[0]]} at row {wrong[0]}"
+            raise FormatError(file, f"expected labels of {factor.name} from 0 to {factor.size - 1}, {found}")
+
+
+def order_of(rows: NDArray[np.int64], grid: Grid, file: object) -> NDArray[np.int64] | None:
+    """Return for each combination of a grid the image that has it; None if they stand in the order of the grid.
 
     Parameters
     ----------
-    positions : array of int of shape (n, n_factors)
-        Each from 0 to its size - 1.
-    grid : sequence of int
-        Sizes.
-    names : sequence of str
-    what : object
-        The file, for the message.
+    rows : array of int64 of shape (n,)
+        For each image its combination.
+    grid : Grid
+    file : object
+        For the message.
 
     Raises
     ------
@@ -297,42 +379,26 @@ def order_of(
 
     Examples
     --------
-    >>> order_of(np.array([[0, 1], [1, 0], [0, 0], [1, 1]]), (2, 2), ("x", "y"), "labels")
+    >>> order_of(np.array([1, 2, 0, 3]), Grid((Factor("x", 2), Factor("y", 2)), (1, 1, 1)), "labels")
     array([2, 0, 1, 3])
     """
-    rows = np.ravel_multi_index(tuple(positions.T), tuple(grid))
-    if len(rows) == math.prod(grid) and (rows == np.arange(len(rows))).all():
-        return None
-    counts = np.bincount(rows, minlength=math.prod(grid))
+    counts = np.bincount(rows, minlength=grid.n)
     wrong = np.flatnonzero(counts != 1)
     if wrong.size:
-        at = np.unravel_index(int(wrong[0]), tuple(grid))
-        where = ", ".join(f"{name} {int(place)}" for name, place in zip(names, at, strict=True))
+        at = np.unravel_index(int(wrong[0]), grid.sizes)
+        where = ", ".join(f"{one.name} {int(place)}" for one, place in zip(grid.factors, at, strict=True))
         raise FormatError(
-            what,
+            file,
             f"expected every combination of the factors once; {wrong.size:,} are not, the first at {where} "
             f"{int(counts[wrong[0]])} times",
         )
-    return np.argsort(rows, kind="stable")
-
-
-def places_of_labels(grid: Grid, labels: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return for each image the row of its classes in the grid.
-
-    Examples
-    --------
-    >>> grid = Grid((Factor("fine", 3, (0, 1, 2)), Factor("coarse", 2, (0, 1))), (1, 1, 1))
-    >>> places_of_labels(grid, {"coarse": np.array([1, 0]), "fine": np.array([2, 0])})
-    array([5, 0])
-    """
-    held = tuple(labels[factor.name] for factor in grid.factors)
-    return np.asarray(np.ravel_multi_index(held, grid.sizes), dtype=np.int64)
+    return None if (rows == np.arange(grid.n)).all() else np.argsort(rows, kind="stable")
 
 
 def ranks_of(
-    values: NDArray[np.float64], grid: Grid, what: object
+    values: NDArray[np.float64], factors: Sequence[Factor], file: object
 ) -> tuple[NDArray[np.int64], dict[str, tuple[float, ...]]]:
-    """Return positions of values: their ranks among the different ones of each column, whose number must fit.
+    """Return positions of values, their ranks among the different ones of each column, whose number must fit; and them.
 
     Raises
     ------
@@ -341,12 +407,14 @@ def ranks_of(
     """
     positions = np.empty(values.shape, dtype=np.int64)
     found: dict[str, tuple[float, ...]] = {}
-    for column, factor in enumerate(grid.factors):
+    for column, factor in enumerate(factors):
         held, ranks = np.unique(values[:, column], return_inverse=True)
         if len(held) != factor.size or not np.isfinite(held).all():
             raise FormatError(
-                what, f"expected {factor.size} values of {factor.name} in column {column}, found {len(held)}"
+                file, f"expected {factor.size} values of {factor.name} in column {column}, found {len(held)}"
             )
         positions[:, column] = ranks.ravel()
-        found[factor.name] = tuple(held.tolist())
+        # the number of a class is a name, not a quantity
+        whole = factor.kind == "categorical" and (held == held.round()).all()
+        found[factor.name] = tuple(held.astype(int).tolist() if whole else held.tolist())
     return positions, found

@@ -2,77 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 import numpy as np
 
 from demele.core.errors import FormatError
 from demele.core.npy_files import mapped_array
-from demele.data.loaders.picture_folders import PictureStore, checked_names
-from demele.data.loaders.published import (
-    Description,
-    Factor,
-    Grid,
-    Opened,
-    PublishedSet,
-    Request,
-    order_of,
-    ranks_of,
-)
-from demele.data.pictures import looked_at
+from demele.data.loaders.picture_folders import numbered_pictures
+from demele.data.loaders.published import Factor, Grid, PublishedSet, Read, Request, ranks_of
 
-_DIGITS = 6
-#: Pictures by which a copy is recognised.
-_SAMPLED = 64
 _LABELS = ("train-rec.labels", "labels.npy")
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """Names of pictures: their numbers, filled with zeros."""
-
-    digits: int
-
-    def __call__(self, number: int) -> str:
-        """Return the name of a picture."""
-        return f"{number:0{self.digits}}.png"
-
-
-def read_rendered(request: Request) -> Opened:
+def _read(request: Request) -> Read:
     """Look whether all pictures are there, and their labels, where these lie beside them, in the same order."""
     folder = request.path / "images" if (request.path / "images").is_dir() else request.path
     if not folder.is_dir():
         raise request.no_file(folder)
-    grid, name = request.grid, Numbered(_DIGITS)
-    checked_names(folder, grid.n, name)
-    request.note(folder, f"{grid.n:,} pictures", f"{grid.n:,} pictures", "fits")
-    height, width, _ = looked_at(folder / name(0))
-    labels = next(
-        (path for place in (request.path, folder.parent) for one in _LABELS if (path := place / one).is_file()), None
-    )
-    if labels is not None:
-        _check_labels(request, labels, grid)
-    store = PictureStore(folder, grid.n, (height, width, 3), name)
-    return Opened(store, sampled(folder, grid.n, name), grid.space())
-
-
-def sampled(folder: Path, n: int, name: Numbered) -> tuple[Path, ...]:
-    """Return some pictures by which a copy is recognised, spread over the set."""
-    return tuple(folder / name(int(number)) for number in np.unique(np.linspace(0, n - 1, _SAMPLED).astype(int)))
-
-
-def _check_labels(request: Request, path: Path, grid: Grid) -> None:
-    """Hold the order of the grid against labels that lie beside the pictures."""
-    held = mapped_array(path)
-    request.expect(
-        path,
-        Description("numbers" if held.dtype.kind in "iuf" else str(held.dtype), held.shape),
-        Description("numbers", (grid.n, len(grid.factors))),
-    )
-    positions, _ = ranks_of(np.asarray(held, dtype=float), grid, path)
-    if order_of(positions, grid.sizes, [factor.name for factor in grid.factors], path) is not None:
-        raise FormatError(path, "expected labels in the order of the pictures' numbers, found another order")
+    grid = request.grid
+    images, files = numbered_pictures(request, folder, grid.n, digits=6)
+    beside = [place / one for place in (request.path, folder.parent) for one in _LABELS if (place / one).is_file()]
+    for path in beside[:1]:
+        labels = mapped_array(path)
+        request.expect_array(path, labels.dtype, labels.shape, "numbers", (grid.n, len(grid.factors)))
+        positions, _ = ranks_of(np.asarray(labels, dtype=float), grid.factors, path)
+        if (np.ravel_multi_index(tuple(positions.T), grid.sizes) != np.arange(grid.n)).any():
+            raise FormatError(path, "expected labels in the order of the pictures' numbers, found another order")
+    return Read(images=images, files=files)
 
 
 def _spread(name: str, size: int) -> Factor:
@@ -94,7 +48,7 @@ FALCOR3D = PublishedSet(
     download=f"98 GB, or 3.7 GB at 128 x 128 pixels, at {_ADDRESS}",
     licence="CC BY 4.0",
     provenance=f"Falcor3D: {_PROVENANCE}",
-    read=read_rendered,
+    read=_read,
     grids={
         "": Grid(
             (
@@ -117,7 +71,7 @@ ISAAC3D = PublishedSet(
     download=f"190 GB, or 13 GB at 128 x 128 pixels, at {_ADDRESS}",
     licence="CC BY 4.0",
     provenance=f"Isaac3D: {_PROVENANCE}",
-    read=read_rendered,
+    read=_read,
     grids={
         "": Grid(
             (

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from demele.data.loaders.hdf5_files import hdf5_images, hdf5_numbers
-from demele.data.loaders.published import (
-    Factor,
-    Grid,
-    Opened,
-    PublishedFile,
-    PublishedSet,
-    Request,
-    file_of,
-    order_of,
-    ranks_of,
-)
+from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request, ranks_of
 
 
-def read_shapes3d(request: Request) -> Opened:
-    """Read the labels, which are values and not positions, and find the images."""
-    path = file_of(request, ("3dshapes.h5",))
-    grid = request.grid
-    store = hdf5_images(request, path, "images", [(grid.n, *grid.pixels)])
-    labels = hdf5_numbers(request, path, "labels", (grid.n, len(grid.factors))).astype(float)
-    positions, values = ranks_of(labels, grid, f"{path}::labels")
-    order = order_of(positions, grid.sizes, [factor.name for factor in grid.factors], f"{path}::labels")
-    # the shape is a class: its value is a number, not a quantity
-    factors = tuple(
-        replace(factor, values=tuple(int(value) if value == int(value) else value for value in values[factor.name]))
-        if factor.kind == "categorical"
-        else factor
-        for factor in grid.factors
-    )
-    return Opened(store, (path,), replace(grid, factors=factors).space(values), order=order)
+def _read(request: Request) -> Read:
+    """Read the labels, which are values: positions are their ranks."""
+    path, grid = request.file("3dshapes.h5"), request.grid
+    images = hdf5_images(request, path, "images", (grid.n, *grid.pixels))
+    labels = hdf5_numbers(request, path, "labels", (grid.n, len(grid.factors)))
+    source = f"{path}::labels"
+    positions, values = ranks_of(labels.astype(float), grid.factors, source)
+    return Read(images=images, files=(path,), positions=positions, labelled=source, values=values)
 
 
 SHAPES3D = PublishedSet(
@@ -43,7 +23,7 @@ SHAPES3D = PublishedSet(
     download="3dshapes.h5, 267,573,662 bytes, at https://github.com/google-deepmind/3d-shapes",
     licence="Apache 2.0, according to copies of it",
     provenance="3D Shapes: C. Burgess and H. Kim, 2018",
-    read=read_shapes3d,
+    read=_read,
     grids={
         "": Grid(
             (

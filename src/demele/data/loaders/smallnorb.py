@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import FormatError
-from demele.data.loaders.matrix_files import MatrixFile, matrix_header, matrix_store, read_matrix
-from demele.data.loaders.published import (
-    Description,
-    Factor,
-    Grid,
-    Opened,
-    PublishedFile,
-    PublishedSet,
-    Request,
-    order_of,
-)
-from demele.data.loaders.stores import joined
+from demele.data.loaders.matrix_files import matrix_header, matrix_images, read_matrix
+from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request
+from demele.data.loaders.stored_images import Pixels, joined
 
 _STEMS: Mapping[str, str] = {
     "training": "smallnorb-5x46789x9x18x6x2x96x96-training-{}.mat",
@@ -29,96 +18,54 @@ _STEMS: Mapping[str, str] = {
 }
 #: Which of ten toys of each category are in each half.
 INSTANCES: Mapping[str, tuple[int, ...]] = {"training": (4, 6, 7, 8, 9), "testing": (0, 1, 2, 3, 5)}
-_PARTS = ("dat", "cat", "info")
 _CAMERAS = 2
-#: Azimuths are stored as 0, 2, ..., 34.
-_AZIMUTH_STEP = 2
+#: The column of the azimuth, which is stored as 0, 2, ..., 34.
 _AZIMUTH = 3
 
 
-def read_smallnorb(request: Request) -> Opened:
-    """Read the labels, and sort by them: the files are in no order of the grid."""
-    split = request.options["split"]
-    splits = tuple(_STEMS) if split == "both" else (split,)
-    files = {one: _files(request, one) for one in splits}
-    missing = [path for one in splits for path in files[one].values() if not path.exists()]
-    if missing:
-        raise request.no_file(missing[0])
-    grid = _grid_of(request.grid, splits)
-    stores, labels = [], []
+def _read(request: Request) -> Read:
+    """Read the labels of one half or of both: the files are in no order of the grid."""
+    grid, asked = request.grid, request.options["split"]
+    splits = tuple(_STEMS) if asked == "both" else (asked,)
+    toys = {one: INSTANCES[one][: grid.factors[1].size // len(INSTANCES)] for one in splits}
+    held = tuple(sorted(toy for one in splits for toy in toys[one]))
+    n = grid.n // len(INSTANCES)
+    images, labels, files = [], [], []
     for one in splits:
-        n = grid.n // len(splits)
-        headers = {part: matrix_header(path) for part, path in files[one].items()}
-        for part, shape in (("dat", (n, _CAMERAS, *grid.pixels[:2])), ("cat", (n,)), ("info", (n, 4))):
-            _expect(request, headers[part], "uint8" if part == "dat" else "int32", shape)
-        stores.append(matrix_store(headers["dat"], layer=request.options["camera"]))
-        info = read_matrix(headers["info"])
-        _check_instances(files[one]["info"], one, info[:, 0], _grid_of(request.grid, (one,)))
-        labels.append(np.column_stack([read_matrix(headers["cat"]), info]))
-    positions = _positions(np.concatenate(labels).astype(np.int64), grid, request.path)
-    order = order_of(positions, grid.sizes, [factor.name for factor in grid.factors], request.path)
-    opened = Opened(joined(stores), tuple(path for one in splits for path in files[one].values()), order=order)
-    if request.options["instance"] == "factor":
-        return replace(opened, space=grid.space())
-    shown = replace(grid, factors=tuple(factor for factor in grid.factors if factor.name != "instance"))
-    every = np.stack(np.unravel_index(np.arange(grid.n), grid.sizes), axis=-1)
-    kept = [column for column, factor in enumerate(grid.factors) if factor.name != "instance"]
-    places = np.ravel_multi_index(tuple(every[:, kept].T), shown.sizes).astype(np.int64)
-    return replace(opened, space=shown.space(), places=places)
-
-
-def _files(request: Request, split: str) -> dict[str, Path]:
-    """Return the three files of a half: plain ones, or those that gzip packed."""
-    found = {}
-    for part in _PARTS:
-        plain = request.path / _STEMS[split].format(part)
-        packed = plain.with_name(f"{plain.name}.gz")
-        found[part] = packed if packed.exists() and not plain.exists() else plain
-    return found
-
-
-def _grid_of(grid: Grid, splits: tuple[str, ...]) -> Grid:
-    """Return the grid of one half or of both: the instances differ."""
-    each = next(factor.size for factor in grid.factors if factor.name == "instance") // len(INSTANCES)
-    held = tuple(sorted(number for split in splits for number in INSTANCES[split][:each]))
-    return replace(
-        grid,
-        factors=tuple(
-            replace(factor, size=len(held), values=held) if factor.name == "instance" else factor
-            for factor in grid.factors
-        ),
+        names = [_STEMS[one].format(part) for part in ("dat", "cat", "info")]
+        paths = [request.file(name, f"{name}.gz", folder=request.path) for name in names]
+        dat, cat, info = headers = [matrix_header(path) for path in paths]
+        shapes = ((n, _CAMERAS, *grid.pixels[:2]), (n,), (n, len(grid.factors) - 1))
+        for header, kind, shape in zip(headers, ("uint8", "int32", "int32"), shapes, strict=True):
+            request.expect_array(header.path, header.dtype, header.shape, kind, shape)
+        images.append(matrix_images(dat, partial(_from_camera, camera=request.options["camera"])))
+        labels.append(np.column_stack([read_matrix(cat), read_matrix(info)]).astype(np.int64))
+        others = labels[-1][~np.isin(labels[-1][:, 1], toys[one]), 1]
+        if others.size:
+            raise FormatError(
+                info.path,
+                f"expected the toys {toys[one]} of the half {one!r}, found {others[0]}",
+                "look at the names of the files",
+            )
+        files += paths
+    positions = np.concatenate(labels)
+    if (positions[:, _AZIMUTH] % 2).any():
+        raise FormatError(request.path, "expected azimuths 0, 2, ..., found odd ones")
+    positions[:, _AZIMUTH] //= 2
+    positions[:, 1] = np.searchsorted(held, positions[:, 1])
+    hidden = ("instance",) if request.options["instance"] == "hidden" else ()
+    return Read(
+        images=joined(images),
+        files=tuple(files),
+        positions=positions,
+        labelled=request.path,
+        values={"instance": held},
+        hidden=hidden,
     )
 
 
-def _expect(request: Request, held: MatrixFile, kind: str, shape: tuple[int, ...]) -> None:
-    request.expect(held.path, Description(held.dtype.name, held.shape), Description(kind, shape))
-
-
-def _check_instances(path: Path, split: str, found: NDArray[np.int32], grid: Grid) -> None:
-    expected = grid.factors[1].values or ()
-    others = found[~np.isin(found, np.array(expected))]
-    if others.size:
-        raise FormatError(
-            path,
-            f"expected the toys {expected} of the half {split!r}, found {others[0]}",
-            "look at the names of the files",
-        )
-
-
-def _positions(labels: NDArray[np.int64], grid: Grid, path: Path) -> NDArray[np.int64]:
-    """Return positions of category, instance, elevation, azimuth and lighting."""
-    positions = labels.copy()
-    if (positions[:, _AZIMUTH] % _AZIMUTH_STEP).any():
-        raise FormatError(path, "expected azimuths 0, 2, ..., found odd ones")
-    positions[:, _AZIMUTH] //= _AZIMUTH_STEP
-    positions[:, 1] = np.searchsorted(np.array(grid.factors[1].values), labels[:, 1])
-    for column, factor in enumerate(grid.factors):
-        wrong = (positions[:, column] < 0) | (positions[:, column] >= factor.size)
-        if wrong.any():
-            raise FormatError(
-                path, f"expected {factor.name} from 0 to {factor.size - 1}, found {positions[wrong, column][0]}"
-            )
-    return positions
+def _from_camera(rows: Pixels, camera: int) -> Pixels:
+    return rows[:, camera]
 
 
 _SHA256 = {
@@ -137,7 +84,7 @@ SMALLNORB = PublishedSet(
     download="six files of 900 MB once unpacked, at https://cs.nyu.edu/~ylclab/data/norb-v1.0-small",
     licence="for research; may not be sold",
     provenance="SmallNORB: Y. LeCun, F. J. Huang and L. Bottou, CVPR 2004",
-    read=read_smallnorb,
+    read=_read,
     grids={
         "": Grid(
             (

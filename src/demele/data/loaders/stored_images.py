@@ -1,29 +1,235 @@
-"""A set of images that lie in files: in the order of its grid, whatever that of the files is."""
+"""Images that lie in files, in the order of the files; and sets of them, in the order of their grids."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError
-from demele.core.reading import regular_file
-from demele.data.images import ImageSet, digest_of
-from demele.data.loaders.published import Opened
-from demele.data.loaders.stores import BitStore, HeldStore, Pixels, RandomStore, Store
-from demele.data.resample import resampled
+from demele.core.errors import FormatError, InputError
+from demele.core.reading import parsing, regular_file
+from demele.data.images import ImageSet
+from demele.data.mapped import StoredArray
+from demele.data.resample import Resample, resampled
+from demele.data.space import FactorSpace
 
-#: Bytes at both ends of a file by which a copy is recognised.
-_ENDS = 1 << 16
+if TYPE_CHECKING:
+    import pandas as pd
+
+Shape = tuple[int, int, int]
+Pixels = NDArray[np.uint8]
+
+#: Bytes of images that are read at a time.
+BLOCK = 8 << 20
 #: Bytes of images that are held in memory, where a file can be read from front to back only.
 MOST_HELD = 1 << 30
+#: Bytes at both ends of a file by which a copy is recognised.
+_ENDS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Images:
+    """Images of files: an array or the map of a file, read in any order, or a stream from front to back.
+
+    All of it can be sent to another process: functions are those of modules, arrays say where they lie.
+
+    Attributes
+    ----------
+    what : str
+        The file, for messages.
+    n : int
+        Number of images.
+    shape : (int, int, int)
+        Height, width, channels.
+    rows : array of uint8 of shape (n, ...) or None
+        A row for each image; None where there is only the stream.
+    decode : callable, optional
+        Makes the pixels of some rows; by default rows are pixels.
+    stream : callable, optional
+        Given how many rows are wanted at a time, it yields all of them, in order.
+    """
+
+    what: str
+    n: int
+    shape: Shape
+    rows: NDArray[np.uint8] | StoredArray | None = None
+    decode: Callable[[Pixels], Pixels] | None = None
+    stream: Callable[[int], Iterator[Pixels]] | None = None
+
+    def take(self, rows: NDArray[np.int64]) -> Pixels:
+        """Return some images; rows are trusted."""
+        if self.rows is None:
+            raise InputError(f"{self.what} can be read from front to back only; load it with cache= a file")
+        return self._decoded(self.rows[rows])
+
+    def blocks(self) -> Iterator[tuple[int, Pixels]]:
+        """Yield all images, in their order, a few MB at a time: the number of the first, and the images.
+
+        Raises
+        ------
+        FormatError
+            If the file is damaged, or holds more or fewer images than it should.
+        """
+        many = max(1, BLOCK // max(1, math.prod(self.shape)))
+        start = 0
+        for rows in self.stream(many) if self.stream is not None else self._parts(many):
+            yield start, self._decoded(rows)
+            start += len(rows)
+        if start != self.n:
+            raise FormatError(self.what, f"expected {self.n:,} images, found {start:,}")
+
+    def _parts(self, many: int) -> Iterator[Pixels]:
+        for start in range(0, self.n, many):
+            yield np.asarray(self.rows[start : start + many])  # type: ignore[index]
+
+    def _decoded(self, rows: Pixels) -> Pixels:
+        images = rows if self.decode is None else self.decode(rows)
+        return np.ascontiguousarray(images).reshape(len(rows), *self.shape)
+
+
+def read_rows(what: object, read: Callable[[int], bytes], shape: Sequence[int], many: int) -> Iterator[Pixels]:
+    """Yield the rows of an array of bytes from front to back, so many at a time.
+
+    Raises
+    ------
+    FormatError
+        If it ends before its last row, or cannot be unpacked.
+    """
+    for start in range(0, shape[0], many):
+        rows = (min(many, shape[0] - start), *shape[1:])
+        with parsing(f"{what}: damaged or cut off at row {start:,}; copy it again"):
+            content = read(math.prod(rows))
+            if len(content) != math.prod(rows):
+                raise FormatError(f"{what}: damaged or cut off at row {start:,}; copy it again")
+        yield np.frombuffer(content, np.uint8).reshape(rows)
+
+
+def from_planes(rows: Pixels, shape: Shape, *, skipped: int = 0, columns_first: bool = False) -> Pixels:
+    """Return images of rows that hold a plane for each channel.
+
+    Parameters
+    ----------
+    rows : array of uint8 of shape (n, skipped + channels * height * width)
+    shape : (int, int, int)
+        Height, width, channels.
+    skipped : int
+        Bytes of a row before the image.
+    columns_first : bool
+        A plane is stored column by column.
+
+    Returns
+    -------
+    array of uint8 of shape (n, height, width, channels)
+
+    Examples
+    --------
+    >>> found = from_planes(np.arange(8, dtype=np.uint8)[None], (2, 2, 2))
+    >>> found[0, 0].tolist(), found[0, 1].tolist()
+    ([[0, 4], [1, 5]], [[2, 6], [3, 7]])
+    """
+    height, width, channels = shape
+    sides, axes = ((width, height), (0, 3, 2, 1)) if columns_first else ((height, width), (0, 2, 3, 1))
+    return rows[:, skipped:].reshape(len(rows), channels, *sides).transpose(axes)
+
+
+def joined(parts: Sequence[Images]) -> Images:
+    """Return the images of several files as one, which can be read in any order if all can."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = None if any(part.rows is None for part in parts) else _JoinedRows(parts)
+    n = sum(part.n for part in parts)
+    return Images(parts[0].what, n, parts[0].shape, rows, stream=partial(_one_behind_the_other, parts))
+
+
+def _one_behind_the_other(parts: Sequence[Images], many: int) -> Iterator[Pixels]:
+    for part in parts:
+        yield from (images for _, images in part.blocks())
+
+
+class _JoinedRows(StoredArray):
+    """Images of several files, read in any order."""
+
+    def __init__(self, parts: Sequence[Images]) -> None:
+        self._parts, self.dtype = tuple(parts), np.dtype(np.uint8)
+        self._ends = np.cumsum([part.n for part in parts])
+        self.shape = (int(self._ends[-1]), *parts[0].shape)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Pixels:
+        """Return some images."""
+        wanted = np.arange(len(self))[rows]
+        found = np.empty((len(wanted), *self.shape[1:]), dtype=np.uint8)
+        owners = np.searchsorted(self._ends, wanted, side="right")
+        for owner in np.unique(owners):
+            part, own = self._parts[owner], owners == owner
+            found[own] = part.take(wanted[own] - (self._ends[owner] - part.n))
+        return found
+
+
+# Sets ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """Images in the order of the file, and which row of the set each is.
+
+    Attributes
+    ----------
+    images : Images
+    files : tuple of Path
+        By which the copy is recognised; of many pictures some.
+    space : FactorSpace or None
+    table : DataFrame or None
+        The factors of a set that is no grid.
+    order : array of int64 or None
+        For each row of the set its number among the images; None: the same.
+    places : array of int64 or None
+        For each row of the set its row in the space; None: the same.
+    """
+
+    images: Images
+    files: tuple[Path, ...]
+    space: FactorSpace | None = None
+    table: pd.DataFrame | None = None
+    order: NDArray[np.int64] | None = None
+    places: NDArray[np.int64] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows of the set."""
+        return self.images.n if self.order is None else len(self.order)
+
+    def in_order(self, size: tuple[int, int], resample: Resample) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
+        """Yield rows of the set with their images, resized, in the order of the file: one pass, a few MB at a time."""
+        rows = np.full(self.images.n, -1, dtype=np.int64)
+        rows[slice(None) if self.order is None else self.order] = np.arange(self.n)
+        for start, images in self.images.blocks():
+            own = rows[start : start + len(images)]
+            held = images if (own >= 0).all() else images[own >= 0]
+            yield own[own >= 0], held if held.shape[1:3] == size else resampled(held, size, resample)
+
+    def held_in_memory(self, size: tuple[int, int], resample: Resample, *, packed: bool) -> Images:
+        """Return the images in memory, in the order of the set: as bits where they are ``packed``, else as bytes."""
+        shape = (*size, self.images.shape[2])
+        pixels = math.prod(shape)
+        held = np.empty((self.n, -(-pixels // 8)) if packed else (self.n, *shape), dtype=np.uint8)
+        for rows, images in self.in_order(size, resample):
+            held[rows] = np.packbits(images.reshape(len(images), -1), axis=1) if packed else images
+        return Images(self.images.what, self.n, shape, held, partial(_unpacked, pixels=pixels) if packed else None)
+
+
+def _unpacked(bits: Pixels, pixels: int) -> Pixels:
+    return np.unpackbits(bits, axis=1, count=pixels) * np.uint8(255)
 
 
 class StoredImages(ImageSet):
-    """Images of a store; :func:`demele.data.load` makes them.
+    """Images that lie in files; :func:`demele.data.load` makes them.
 
     Parameters
     ----------
@@ -32,33 +238,22 @@ class StoredImages(ImageSet):
     """
 
     def __init__(self, opened: Opened, *, name: str, digest: str, provenance: str, licence: str) -> None:
+        if opened.space is not None and opened.places is None and opened.n != len(opened.space):
+            raise InputError(f"expected {len(opened.space)} images, one per row of the space, got {opened.n}")
         super().__init__(
             name=name,
-            shape=opened.store.shape,
+            shape=opened.images.shape,
             space=opened.space,
-            places=_places(opened),
+            places=opened.places,
             table=opened.table,
             digest=digest,
             provenance=provenance,
             licence=licence,
         )
-        self._store, self._order = opened.store, opened.order
+        self._images, self._order = opened.images, opened.order
 
     def _draw(self, rows: NDArray[np.int64]) -> Pixels:
-        if not isinstance(self._store, RandomStore):
-            raise InputError(
-                f"the images of {self.name} can be read from front to back only; load them with cache= a file"
-            )
-        return self._store.take(rows if self._order is None else self._order[rows])
-
-
-def _places(opened: Opened) -> NDArray[np.int64] | None:
-    if opened.space is None or opened.places is not None:
-        return opened.places
-    n = opened.store.n if opened.order is None else len(opened.order)
-    if n != len(opened.space):
-        raise InputError(f"expected {len(opened.space)} images, one per row of the space, got {n}")
-    return None
+        return self._images.take(rows if self._order is None else self._order[rows])
 
 
 def recognised(files: Sequence[Path]) -> str:
@@ -72,46 +267,3 @@ def recognised(files: Sequence[Path]) -> str:
             file.seek(max(0, size - _ENDS))
             found.update(file.read(_ENDS))
     return found.hexdigest()
-
-
-def in_order(opened: Opened, size: tuple[int, int], resample: str) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
-    """Yield rows of the set with their images, in the order of the file: one pass, a few MB at a time.
-
-    Parameters
-    ----------
-    opened : Opened
-    size : (int, int)
-        Height and width that the images shall have.
-    resample : {"area", "lanczos"}
-    """
-    store: Store = opened.store
-    rows = None
-    if opened.order is not None:
-        rows = np.full(store.n, -1, dtype=np.int64)
-        rows[opened.order] = np.arange(len(opened.order))
-    for start, images in store.blocks():
-        own = np.arange(start, start + len(images)) if rows is None else rows[start : start + len(images)]
-        held = images if rows is None else images[own >= 0]
-        if held.shape[1:3] != size:
-            held = resampled(held, size, resample)  # type: ignore[arg-type]
-        yield own if rows is None else own[own >= 0], held
-
-
-def held_in_memory(opened: Opened, size: tuple[int, int], resample: str, *, packed: bool) -> RandomStore:
-    """Return the images of a set in memory, in its order: as bits where they are ``packed``, else as bytes."""
-    n = opened.store.n if opened.order is None else len(opened.order)
-    shape = (*size, opened.store.shape[2])
-    if packed:
-        bits = BitStore(opened.store.what, n, shape)
-        for rows, images in in_order(opened, size, resample):
-            bits.put(rows, images)
-        return bits
-    held = np.empty((n, *shape), dtype=np.uint8)
-    for rows, images in in_order(opened, size, resample):
-        held[rows] = images
-    return HeldStore(opened.store.what, held)
-
-
-def identity_of(name: str, variant: str | None, options: dict[str, object], files: Sequence[Path]) -> str:
-    """Return the digest of a set at its own size."""
-    return digest_of(name, variant or "", sorted(options.items()), recognised(files))

@@ -2,124 +2,71 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
-from demele.data.loaders.matlab_files import Variable, numbers_of, read_numbers, variables
-from demele.data.loaders.planes import PlaneStore, from_planes
-from demele.data.loaders.published import (
-    Description,
-    Factor,
-    Grid,
-    Opened,
-    PublishedFile,
-    PublishedSet,
-    Request,
-    places_of_labels,
-)
-from demele.data.loaders.stores import Pixels, Shape, Store, joined
-from demele.data.loaders.tar_files import listed
+from demele.data.loaders.matlab_files import Variable, matlab_variable, matlab_variables
+from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request
+from demele.data.loaders.stored_images import Images, Pixels, from_planes, joined, read_rows
 from demele.data.mapped import MappedArray
 
 #: The digit 0 has this label.
 _ZERO = 10
 
 
-def read_svhn(request: Request) -> Opened:
-    """Read the labels, and find the images."""
-    splits = tuple(request.options["split"].split("+"))
-    files = tuple(_file(request, split, len(splits)) for split in splits)
-    stores, labels = [], []
+def _read(request: Request) -> Read:
+    """Read the labels, and find the images: ``X``, (height, width, channels, n), the first index fastest."""
+    splits, pixels = request.options["split"].split("+"), request.grid.pixels
+    files = [_file(request, split, len(splits)) for split in splits]
+    images, labels = [], []
     for split, path in zip(splits, files, strict=True):
-        held = variables(path, request.published.title)
-        n = request.published.splits[split]
-        stores.append(_images(request, path, held, n))
-        labels.append(_digits(request, path, held, n))
-    digits = {request.grid.factors[0].name: np.concatenate(labels)}
-    return Opened(joined(stores), files, request.grid.space(), places=places_of_labels(request.grid, digits))
+        n, held = request.published.splits[split], matlab_variables(path, request.published.title)
+        x = matlab_variable(request, held, path, "X", "uint8", (*pixels, n))
+        decode = partial(from_planes, shape=pixels, columns_first=True)
+        if x.packed:
+            images.append(Images(str(path), n, pixels, decode=decode, stream=partial(_inflated, x)))
+        else:
+            rows = MappedArray(path, x.place + x.begins, (n, math.prod(pixels)), np.dtype(np.uint8))
+            images.append(Images(str(path), n, pixels, rows, decode))
+        digits = matlab_variable(request, held, path, "y", "numbers", (n, 1)).numbers().ravel()
+        wrong = np.flatnonzero(~np.isin(digits, np.arange(1, _ZERO + 1)))
+        if wrong.size:
+            raise FormatError(
+                f"{path}::y",
+                f"expected labels from 1 to {_ZERO}, which is the digit 0; found {digits[wrong[0]]} at row {wrong[0]}",
+            )
+        labels.append(digits.astype(np.int64) % _ZERO)
+    positions = np.concatenate(labels)[:, None]
+    return Read(images=joined(images), files=tuple(files), positions=positions, repeats=True)
 
 
 def _file(request: Request, split: str, splits: int) -> Path:
     """Return the file of a part: in the folder that was given, or the file itself unless it is another part's."""
-    name = _name(split)
-    if request.path.is_dir():
-        path = request.path / name
-        if not path.exists():
-            raise request.no_file(path)
-        return path
-    if splits > 1:
-        raise InputError("path", f"{request.path} is one file, and two were asked for; give the folder that holds them")
-    other = next((one for one in request.published.splits if _name(one) == request.path.name and one != split), None)
-    if other is not None:
-        raise InputError("split", f"{request.path} is the part {quoted(other)}, and {quoted(split)} was asked for")
-    return request.path
+    if not request.path.is_dir():
+        other = [one for one in request.published.splits if _name(one) == request.path.name and one != split]
+        if splits > 1:
+            raise InputError(
+                "path", f"{request.path} is one file, and two were asked for; give the folder that holds them"
+            )
+        if other:
+            raise InputError(
+                "split", f"{request.path} is the part {quoted(other[0])}, and {quoted(split)} was asked for"
+            )
+    return request.file(_name(split))
 
 
 def _name(split: str) -> str:
     return f"{split}_32x32.mat"
 
 
-def _images(request: Request, path: Path, held: dict[str, Variable], n: int) -> Store:
-    """Return the images: ``X``, (height, width, channels, n), the first index fastest."""
-    pixels = request.grid.pixels
-    found = _variable(request, path, held, "X")
-    request.expect(f"{path}::X", Description(found.kind, found.shape), Description("uint8", (*pixels, n)))
-    if found.stored != np.uint8:
-        raise FormatError(f"{path}::X", f"expected bytes, found {found.stored}")
-    if found.packed:
-        return PackedPlanes(found, pixels)
-    rows = MappedArray(path, found.place + found.begins, (n, int(np.prod(pixels))), np.dtype(np.uint8))
-    return PlaneStore(str(path), rows, pixels, columns_first=True)
-
-
-def _digits(request: Request, path: Path, held: dict[str, Variable], n: int) -> NDArray[np.int64]:
-    """Return the digits: ``y``, (n, 1), where 10 is the digit 0."""
-    found = _variable(request, path, held, "y")
-    request.expect(f"{path}::y", Description("numbers", found.shape), Description("numbers", (n, 1)))
-    labels = read_numbers(found).ravel()
-    wrong = np.flatnonzero(~np.isin(labels, np.arange(1, _ZERO + 1)))
-    if wrong.size:
-        raise FormatError(
-            f"{path}::y",
-            f"expected labels from 1 to {_ZERO}, which is the digit 0; found {labels[wrong[0]]} at row {wrong[0]}",
-        )
-    return labels.astype(np.int64) % _ZERO
-
-
-def _variable(request: Request, path: Path, held: dict[str, Variable], name: str) -> Variable:
-    if name not in held:
-        request.note(f"{path}::{name}", "nothing", "an array", "missing")
-        raise FormatError(
-            path, f"expected a variable {quoted(name)}, found {listed(held)}; format 2, the cropped digits, is read"
-        )
-    return held[name]
-
-
-class PackedPlanes(Store):
-    """Images of a variable that zlib packed: read from front to back, each time anew."""
-
-    def __init__(self, variable: Variable, shape: Shape) -> None:
-        super().__init__(str(variable.path), variable.shape[-1], shape)
-        self._variable = variable
-
-    def blocks(self) -> Iterator[tuple[int, Pixels]]:
-        """Yield all images; see :meth:`Store.blocks`.
-
-        Raises
-        ------
-        FormatError
-            If the file is damaged: what was packed carries a checksum.
-        """
-        each = int(np.prod(self.shape))
-        with numbers_of(self._variable) as take:
-            for start in range(0, self.n, self.per_block):
-                count = min(self.per_block, self.n - start)
-                stored = np.frombuffer(take(count * each), np.uint8).reshape(count, each)
-                yield start, from_planes(stored, self.shape, columns_first=True)
+def _inflated(x: Variable, many: int) -> Iterator[Pixels]:
+    with x.opened() as read:
+        yield from read_rows(x.path, read, (x.shape[-1], math.prod(x.shape[:-1])), many)
 
 
 SVHN = PublishedSet(
@@ -131,7 +78,7 @@ SVHN = PublishedSet(
     licence="for non-commercial use",
     provenance="SVHN: Y. Netzer, T. Wang, A. Coates, A. Bissacco, B. Wu and A. Y. Ng, Reading digits in natural images "
     "with unsupervised feature learning, NeurIPS workshop 2011",
-    read=read_svhn,
+    read=_read,
     grids={"": Grid((Factor("digit", 10, tuple(range(10)), "categorical"),), (32, 32, 3))},
     splits={"train": 73_257, "test": 26_032, "extra": 531_131},
     files=(
