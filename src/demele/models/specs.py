@@ -1,13 +1,37 @@
 """What a training is, as plain values that two trainings can be compared by."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Any, Self
 
-from demele.core.errors import InputError, quoted
+from demele.core.errors import FormatError, InputError, quoted
 from demele.core.sentences import arg
 
 #: What is compared by its digest, and what that is of.
 DIGESTS = {"digest": "images", "labels": "labels", "begins": "initial weights"}
+
+
+class Plain:
+    """A dataclass of plain values, which a file holds by name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all as plain values."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any], what: str) -> Self:
+        """Return what a file holds.
+
+        Raises
+        ------
+        FormatError
+            If something is missing or is not known.
+        """
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        if sorted(given) != sorted(names):
+            odd = sorted(map(str, set(given) ^ set(names)))
+            raise FormatError(what, f"expected {', '.join(names)}; missing or not known: {quoted(odd)}")
+        return cls(**given)
 
 
 def refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], path: object) -> None:

@@ -1,6 +1,5 @@
 """Files of a study: what it is, beside its rows; and all of it packed into one file."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,10 +48,6 @@ class StudyFile:
     settings: Mapping[str, Any]
     configurations: Mapping[str, Configuration]
     version: str = __version__
-
-    def text(self) -> str:
-        """Return what the file holds."""
-        return json.dumps(self.to_dict(), indent=1) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""

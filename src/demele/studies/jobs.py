@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ __all__ = [
     "codes_digest",
     "read_codes",
     "score_key",
+    "scored_places",
     "train_key",
     "write_codes",
 ]
@@ -149,6 +150,11 @@ def train_key(identifier: str) -> Key:
 def score_key(identifier: str, step: int, kind: Kind, metric: str) -> Key:
     """Return the key of a score."""
     return ("score", identifier, step, kind, metric)
+
+
+def scored_places(steps: Sequence[int], kinds: Sequence[Kind]) -> list[tuple[int, Kind]]:
+    """Return steps and kinds that are scored: every step against the factors, the last against all."""
+    return [(step, "real") for step in steps] + [(steps[-1], kind) for kind in kinds if kind != "real"]
 
 
 # Codes ---------------------------------------------------------------------------------------------------------------

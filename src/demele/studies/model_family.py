@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -192,6 +193,6 @@ def run_plan(
             Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress)
         )
         about = study_file(plan, folder)
-        write_whole(folder / FILE, about.text())
+        write_whole(folder / FILE, json.dumps(about.to_dict(), indent=1) + "\n")
         sweep.run(worked, plan.tasks(folder / RUNS), what="models to train")
         return about.study({key: sweep.records[key] for key in sweep.records})

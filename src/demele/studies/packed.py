@@ -6,7 +6,7 @@ from typing import Any
 
 from demele.core.store import Key
 from demele.runtime.sweep import Record
-from demele.studies.jobs import Configuration
+from demele.studies.jobs import Configuration, scored_places
 from demele.studies.trained import TrainedModel
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "header", "packed"]
@@ -34,7 +34,7 @@ def packed(
     for model in models:
         values: dict[str, list[float | None]] = {}
         reasons: dict[str, str] = {}
-        for step, kind in _places(settings):
+        for step, kind in scored_places(settings["steps"], settings["kinds"]):
             records = [scores.get((model.id, step, kind, metric)) for metric in metrics]
             if all(record is None for record in records):
                 continue
@@ -44,9 +44,3 @@ def packed(
                     reasons[f"{step} {kind} {metric}"] = str(record.get("reason") or "")
         lines.append({"id": model.id, "train": model.record(), "scores": values, "reasons": reasons})
     return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
-
-
-def _places(settings: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Return steps and kinds that are scored: every step against the factors, the last against all."""
-    ends = [(settings["steps"][-1], kind) for kind in settings["kinds"] if kind != "real"]
-    return [(step, "real") for step in settings["steps"]] + ends

@@ -20,7 +20,7 @@ from demele.metrics.catalogue import metric_names
 from demele.metrics.protocols import protocol as protocol_named
 from demele.models.presets import Preset, preset
 from demele.runtime.sweep import Record, Task
-from demele.studies.jobs import Configuration, Job, Kind, Piece
+from demele.studies.jobs import Configuration, Job, Kind, Piece, scored_places
 from demele.studies.training import train_vae
 
 __all__ = ["METRICS", "STRENGTHS", "StudyPlan", "checked_plan"]
@@ -142,10 +142,7 @@ class StudyPlan:
     def pieces(self, job: Job) -> Iterator[Piece]:
         """Yield every record that is wanted of a model."""
         yield Piece(job)
-        places = [(step, "real") for step in self.steps] + [
-            (self.steps[-1], kind) for kind in self.kinds if kind != "real"
-        ]
-        for step, kind in places:
+        for step, kind in scored_places(self.steps, self.kinds):
             yield from (Piece(job, step, kind, metric) for metric in self.metrics)
 
     def tasks(self, folder: Path) -> list[Task[Piece]]:
@@ -215,7 +212,11 @@ def checked_plan(
         steps=_stages(checkpoints, last),
         rows=_scored_rows(images, checked_count(rows, "rows", 20), seed),
         metrics=_metrics(metrics),
-        kinds=_kinds(checked_count(nulls, "nulls", 0), halves),
+        kinds=(
+            "real",
+            *(f"null-{number}" for number in range(checked_count(nulls, "nulls", 0))),
+            *(("half-0", "half-1") if halves else ()),
+        ),
         protocol=protocol,
         codes=codes,
         seed=seed,
@@ -296,10 +297,6 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
     if len(names) < 2:
         raise InputError("metrics", "expected two or more: a study asks how far they agree")
     return names
-
-
-def _kinds(nulls: int, halves: bool) -> tuple[Kind, ...]:
-    return ("real", *(f"null-{number}" for number in range(nulls)), *(("half-0", "half-1") if halves else ()))
 
 
 def _try_models(plan: StudyPlan) -> None:

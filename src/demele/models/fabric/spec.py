@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, quoted
+from demele.core.errors import InputError
 from demele.models.fabric.lattice import Lattice, Link, Node
+from demele.models.specs import Plain
 
 NORMALISATIONS = ("link", "node")
 ACTIVATIONS = ("relu6", "relu")
@@ -21,31 +21,8 @@ MOST_SCALES = 11
 TAPS = 9
 
 
-class _Plain:
-    """Plain values by name."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all as plain values."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any], what: str) -> Self:
-        """Return what a file holds.
-
-        Raises
-        ------
-        FormatError
-            If something is missing or is not known.
-        """
-        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        if sorted(given) != sorted(names):
-            odd = sorted(map(str, set(given) ^ set(names)))
-            raise FormatError(what, f"expected {', '.join(names)}; missing or not known: {quoted(odd)}")
-        return cls(**given)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FabricSpec(_Plain):
+class FabricSpec(Plain):
     """The structure of a whole fabric.
 
     Attributes
@@ -93,7 +70,7 @@ class FabricSpec(_Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSpec(_Plain):
+class TrainingSpec(Plain):
     """All that changes the bits of a training but the number of epochs.
 
     Attributes

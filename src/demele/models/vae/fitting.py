@@ -151,17 +151,14 @@ class Fitting:
 
     def _finished(self, problem: str | None) -> dict[str, Any]:
         """Measure the model, and write the file for the last time."""
-        if problem is not None and not self._is_finite():
+        weights = (one for part in self._training.pair.state().values() for one in part.values())
+        if problem is not None and not all(bool(torch.isfinite(one).all()) for one in weights):
             self._training.load(self._kept or Training.begin(self._spec, self._network, self._device).state())
         status = "done" if problem is None else "diverged"
         self._save("running", problem)  # measuring takes a while, and may be killed
         with torch.no_grad():
             figures = measured(self._training.pair, self._images)
         return self._save(status, problem, figures)
-
-    def _is_finite(self) -> bool:
-        state = self._training.pair.state().values()
-        return all(bool(torch.isfinite(weights).all()) for part in state for weights in part.values())
 
     def _save(self, status: str, problem: str | None = None, figures: dict[str, Any] | None = None) -> dict[str, Any]:
         content = {

@@ -220,15 +220,7 @@ class VAE:
         from demele.models.weights import parameter_count
 
         with parsing("checkpoint: its history or figures are not those of a training"):
-            self.run = run_of(
-                content,
-                latents=pair.spec.latents,
-                parameters=parameter_count(pair.encoder, pair.decoder),
-                images=pair.spec.n,
-                pixels=pair.spec.pixels,
-                likelihood=pair.spec.likelihood,
-                beta_normalised=pair.spec.beta_normalised,
-            )
+            self.run = run_of(content, pair.spec, parameter_count(pair.encoder, pair.decoder))
         self._pair, self._content = pair, content
 
     def save(self, path: str | Path) -> Path:

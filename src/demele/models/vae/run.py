@@ -12,6 +12,7 @@ import numpy as np
 from demele.core.shown import Worded
 from demele.core.written import Written, plain
 from demele.models.vae.active import is_active
+from demele.models.vae.spec import TrainingSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,20 +138,22 @@ class Run(Written, Worded):
         return found
 
 
-def run_of(content: Mapping[str, Any], *, latents: int, **known: Any) -> Run:
+def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> Run:
     """Return the run that a file of a training, or its content in memory, tells of.
 
     Parameters
     ----------
     content : mapping
         As a file holds it; of a training that has not ended there are no figures yet, and they are NaN.
-    latents : int
-    **known
-        Attributes of :class:`Run` that are not in it.
+    spec : TrainingSpec
+    parameters : int
+        Of the networks.
     """
     import pandas as pd
 
-    figures = dict(content["figures"] or _no_figures(latents))
+    unknown = ("reconstruction", "floor", "mutual_information", "total_correlation", "largest_logvar")
+    each = dict.fromkeys(("kl", "std"), [math.nan] * spec.latents)
+    figures = dict(content["figures"] or {**dict.fromkeys(unknown, math.nan), **each, "examined": 0})
     names = [f"z{number}" for number in range(1, len(figures["kl"]) + 1)]
     kl, std = np.array(figures.pop("kl")), np.array(figures.pop("std"))
     return Run(
@@ -162,12 +165,10 @@ def run_of(content: Mapping[str, Any], *, latents: int, **known: Any) -> Run:
         std=pd.Series(std, names, name="std"),
         active=pd.Series(is_active(kl, std), names, name="active"),
         problem=content["problem"] or "",
+        parameters=parameters,
+        images=spec.n,
+        pixels=spec.pixels,
+        likelihood=spec.likelihood,
+        beta_normalised=spec.beta_normalised,
         **figures,
-        **known,
     )
-
-
-def _no_figures(latents: int) -> dict[str, Any]:
-    unknown = ("reconstruction", "floor", "mutual_information", "total_correlation", "largest_logvar")
-    each = dict.fromkeys(("kl", "std"), [math.nan] * latents)
-    return {**dict.fromkeys(unknown, math.nan), **each, "examined": 0}

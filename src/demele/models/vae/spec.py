@@ -2,17 +2,17 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from demele.core.errors import FormatError, quoted
+from demele.models.specs import Plain
 
 #: Pixels of an image of 64 x 64 x 3, for which the strengths in print were found.
 PIXELS_IN_PRINT = 64 * 64 * 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSpec:
+class TrainingSpec(Plain):
     """All that changes the bits of a training, as values that a file holds and that can be compared.
 
     Attributes
@@ -83,22 +83,3 @@ class TrainingSpec:
             return None
         beta: float = self.options.get("beta", 1.0)
         return beta * self.scale * self.latents / self.pixels
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any], what: str) -> "TrainingSpec":
-        """Return the spec that a file holds.
-
-        Raises
-        ------
-        FormatError
-            If something is missing or is not known.
-        """
-        names = [field.name for field in fields(cls)]
-        if sorted(given) != sorted(names):
-            odd = sorted(set(given) ^ set(names))
-            raise FormatError(what, f"expected a spec of {', '.join(names)}; missing or not known: {quoted(odd)}")
-        return cls(**given)

@@ -18,12 +18,11 @@ def packed(settings: Mapping[str, Any], records: Mapping[Key, Record], version: 
     """Return a study as text: a line about it, then one for each record; shares have five digits after the point."""
     about = {"format": FORMAT, "format_version": FORMAT_VERSION, "demele": version}
     lines: list[Any] = [{**about, "settings": dict(settings)}]
-    lines += [[list(key), _rounded(record)] for key, record in sorted(records.items(), key=_order)]
+    lines += [
+        [list(key), _rounded(record)]
+        for key, record in sorted(records.items(), key=lambda item: [str(part) for part in item[0]])
+    ]
     return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
-
-
-def _order(item: tuple[Key, Record]) -> tuple[str, ...]:
-    return tuple(str(part) for part in item[0])
 
 
 def _rounded(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -106,13 +106,12 @@ class PruningPlan:
 
     def settings(self) -> dict[str, Any]:
         """Return what a reader of the results wants to know, as plain values."""
-        times = {"early": self.times.early, "every": self.times.every, "late": self.times.late}
         return {
             "preset": self.preset,
             "data": self.source.about(),
             "structure": dict(self.structure),
             "training": dict(self.training),
-            "times": times,
+            "times": asdict(self.times),
             "noises": [one.to_dict() for one in self.noises],
             "configurations": [one.to_dict() for one in self.configurations],
             "seeds": self.seeds,
