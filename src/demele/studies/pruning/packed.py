@@ -18,10 +18,7 @@ def packed(settings: Mapping[str, Any], records: Mapping[Key, Record], version: 
     """Return a study as text: a line about it, then one for each record; shares have five digits after the point."""
     about = {"format": FORMAT, "format_version": FORMAT_VERSION, "demele": version}
     lines: list[Any] = [{**about, "settings": dict(settings)}]
-    lines += [
-        [list(key), _rounded(record)]
-        for key, record in sorted(records.items(), key=lambda item: [str(part) for part in item[0]])
-    ]
+    lines += [[list(key), _rounded(records[key])] for key in sorted(records, key=lambda key: [*map(str, key)])]
     return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
 
 
