@@ -959,3 +959,11 @@ def test_help(demele: Program) -> None:
     unknown = demele("noise", "ad")
     assert unknown.status == 2
     assert "invalid choice: 'ad'" in unknown.err
+
+
+def test_what_agreement_rests_on_is_told_when_asked(demele: Program, crowd: pd.DataFrame) -> None:
+    asked = ("noise", "estimate", "crowd.csv", "--agreement", "--format", "table")
+    short, long = demele(*asked).out, demele(*asked, "--explain").out
+    assert short.splitlines()[-1].endswith(": --explain")
+    assert "agreement(scale=" in " ".join(long.split())
+    assert "agreement(scale=" not in " ".join(short.split())

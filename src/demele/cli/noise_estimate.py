@@ -8,7 +8,7 @@ import numpy as np
 
 from demele.cli.noise_answers import ByItem, Read, aligned, read_answers
 from demele.cli.options import command, given, option, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
+from demele.cli.output import as_text, document_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
@@ -163,11 +163,10 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         help="of the results (default: table on a terminal, json otherwise); csv: the same to stdout (of --true-labels,"
         " the counts; with --each-annotator, a row per annotator), instead of what is said",
     )
-    option(out, "--force", "--quiet")
+    option(out, "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from demele.report.renderers.terminal import text
     from demele.report.terminal.noise import counted_table, estimated_table
 
     _check(arguments)
@@ -191,7 +190,9 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.true_labels is not None:
             return counted_table(content, words=words)
         said = estimated_table(content, annotators=arguments.each_annotator, words=words)
-        return said if agreement is None else f"{said}\n{text(agreement.document(), explain=True)}"
+        if agreement is None:
+            return said
+        return f"{said}\n{document_text(agreement.document(), explain=arguments.explain, words=words)}"
 
     emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: shown), None)
     say_written(arguments, output="labels written to", save_transition="transition written to")

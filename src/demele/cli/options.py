@@ -86,6 +86,7 @@ _SHARED: Mapping[str, dict[str, Any]] = {
     "--report": _is("write an interactive HTML page", type=Path, metavar="FILE"),
     "--store": _is("keep what is finished, and go on from there", type=Path, metavar="FILE"),
     "--force": _is("replace files that exist", action="store_true"),
+    "--explain": _is("also print sentences, assumptions, notes and the method", action="store_true"),
     "--quiet": _is("no progress and no warnings; the results still hold them", action="store_true"),
     "--jobs": _is("processes, -1 for all processors (default: 1)", type=int, default=1, metavar="J", argument="n_jobs"),
     "--seed": _is("of what is drawn (default: 0)", type=int, metavar="S"),

@@ -2,19 +2,24 @@
 
 import argparse
 import json
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
 from demele.core.publish import for_paper
+from demele.core.result import Result
 from demele.core.results import Note
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
+from demele.report.document import Document
+from demele.report.renderers import terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +73,26 @@ def emit(text: str, output: Path | None) -> None:
 def log(message: str, *, stream: TextIO | None = None) -> None:
     """Write one line to stderr."""
     print(short_words(" ".join(message.split())), file=stream or sys.stderr)
+
+
+def result_text(
+    result: Result, kind: str, *, explain: bool = False, words: Callable[[str], str] = str, output: Path | None = None
+) -> str:
+    """Write a result in one of the formats, for a file or for the terminal; notes in the words of the command."""
+    if kind == "table":
+        return document_text(result.document(), explain=explain, words=words, output=output)
+    if kind == "csv":
+        return csv_text(result.to_frame())
+    return {"json": result.to_json, "latex": result.to_latex, "markdown": result.to_markdown}[kind]()
+
+
+def document_text(
+    document: Document, *, explain: bool = False, words: Callable[[str], str] = str, output: Path | None = None
+) -> str:
+    """Write a document as wide as the terminal, or in 80 columns."""
+    width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else 80
+    notes = [replace(note, text=words(note.text)) for note in document.notes]
+    return terminal.text(replace(document, notes=notes), width=width, explain=explain)
 
 
 def as_text(

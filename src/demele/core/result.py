@@ -23,7 +23,7 @@ from demele.report.renderers import paper, terminal
 from demele.report.renderers.card import card
 from demele.report.renderers.html import write_page
 from demele.report.renderers.picture import draw
-from demele.report.written import is_missing, marks_of, name, sentence_of, title_of, typed, written
+from demele.report.written import is_missing, marks_of, name, title_of, typed, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ def about(result: Result) -> About:
 
 def notices(notes: "tuple[Note, ...]") -> tuple[Notice, ...]:
     """Return notes as documents hold them."""
-    return tuple(Notice(sentence_of(note.message), note.severity, tuple(map(name, note.subject))) for note in notes)
+    return tuple(Notice(note.message, note.severity, tuple(map(name, note.subject))) for note in notes)
 
 
 def table_of_frame(
