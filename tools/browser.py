@@ -97,7 +97,7 @@ class Browser:
 
     def press(self, key: str) -> None:
         """Press a key, such as ``Tab``, as a person does."""
-        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowDown": 40}
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
         text = {"text": "\r"} if key == "Enter" else {}
         for kind in ("keyDown", "keyUp"):
             self._ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key], **text)

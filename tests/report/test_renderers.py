@@ -98,7 +98,7 @@ def test_only_h_makes_html_and_it_escapes() -> None:
 
 def test_long_data_are_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = page(plain(), '{"a":"<b>"}')
-    assert 'id="data">{"a":"\\u003cb\\u003e"}</script>' in whole
+    assert 'id="result-json">{"a":"\\u003cb\\u003e"}</script>' in whole
     assert '<article id="criteria-0-1">' in whole
     monkeypatch.setattr("demele.report.renderers.elements.MOST_PLAIN", 10)
     monkeypatch.setattr("demele.report.renderers.html.MOST_PLAIN", 10)

@@ -51,7 +51,7 @@ const download = (title, give) => {
   item.append(button);
   document.querySelector("#download ul").append(item);
 };
-download("All values (JSON)", async () => save(JSON.stringify(await unpacked(byId("data")), null, 1), `${file}.json`, "application/json"));
+download("All values (JSON)", async () => save(JSON.stringify(await unpacked(byId("result-json")), null, 1), `${file}.json`, "application/json"));
 const titles = new Set();
 all("main table[aria-label]").forEach((table) => {
   const title = table.getAttribute("aria-label");

@@ -6,6 +6,9 @@ from demele.report.document import Graph, Lines, Mark, Parts, Strip, Strips
 from demele.report.renderers.elements import Html, h, pill_of
 from demele.report.written import is_missing, range_of, share_of, ticks, written
 
+#: More strips than this are scrolled.
+_LONG = 60
+
 
 def _strips(one: Strips) -> Html:
     marks = [mark for strip in one.rows for mark in strip.marks]
@@ -21,9 +24,8 @@ def _strips(one: Strips) -> Html:
     sides = h("div", h("span", _sides(one, low, high), class_="sides")) if one.sides else None
     scale = h("span", (h("span", text, style=f"left:{place}%") for place, (_, text) in zip(places, axis, strict=True)))
     foot = h("div", h("span", scale, h("em", one.axis) if one.axis else None, class_="axis"))
-    body = h(
-        "div", sides, rows, foot, class_="plot" + " zero" * (one.zero is not None), style=style, aria_hidden="true"
-    )
+    kind = "plot" + " zero" * (one.zero is not None) + " long" * (len(one.rows) > _LONG)
+    body = h("div", sides, rows, foot, class_=kind, style=style, aria_hidden="true")
     return h("", _legend(one.series), body)
 
 
@@ -111,6 +113,7 @@ def _lines(one: Lines) -> Html:
     grid += [] if flat is None else [h("path", d=f"M0 {flat:.4g}H100", class_="zero")]
     grid += [h("path", d=f"M{x} 0V100", class_="at") for x, _ in marks]
     drawing = h("svg", grid, shapes, viewBox="0 0 100 100", preserveAspectRatio="none")
+    unit = 100 if one.x[1].startswith(("percent", "points")) else 1
     legend = {number % 8: line.name for number, line in enumerate(one.lines) if line.name}
     return h(
         "",
@@ -124,8 +127,8 @@ def _lines(one: Lines) -> Html:
             h("p", one.x[0], class_="along"),
             class_="chart",
             aria_hidden="true",
-            data_from=f"{left:.6g}",
-            data_to=f"{right:.6g}",
+            data_from=f"{unit * left:.6g}",
+            data_to=f"{unit * right:.6g}",
         ),
     )
 

@@ -67,7 +67,7 @@ def page(document: Document, data: str = "{}") -> str:
         "contents": h("ol", (h("li", h("a", title, href=f"#{slug(title)}")) for title, _ in sections)),
         "sections": h("", (_section(title, inside) for title, inside in sections)),
         "version": escape(f"demele {document.version}".strip()),
-        "data": packed(data, "data"),
+        "data": packed(data, "result-json"),
     }
     # In one pass: what is put in is never searched for places.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], _asset("document.html"))
@@ -83,6 +83,8 @@ def _asset(file: str) -> str:
 
 
 def _section(title: str, inside: Html) -> Html:
+    """Return a section; a caption that is the same as its title is not shown twice."""
+    inside = Html(inside.replace(h("figcaption", title), h("figcaption", title, class_="hidden")))
     return h("section", h("h2", title, id=f"{slug(title)}-title"), inside, id=slug(title))
 
 
@@ -193,10 +195,7 @@ def _heat(one: Heat) -> Html:
     cells = [
         [_heat_cell(one, i, j, value, depth[i][j]) for j, value in enumerate(row)] for i, row in enumerate(one.values)
     ]
-    keys = [h("i", class_="ring"), " marked"] * bool(one.rings) + [h("i", class_="struck"), " chance level"] * bool(
-        one.struck
-    )
-    legend = h("p", h("span", keys), class_="legend") if keys else None
+    legend = h("p", h("span", h("i", class_="struck"), "chance level"), class_="legend") if one.struck else None
     rows = [] if one.scatter is None else [packed(_scattered(one.scatter), f"rows-{slug(one.caption)}")]
     corner = f"{one.axes[0]} ╲ {one.axes[1]}"
     return _captioned(one.caption, h("", _grid(one, cells, corner), legend, rows), kind="heat")
