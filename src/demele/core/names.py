@@ -1,10 +1,49 @@
-"""Names that were not found: what the writer may have meant."""
+"""Names that were not found: what the writer may have meant; and names that changed."""
 
 import difflib
-from collections.abc import Iterable
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar
 
-from demele.core.errors import UnknownNameError, quoted
+from demele.core.errors import InputTypeError, UnknownNameError, quoted
+from demele.core.sentences import arg
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Values of options that have a new name: an old one is refused with the new one.
+NEW_NAMES: dict[str, str] = {}
+
+
+def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Refuse old names of keyword arguments with an error that gives the new ones.
+
+    Parameters
+    ----------
+    **names
+        New names by old names.
+
+    Examples
+    --------
+    >>> @renamed(size="n_rows")
+    ... def drawn(n_rows):
+    ...     return n_rows
+    >>> drawn(size=3)
+    Traceback (most recent call last):
+    ...
+    demele.core.errors.InputTypeError: size: this argument has a new name; use n_rows
+    """
+
+    def refusing(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> R:
+            for old in options.keys() & names.keys():
+                raise InputTypeError(old, "this argument has a new name", f"use {arg(names[old])}")
+            return function(*args, **options)
+
+        return call
+
+    return refusing
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -35,6 +74,7 @@ def checked_name(value: Any, argument: str, known: Iterable[str]) -> Any:
     if not isinstance(value, str) or value not in names:
         wanted = " or ".join(map(repr, names)) if len(names) == 2 else "one of " + ", ".join(names)
         near = suggestion(value, names) if isinstance(value, str) else ""
-        hint = near if near.startswith("; did") else ""
+        new = NEW_NAMES.get(value) if isinstance(value, str) else None
+        hint = f"; its new name is {new!r}" if new in names else near if near.startswith("; did") else ""
         raise UnknownNameError(argument, f"expected {wanted}, got {quoted(value)}{hint}")
     return value

@@ -1,0 +1,32 @@
+"""Names that were not found, and names that changed."""
+
+import inspect
+
+import pytest
+
+from demele.core import names
+from demele.core.errors import InputTypeError, UnknownNameError
+
+
+@names.renamed(size="n_rows", doubt="disagreement")
+def drawn(labels: list[int], *, n_rows: int = 2, disagreement: int = 0) -> int:
+    """Return a sum."""
+    return len(labels) + n_rows + disagreement
+
+
+def test_an_old_keyword_is_refused_with_the_new_one() -> None:
+    assert drawn([1], n_rows=4) == 5
+    assert drawn.__doc__ == "Return a sum."
+    assert list(inspect.signature(drawn).parameters) == ["labels", "n_rows", "disagreement"]
+    with pytest.raises(InputTypeError, match=r"^doubt: this argument has a new name; use disagreement$"):
+        drawn([1], doubt=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        drawn([1], other=3)  # type: ignore[call-arg]
+
+
+def test_an_old_value_is_refused_with_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(names.NEW_NAMES, "classic", "overlap")
+    with pytest.raises(UnknownNameError, match=r"got 'classic'; its new name is 'overlap'$"):
+        names.checked_name("classic", "method", ["overlap", "audit", "agreement"])
+    with pytest.raises(UnknownNameError, match=r"got 'classic'$"):
+        names.checked_name("classic", "style", ["rock", "pop"])
