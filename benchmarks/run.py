@@ -18,7 +18,6 @@ MODULES = (
     "time_irs_general",
     "time_compare",
     "time_assess",
-    "profile_metrics",
     "causes",
     "quality",
     "audit_interval",

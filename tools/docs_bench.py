@@ -6,6 +6,7 @@ among the results, where there is one.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from demele.report.bench_view import STATUSES
 from demele.report.page import identity
 from demele.report.words import count
 from tools import docs_tables
+
+said = partial(docs_tables.said, "bench")
 
 #: The page of the bench itself, with all that the two pages lead to.
 PAGE = "results/bench.html"
@@ -31,22 +34,7 @@ SIGNS = {**{status: sign for status, (sign, _) in STATUSES.items()}, "not yet ch
 ROUNDED = 0.05 + 1e-9
 #: Codes that know nothing should score 0; above this, a score by chance is worth a warning.
 CHANCE = 0.05
-
-
-#: Signs in colour, and heads of wide tables upright, so that they fit.
-SIGN_STYLE = """<style>
-.md-typeset a.holds{color:#17915a;font-weight:700}
-.md-typeset a.fails{color:#d64545;font-weight:700}
-.md-typeset a.undecided{color:#b07a10;font-weight:700}
-.md-typeset a.not-applicable{color:inherit;opacity:.6}
-</style>
-"""
-UPRIGHT = """<style>
-{scope} thead th:not(:first-child){{min-width:0;padding:.5em .4em;white-space:nowrap;writing-mode:vertical-rl;\
-transform:rotate(180deg);vertical-align:middle}}
-{scope} td{{padding:.4em .5em;white-space:nowrap}}
-</style>
-"""
+LEGEND = said("legend").strip()
 
 
 Item = Mapping[str, Any]
@@ -103,61 +91,49 @@ class View:
 
 def metrics_page(view: View) -> str:
     """Return the tables of verdicts, and what they come to."""
-    found = view.data
-    added = view.of_group("added")
-    parts = [
-        "---\nhide: [toc]\n---",
-        f"# {TITLES['results/metrics.md']}\n",
-        SIGN_STYLE + UPRIGHT.format(scope=".md-typeset table:not([class])"),
-        "A metric is measured on representations whose properties are known. A numeric rule on its scores then says "
-        "whether it does what it should. Each sign leads to its evidence and each metric to its "
-        f"card, in [a page of all curves and numbers]({BENCH}).\n",
-        f"{LEGEND}\n",
-        "## What was run\n",
-        "\n".join(f"- {line}" for line in what_was_run(found)) + "\n",
-        "## What came out\n",
-        "\n".join(f"- {line}" for line in findings(view)) + "\n",
-        "## The ten criteria of the review\n",
-        verdict_table(view, view.of_group("review")),
-        "≠: the review's table 3.2 says otherwise; [the two tables side by side](published.md#verdicts).\n",
-        _questions(view.of_group("review")),
-    ]
-    if added:
-        parts += [
-            "## The scenarios added here\n",
-            verdict_table(view, added),
-            _questions(added),
-        ]
-    return "\n".join(parts)
+    added, review = view.of_group("added"), view.of_group("review")
+    figures = {
+        "title": TITLES["results/metrics.md"],
+        "style": style(".md-typeset table:not([class])"),
+        "bench": BENCH,
+        "legend": LEGEND,
+        "run": "\n".join(f"- {line}" for line in what_was_run(view.data)),
+        "findings": "\n".join(f"- {line}" for line in findings(view)),
+        "review": verdict_table(view, review),
+        "review_questions": _questions(review),
+    }
+    more = said("added", table=verdict_table(view, added), questions=_questions(added)) if added else ""
+    return said("metrics", figures) + (f"\n{more}" if more else "")
 
 
-LEGEND = (
-    "✓ holds; ✗ fails; ? undecided, as the seeds do not tell; – not applicable, as the metric does not claim "
-    "the property or takes no part. The three scores of a DCI model share a row, and all must hold."
-)
+def style(*wide: str) -> str:
+    """Return what colours the signs, and what turns the heads of wide tables upright, so that they fit."""
+    return "".join([said("signs"), *(said("upright", scope=scope) for scope in wide)])
 
 
 def what_was_run(found: Item) -> list[str]:
     """Return what was measured, as sentences."""
     kinds = [item["kind"] for item in found["scenarios"]]
-    values = sum(sum(curve["n"]) for curve in found["curves"])
-    failed = sum(sum(curve["failed"]) for curve in found["curves"])
     slow = [
-        f"{text} for {', '.join(cell(item['title']) for item in items)}, of which a call takes seconds: intervals of "
-        "so few seeds are wider."
+        said("slow", text=text, metrics=", ".join(cell(item["title"]) for item in items)).strip()
         for text, items in by_fewer(found["metrics"]).items()
     ]
-    return [
-        f"{count(len(found['metrics']), 'score')} in {count(len(found['rows']), 'row')}, protocol "
-        f"<code>{cell(found['protocol'])}</code>, demele {cell(found['demele'])}.",
-        f"{count(len(kinds), 'scenario')}, {kinds.count('source')} of them from the review, with "
-        f"{found['n_samples']:,} rows each, but where the number of rows itself is varied.",
-        f"{_range_of(found['seeds'])} seeds a point; {_range_of(found['slow_seeds'])} for the metrics that train "
-        "predictors.",
-        *slow,
-        f"{count(values, 'value')}; {count(failed, 'call')} gave none, and the reason is kept.",
-        f"Intervals over seeds with level {found['level']:g}; those of one score in one scenario hold together.",
-    ]
+    figures = {
+        "scores": count(len(found["metrics"]), "score"),
+        "rows": count(len(found["rows"]), "row"),
+        "protocol": cell(found["protocol"]),
+        "demele": cell(found["demele"]),
+        "scenarios": count(len(kinds), "scenario"),
+        "source": kinds.count("source"),
+        "seeds": _range_of(found["seeds"]),
+        "slow_seeds": _range_of(found["slow_seeds"]),
+        "values": count(sum(sum(curve["n"]) for curve in found["curves"]), "value"),
+        "calls": count(sum(sum(curve["failed"]) for curve in found["curves"]), "call"),
+        "n_samples": found["n_samples"],
+        "level": found["level"],
+    }
+    first, second, third, *rest = said("run", figures).splitlines()
+    return [first, second, third, *slow, *rest]
 
 
 def findings(view: View) -> list[str]:
@@ -258,7 +234,7 @@ def verdict_table(view: View, criteria: Sequence[Item]) -> str:
 
 
 def _questions(criteria: Iterable[Item]) -> str:
-    return "\n".join(f"- **{cell(item['title'])}**: {cell(item['question'])}" for item in criteria) + "\n"
+    return "\n".join(f"- **{cell(item['title'])}**: {cell(item['question'])}" for item in criteria)
 
 
 # The published tables -------------------------------------------------------------------------------------------------
@@ -267,33 +243,23 @@ def _questions(criteria: Iterable[Item]) -> str:
 def published_page(view: View, causes: Sequence[Item]) -> str:
     """Return the printed tables beside ours, with the cause of each difference."""
     scope = ".md-typeset h2#verdicts ~ * table"
-    parts = [
-        "---\nhide: [toc]\n---",
-        f"# {TITLES['results/published.md']}\n",
-        SIGN_STYLE + UPRIGHT.format(scope=scope) + UPRIGHT.format(scope=scope.replace("* ", "")),
-        "The review of disentanglement metrics by Boilard, and by Carbonneau, Zaidi, Boilard and Gagnon (2022), prints "
-        "a table of scores and a table of verdicts. Here ours stand beside them. demele computes the definition. The "
-        "printed numbers also carry choices and slips of the code that made them. Each difference is shown with its "
-        "likely cause, and with what comes out when that cause is put back in an experiment.\n",
-        _scores_part(view, causes),
-        _verdicts_part(view, causes),
-    ]
-    return "\n".join(parts)
+    figures = {
+        "title": TITLES["results/published.md"],
+        "style": style(scope, scope.replace("* ", "")),
+        "scores": _scores_part(view, causes),
+        "verdicts": _verdicts_part(view, causes),
+    }
+    return said("published", figures)
 
 
 def _scores_part(view: View, causes: Sequence[Item]) -> str:
     scores = view.data["printed_scores"]
-    parts = ["## Table 3.1: scores where several codes hold a factor {#scores}\n"]
     if not scores:
-        return parts[0] + "\nThe scenario was not run with the review's settings.\n"
+        return said("no-scores")
     off = [item for item in scores if abs(item["difference"]) > ROUNDED]
-    answers = [_how_explained(_score_causes(item, causes)) for item in off]
-    parts.append(
-        f"Scenario *redundant*. Printed are means of 100 seeds with one decimal. {len(scores) - len(off)} of "
-        f"{len(scores)} of our scores lie within 0.05 of print. "
-        + (f"Of the {len(off)} others: {_counted(answers)}. " if off else "")
-        + f"Intervals have level {view.data['level']:g}.\n"
-    )
+    rest = f"Of the {len(off)} others: {_counted(_how_explained(_score_causes(item, causes)) for item in off)}. "
+    figures = {"near": len(scores) - len(off), "all": len(scores), "level": view.data["level"]}
+    parts = [said("scores", figures, others=rest if off else "")]
     for name in dict.fromkeys(item["scenario_row"] for item in scores):
         own = [item for item in scores if item["scenario_row"] == name]
         lines = [["Score", "Printed", "demele", "Interval", "Seeds", "Difference"]]
@@ -333,25 +299,13 @@ def _scores_part(view: View, causes: Sequence[Item]) -> str:
 
 def _verdicts_part(view: View, causes: Sequence[Item]) -> str:
     counts = view.data["agreement"]
-    parts = ["## Table 3.2: verdicts {#verdicts}\n"]
     printed = [row for row in view.rows if any(item["printed"] is not None for item in _verdicts_of(view, row))]
     if not counts or not counts["cells"]:
-        return parts[0] + "\nNothing was run with the review's settings.\n"
-    parts.append(
-        f"{counts['agree']} of {counts['cells']} cells agree ({counts['agree'] / counts['cells']:.0%})."
-        + (
-            f" In {counts['judged']} cells both tables pass a judgement; {counts['judged_agree']} of these agree "
-            f"({counts['judged_agree'] / counts['judged']:.0%})."
-            if counts["judged"]
-            else ""
-        )
-        + "\n"
-    )
-    parts.append(
-        "In each cell the printed mark comes first, then ours. Printed: y has the property, x has it not, x\\* has it "
-        "not because of discretisation, - does not measure it, n/a was left out. "
-        f"≠ marks a difference. Ours: {LEGEND}\n"
-    )
+        return said("no-verdicts")
+    judged = ""
+    if counts["judged"]:
+        judged = " " + said("judged", counts, share=counts["judged_agree"] / counts["judged"]).strip()
+    parts = [said("verdicts", counts, share=counts["agree"] / counts["cells"], judged_words=judged, legend=LEGEND)]
     criteria = view.of_group("review")
     lines = [["Metric", *(f"[{cell(item['title'])}]({_rule(item)})" for item in criteria)]]
     lines += [
@@ -389,8 +343,7 @@ def _differing(view: View, verdict: Item, causes: Sequence[Item]) -> str:
         f"Printed: {shown_print(verdict['printed'])}. Ours: {view.sign(row['name'], criterion['name'])} "
         f"{verdict['status']}. {_sentence(cell(verdict['summary']))}\n",
     ]
-    lines.append(f"Why: {_told_causes(causes)}\n")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"Why: {_told_causes(causes)}\n"])
 
 
 def _score_causes(item: Item, causes: Sequence[Item]) -> list[Item]:

@@ -1,4 +1,4 @@
-"""The two pictures of the first page, drawn from the bundled data at each build: ranks, and a verdict in words."""
+"""Pictures of pages, drawn at each build: ranks and a verdict in words of the bundled data, and a pruned fabric."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ from demele import evaluation
 from demele.core.verdict import FactorVerdict
 from demele.labels import doubt, draw_audit
 
-RANKS, VERDICT = "assets/ranks.svg", "assets/verdict.svg"
+RANKS, VERDICT, FABRIC = "assets/ranks.svg", "assets/verdict.svg", "assets/pruned-fabric.svg"
 #: Rows that the expert of the demonstration labels.
 AUDITED = 500
 _BLUE, _PALE, _SOFT, _INK, _TRACK = "#0072b2", "#9cc8e3", "#5b6672", "#1b1f24", "#eceff2"
@@ -85,6 +85,18 @@ def _words(factor: FactorVerdict, x: float, y: float) -> list[str]:
     return [_text(x, y, first, colour=status, weight=600), _text(x, y + 14, percent if numbers else "", colour=_SOFT)]
 
 
+def fabric_picture() -> str:
+    """Return a fabric of 8 layers and 4 scales of which half of the links (38) went at random, as SVG."""
+    from demele.models.fabric.drawing import structure_svg
+    from demele.models.fabric.lattice import Lattice
+    from demele.models.fabric.planning import plan_links
+
+    whole = Lattice.whole(8, 4)
+    scores = np.random.default_rng(1).random(len(whole.links))
+    left, _ = plan_links(whole, scores, remove=38, least=whole.longest, overshoot=0)
+    return structure_svg(left, title="A fabric of which half of the links went")
+
+
 def _drawing(parts: list[str], height: float, words: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" role="img" '
@@ -102,3 +114,7 @@ def _text(
 ) -> str:
     styled = f'text-anchor="{anchor}" fill="{colour}" font-size="{size}" font-weight="{weight}"'
     return f'<text x="{x:.1f}" y="{y:g}" {styled}>{escape(content)}</text>'
+
+
+#: What draws the pictures, by the path of each.
+PICTURES = {RANKS: ranks_picture, VERDICT: verdict_picture, FABRIC: fabric_picture}

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from demele.core.bibliography import Entry, referenced
@@ -14,6 +15,7 @@ from demele.metrics.metric import Metric
 from demele.metrics.options import as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from tools import docs_tables
+from tools.docs_tables import said
 
 FAMILIES = {
     "information": "Information: how much a code tells about a factor, in nats",
@@ -28,11 +30,7 @@ FAMILIES = {
 def metrics_page() -> str:
     """Return the page of all metrics and protocols."""
     parts = [
-        "# Metrics and protocols\n",
-        "This page is made from the catalogue at each build. [Choose a metric](../howto/choose-a-metric.md) compares "
-        "them.\n",
-        "`d` codes, `M` factors; `v` a factor, `z` a code, `I` mutual information, `H` entropy; `*` marks the code (or "
-        "factor) that informs most, `o` the next.\n",
+        said("metrics", "head"),
         overview(),
     ]
     for family, title in FAMILIES.items():
@@ -117,9 +115,7 @@ def number(value: float) -> str:
 def protocols() -> str:
     """Return the sections of all protocols."""
     parts = [
-        "## Protocols\n",
-        "A protocol is a named set of settings: those listed differ from the defaults above. "
-        "[Choose bins and a protocol](../howto/choose-bins-and-protocol.md) says when to use which.\n",
+        said("metrics", "protocols"),
     ]
     for item in PROTOCOLS.values():
         default = " (default)" if item.name == DEFAULT_PROTOCOL else ""
@@ -153,16 +149,17 @@ def settings(groups: Mapping[str, Mapping[str, Any]]) -> str:
 def command_line_page() -> str:
     """Return the page of the command line, from its own help texts."""
     parts = [
-        "# Command line\n",
-        "This page is made from `--help` at each build. [Files](files.md) says what CODES and FACTORS may be.\n",
-        f"```text\n$ demele --help\n{help_of()}\n```\n",
+        said("metrics", "command-line"),
+        _help_block(),
     ]
     for command in commands():
-        parts.append(f"## demele {command}\n\n```text\n$ demele {command} --help\n{help_of(command)}\n```\n")
-        for action in actions(command):
-            whole, text = f"demele {command} {action}", help_of(command, action)
-            parts.append(f"### {whole}\n\n```text\n$ {whole} --help\n{text}\n```\n")
+        parts.append(f"## demele {command}\n\n{_help_block(command)}")
+        parts += [f"### demele {command} {action}\n\n{_help_block(command, action)}" for action in actions(command)]
     return "\n".join(parts)
+
+
+def _help_block(*command: str) -> str:
+    return f"```text\n$ {' '.join(('demele', *command))} --help\n{help_of(*command)}\n```\n"
 
 
 def commands() -> list[str]:
@@ -178,6 +175,7 @@ def actions(command: str) -> list[str]:
     return re.findall(r"^    ([a-z][\w-]*)(?:  |$)", help_of(command).partition("ACTION\n")[2], re.MULTILINE)
 
 
+@cache
 def help_of(*command: str) -> str:
     """Return what ``demele COMMAND --help`` prints on 100 columns."""
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}

@@ -13,56 +13,37 @@ from mkdocs.structure.files import File, Files
 
 from tools import (
     docs_agreement,
-    docs_annotated_images,
-    docs_annotators,
     docs_api,
     docs_bench,
-    docs_beside,
     docs_bibliography,
-    docs_cleaning,
     docs_comparison_methods,
     docs_comparisons,
-    docs_fabrics,
     docs_gallery,
     docs_landing,
     docs_map,
+    docs_measured,
     docs_metrics,
     docs_mmlu,
-    docs_protocols,
     docs_pruning,
     docs_results,
-    docs_streaming,
     docs_which,
 )
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+#: What makes the pages of the part "Results" that are of files alone.
+_OF_FILES = (docs_results, docs_mmlu, docs_comparisons, docs_comparison_methods)
 #: The pages of the part "Results", in its order, by path.
 TITLES = {
     **docs_bench.TITLES,
-    docs_which.PAGE: docs_which.TITLE,
-    docs_agreement.PAGE: docs_agreement.TITLE,
-    docs_pruning.PAGE: docs_pruning.TITLE,
-    docs_results.PAGE: docs_results.TITLE,
-    docs_mmlu.PAGE: docs_mmlu.TITLE,
-    docs_comparisons.PAGE: docs_comparisons.TITLE,
-    docs_comparison_methods.PAGE: docs_comparison_methods.TITLE,
+    **{one.PAGE: one.TITLE for one in (docs_which, docs_agreement, docs_pruning, *_OF_FILES)},
 }
 #: Marked lines of pages, and what is put in their place.
 MARKS: Mapping[str, Callable[[Path], str]] = {
-    **docs_streaming.MARKS,
-    **docs_protocols.MARKS,
+    **docs_measured.MARKS,
     **docs_comparisons.MARKS,
-    docs_agreement.MARK: docs_agreement.reference,
+    **{one.MARK: one.reference for one in (docs_agreement, docs_pruning, docs_comparison_methods)},
     docs_api.MARK: docs_api.index,
     docs_map.MARK: docs_map.figures,
-    **docs_beside.MARKS,
-    docs_pruning.MARK: docs_pruning.reference,
-    docs_comparison_methods.MARK: docs_comparison_methods.reference,
-    docs_annotators.MARK: docs_annotators.figures,
-    docs_annotated_images.MARK: docs_annotated_images.figures,
-    docs_cleaning.MARK: docs_cleaning.figures,
-    # Before the first measurement the mark stays, which no reader of the page sees.
-    **({docs_fabrics.MARK: docs_fabrics.figures} if (RESULTS / docs_fabrics.FILE).exists() else {}),
 }
 
 
@@ -73,18 +54,14 @@ def pages(folder: Path) -> dict[str, str]:
         "reference/metrics.md": docs_metrics.metrics_page(),
         "reference/cli.md": docs_metrics.command_line_page(),
         docs_gallery.PAGE: docs_gallery.page(),
-        docs_landing.RANKS: docs_landing.ranks_picture(),
-        docs_landing.VERDICT: docs_landing.verdict_picture(),
         docs_bibliography.PAGE: docs_bibliography.page(),
-        docs_fabrics.PICTURE: docs_fabrics.picture(),
-        docs_results.PAGE: docs_results.page(folder),
-        **docs_bench.pages(folder),
-        **docs_which.pages(folder),
-        **docs_agreement.pages(folder),
-        **docs_pruning.pages(folder),
-        docs_mmlu.PAGE: docs_mmlu.page(folder),
-        docs_comparisons.PAGE: docs_comparisons.page(folder),
-        docs_comparison_methods.PAGE: docs_comparison_methods.page(folder),
+        **{path: drawn() for path, drawn in docs_landing.PICTURES.items()},
+        **{
+            path: text
+            for one in (docs_bench, docs_which, docs_agreement, docs_pruning)
+            for path, text in one.pages(folder).items()
+        },
+        **{one.PAGE: one.page(folder) for one in _OF_FILES},
         **{f"results/{file.name}": file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.svg"))},
     }
     return {path: content for path, content in made.items() if content}

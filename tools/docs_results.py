@@ -5,67 +5,47 @@ that names it, with the picture ``NAME.svg`` if there is one; but for those that
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
-from tools.docs_tables import Row, read, table
+from tools.docs_tables import read, table
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PAGE, TITLE = "results/speed.md", "Speed and scale"
-#: Files for developers, too long for a page.
-DEVELOPERS = ("profile", "causes")
-#: What docs_agreement.py, docs_mmlu.py, docs_comparisons.py, docs_comparison_methods.py, docs_annotated_images.py,
-#: docs_annotators.py and docs_protocols.py show elsewhere.
-OWN_PAGES = (
+#: What other pages show, and what is too long for a page.
+ELSEWHERE = (
     *("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects"),
     *("comparison_power", "sequential_power", "guarantees", "audited_level"),
     *("comparison_methods", "comparison_methods_time", "annotators", "consensus", "entropy_threshold"),
-    *("annotated_images", "annotated_images_annotators"),
-    *("protocols", "protocols_published"),
-    *("agreement_coverage", "agreement_likeness"),
+    *("annotated_images", "annotated_images_annotators", "protocols", "protocols_published"),
+    *("agreement_coverage", "agreement_likeness", "causes", "machine"),
 )
-NOT_SHOWN = (*DEVELOPERS, *OWN_PAGES)
 
 
 def page(folder: Path) -> str:
-    """Return the page of the files that are in a folder; empty without one."""
-    tables = {file.stem: read(file) for file in sorted(folder.glob("*.csv")) if file.stem not in NOT_SHOWN}
-    machine = _machine(tables.pop("machine", []))
-    return speed_page(tables, machine, {file.stem for file in folder.glob("*.svg")}) if tables else ""
-
-
-def speed_page(tables: Mapping[str, Sequence[Row]], machine: str, pictures: set[str]) -> str:
-    """Return one table per benchmark."""
-    parts = [
-        f"# {TITLE}\n",
-        f"Measured by `make bench`; every table is a file in `benchmarks/results`. {machine}\n",
-    ]
+    """Return the page of the files that are in a folder, a table for each; empty without one."""
+    tables = {file.stem: read(file) for file in sorted(folder.glob("*.csv")) if file.stem not in ELSEWHERE}
+    if not tables:
+        return ""
+    facts = ", ".join(f"{name} {value}" for row in read(folder / "machine.csv") for name, value in row.items())
+    machine = f"Machine and versions: {facts}." if facts else ""
+    parts = [f"# {TITLE}\n\nMeasured by `make bench`; every table is a file in `benchmarks/results`. {machine}\n"]
     for name, rows in tables.items():
         title = name.replace("_", " ").capitalize().replace("Irs", "IRS")
-        parts.append(f"## {title}\n\n{_summary(name)}\n\n{_rows(rows)}")
-        if name in pictures:
+        cells = [["0.0" if text == "-0.0" else text or "" for text in row.values()] for row in rows]
+        shown = table(rows[0], cells) if rows else "No rows.\n"
+        parts.append(f"## {title}\n\n{_summary(name)}\n\n{shown}")
+        if (folder / f"{name}.svg").exists():
             parts.append(f"![{_summary(name)}]({name}.svg)\n")
     return "\n".join(parts)
 
 
-def _machine(rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    facts = ", ".join(f"{name} {value}" for name, value in rows[0].items())
-    return f"Machine and versions: {facts}."
-
-
 def _summary(name: str) -> str:
     """Return the first line of the docstring of the benchmark that writes the table, where there is one."""
-    for module in sorted(BENCHMARKS.glob("*.py")):
-        docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
-        if f"results/{name}.csv" in docstring:
-            return docstring.partition("\n")[0]
-    return ""
+    return next((text.partition("\n")[0] for text in _docstrings() if f"results/{name}.csv" in text), "")
 
 
-def _rows(rows: Sequence[Row]) -> str:
-    if not rows:
-        return "No rows.\n"
-    cells = [["0.0" if text == "-0.0" else text or "" for text in row.values()] for row in rows]
-    return table(rows[0], cells)
+@cache
+def _docstrings() -> list[str]:
+    modules = (ast.parse(module.read_text(encoding="utf-8")) for module in sorted(BENCHMARKS.glob("*.py")))
+    return [ast.get_docstring(module) or "" for module in modules]

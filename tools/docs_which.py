@@ -1,12 +1,14 @@
 """Which metric would we report: what follows from the verdicts of the bench, by a rule that is written down."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from demele import bench
 from demele.bench.verdicts import NOT_CHARACTERISED
-from tools.docs_bench import BENCH, LEGEND, SIGN_STYLE, View, cell, table
+from tools import docs_tables
+from tools.docs_bench import BENCH, LEGEND, View, cell, style, table
 
 PAGE, TITLE = "results/which-metric.md", "Which metric would we report?"
 #: Seconds of a call on the rows of the bench that a training loop or a sweep of settings can pay.
@@ -31,6 +33,8 @@ UNHELD = {"fails", "not applicable", NOT_CHARACTERISED}
 
 Item = Mapping[str, Any]
 
+said = partial(docs_tables.said, "which")
+
 
 def pages(_folder: Path) -> dict[str, str]:
     """Return the page of the stored rows, by path."""
@@ -39,54 +43,27 @@ def pages(_folder: Path) -> dict[str, str]:
 
 def page(view: View) -> str:
     """Return the rule, the answers, and the tables that they follow from."""
+    texts = [metric["fewer"]["text"] for metric in view.metrics.values() if metric.get("fewer")]
+    fewer = f"\n{said('fewer', texts='*, *'.join(dict.fromkeys(texts)))}" if texts else ""
     parts = [
-        "---\nhide: [toc]\n---",
-        f"# {TITLE}\n",
-        SIGN_STYLE,
-        "One metric for each property, chosen by a rule and not by taste. A metric is considered for a property that "
-        "it claims, if it falls when the property is lost (the coherence criterion of the review holds), does not fail "
-        "calibration (1 for what is perfect, 0 for what knows nothing), and at least half of all criteria apply to it. "
-        "Of these, the one that holds the largest share of the criteria that apply comes first; the quicker one, where "
-        "shares are equal. Criteria on what a metric does not claim do not apply to it. The rule is ours, and so are "
-        "the criteria; the "
-        f"[verdicts](metrics.md) behind it, and [every number]({BENCH}), can be judged by another one.\n",
-        "## The answer\n",
-        answers(view),
-        "The second column is for training loops and sweeps, where seconds count: of those considered that take at "
-        f"most {1000 * QUICK:.0f} ms on {view.data['n_samples']:,} rows. What a metric does not hold stands beside it, "
-        "since that is what to check before it is believed.\n",
-        "## All that were considered\n",
+        part
+        for name in PROPERTIES
+        for part in (f"### {name.capitalize()}\n", considered_table(view, name), not_considered(view, name))
     ]
-    fewer = dict.fromkeys(
-        view.metrics[name]["fewer"]["text"] for name in view.metrics if view.metrics[name].get("fewer")
-    )
-    if fewer:
-        parts.append(
-            f"*{'*, *'.join(fewer)}*: a call of the metric takes seconds, so that fewer are stored. Its intervals are "
-            "wider, and where they do not decide, a criterion counts as not held. Its seconds are of fewer rows.\n"
-        )
-    for name in PROPERTIES:
-        parts += [f"### {name.capitalize()}\n", considered_table(view, name), not_considered(view, name)]
-    parts += [
-        "## How each does on the traps\n",
-        f"{LEGEND}\n",
-        "The numbers are mean scores: where the scenario starts, and where it ends. *Rotation*: perfect codes, turned "
-        "by 45 degrees in pairs. *Copies*: each code once, and four times. *Dead codes*: none, and eight codes that "
-        "never vary beside perfect ones. *Noise*: codes that know nothing, with the most rows and the fewest. *Few "
-        "rows*: perfect codes, with the most rows and the fewest. *none*: at least half of the draws give no value, as "
-        "where no code says anything and the metric is undefined. Whether a change is right depends on what the metric "
-        "claims: a measure of compactness must fall on copies.\n",
-        traps_table(view),
-        "## What correction and alignment bring\n",
-        "Two defects can be mended in the score. *Wrong classes*: 30 % of the annotations of eight factors with five "
-        "classes are the next class, and that is known. "
-        "[`factor_noise=`](../howto/noisy-factors.md) corrects with method `transition`. *Rotation*: as above. "
-        "[`aligned=True`](../howto/rotated-codes.md) turns the codes towards the factors, on other rows than those it "
-        "scores. The numbers are means without the defect, and with most of it. A corrected score is to stay within "
-        "0.05, an aligned one to keep 95 %. *none*: the metric is not corrected, or not aligned.\n",
-        mended_table(view),
-    ]
-    return "\n".join(parts)
+    figures = {
+        "title": TITLE,
+        "style": style(),
+        "bench": BENCH,
+        "legend": LEGEND,
+        "answers": answers(view),
+        "milliseconds": 1000 * QUICK,
+        "rows": view.data["n_samples"],
+        "fewer": fewer,
+        "considered": "\n".join(parts),
+        "traps": traps_table(view),
+        "mended": mended_table(view),
+    }
+    return said("page", figures)
 
 
 # The rule -------------------------------------------------------------------------------------------------------------
@@ -169,13 +146,8 @@ def considered_table(view: View, claimed: str) -> str:
     lines = [["metric", "holds", "fails", "undecided", "seconds"]]
     for row in considered(view, claimed):
         own = statuses(view, row)
-        lines.append(
-            [
-                cell(view.rows[row]["title"]) + view.fewer(row),
-                *(str(len(own[status])) for status in JUDGED),
-                f"{seconds(view, row):.2g}",
-            ]
-        )
+        title = cell(view.rows[row]["title"]) + view.fewer(row)
+        lines.append([title, *(str(len(own[status])) for status in JUDGED), f"{seconds(view, row):.2g}"])
     return table(lines)
 
 
@@ -194,12 +166,8 @@ def traps_table(view: View) -> str:
     lines = [["score", *TRAPS]]
     for name, metric in view.metrics.items():
         if metric["characterised"]:
-            lines.append(
-                [
-                    f"`{name}`{view.fewer(metric['row'])}",
-                    *(_trap(view, metric, criterion) for criterion in TRAPS.values()),
-                ]
-            )
+            traps = [_trap(view, metric, criterion) for criterion in TRAPS.values()]
+            lines.append([f"`{name}`{view.fewer(metric['row'])}", *traps])
     return table(lines)
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from demele.core.outputs import write_whole
 from tools.browser import Browser
-from tools.docs_gallery import PICTURES, SHOWN, VIEWS, Shown
+from tools.docs_gallery import PICTURES, SHOWN, VIEWS, blocks
 
 #: Wide enough to be read in a column of text; telephones keep their pixels.
 WIDEST, QUALITY = 900, 60
@@ -21,14 +21,17 @@ WIDEST, QUALITY = 900, 60
 SHEET, MARGIN = (794, 1123), 53
 
 
-def write_page(item: Shown, folder: Path) -> Path:
+def write_page(name: str, folder: Path) -> Path:
     """Return the page, which is made by the lines that the gallery shows unless it exists."""
-    path = folder / f"{item.name}.html"
+    path = folder / f"{name}.html"
     if path.exists():
         return path
-    lines = item.then if item.language == "python" else item.code
-    commands = [["-c", item.code]] if item.language == "python" else []
-    commands += [["-m", "demele.cli.main", *line.split()[1:], "--quiet"] for line in lines.splitlines()]
+    commands = []
+    for language, lines in blocks(name):
+        if language == "python":
+            commands.append(["-c", lines])
+        else:
+            commands += [["-m", "demele.cli.main", *line.split()[1:], "--quiet"] for line in lines.splitlines()]
     for command in commands:
         subprocess.run([sys.executable, "-W", "ignore", *command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return path
@@ -77,14 +80,12 @@ def main() -> int:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for item in SHOWN:
-        if names and item.name not in names:
-            continue
-        page = write_page(item, folder)
+    for name in names or SHOWN:
+        page = write_page(name, folder)
         with Browser() as browser:
             for view, png in pictures(page, browser).items():
-                write_whole(PICTURES / f"{item.name}-{view}.webp", compressed(png))
-        print(item.name, page.stat().st_size)
+                write_whole(PICTURES / f"{name}-{view}.webp", compressed(png))
+        print(name, page.stat().st_size)
     return 0
 
 

@@ -4,7 +4,6 @@ import csv
 import re
 from pathlib import Path
 
-from tools import docs_annotated_images as images
 from tools import docs_comparison_methods as docs
 from tools.docs_pages import RESULTS
 
@@ -144,7 +143,7 @@ def test_images_stand_beside_with_both_kinds_of_noise(tmp_path: Path) -> None:
     feature = {**ROW, "data": "clutter, level 1", "n_type_1": "7", "type_1": "1.25"}
     rows = [feature, {**feature, "noise_kind": "uniform", "n_type_1": "2", "type_1": "0.5"}]
     rows += [{**feature, "method": "cleaned(s=0.6, e=0.1)"}, {**feature, "noise": "0.1", "type_2": ""}]
-    with (tmp_path / images.ROWS).open("w", encoding="utf-8", newline="") as file:
+    with (tmp_path / docs.IMAGES).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(feature))
         writer.writeheader()
         writer.writerows(rows)
@@ -154,19 +153,4 @@ def test_images_stand_beside_with_both_kinds_of_noise(tmp_path: Path) -> None:
     assert f"### Noise of fabrics{head}| classic | 1.25 / 2.00 | 1.25 / – |" in page
     assert f"### Uniform noise, on the same images{head}| classic | 0.50 / 2.00 |  |" in page
     assert "under uniform noise: `classic` 14 and 2." in page
-    assert images.section(tmp_path / "nowhere") == images.figures(tmp_path) == ""
-
-
-def test_annotators_are_a_table(tmp_path: Path) -> None:
-    row = {"images": "digits", "size": "8x8", "n": "1797", "annotators": "100", "fabrics trained": "40"}
-    row |= {"lowest error": "0.01", "median error": "0.1", "highest error": "0.39", "disagreement": "0.3"}
-    row |= {"images without a wrong vote": "51", "rates of 1 to 30 % made exactly": "30"}
-    row |= {"seconds": "60.1", "CPU seconds": "110.2"}
-    with (tmp_path / images.ANNOTATORS).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(row))
-        writer.writeheader()
-        writer.writerow(row)
-    found = images.figures(tmp_path)
-    assert found.startswith("|  | digits (8x8, 1,797 images) |\n")
-    assert "| annotators, of fabrics trained | 100, 40 |" in found
-    assert "| 110.2, 60.1 |" in found
+    assert docs.images(tmp_path / "nowhere") == ""

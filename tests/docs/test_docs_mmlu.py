@@ -43,7 +43,7 @@ def pair(
 
 
 def text(pairs: list[dict[str, str]]) -> str:
-    return docs_mmlu._page(
+    return docs_mmlu.page_of(
         [METHOD, {**METHOD, "questions": "all together"}], [RANK], pairs, [SUBJECT, {**SUBJECT, "wrong labels": "0"}]
     )
 
@@ -61,9 +61,9 @@ def test_counts_come_from_the_rows() -> None:
 
 
 def test_a_wrong_choice_is_told() -> None:
-    assert "No method ever chose" in docs_mmlu._methods([METHOD], "by subject")
+    assert "No method ever chose" in docs_mmlu.methods_part([METHOD], "by subject")
     wrong = {**METHOD, "method": "reckless", "knows": "all", "chosen though not better": "1.50"}
-    told = docs_mmlu._methods([METHOD, wrong], "by subject")
+    told = docs_mmlu.methods_part([METHOD, wrong], "by subject")
     assert "Most often, reckless (all) chose" in told
     assert "1.50 times on average" in told
     assert "(1: 91 of 100). Repeats: 3." in told

@@ -139,6 +139,6 @@ def test_the_check_of_contrast_finds_what_is_pale(tmp_path: Path, shown: browser
 
 
 def test_the_gallery_has_its_pictures_and_stays_small() -> None:
-    wanted = {f"{item.name}-{view}.webp" for item in SHOWN for view in VIEWS}
+    wanted = {f"{name}-{view}.webp" for name in SHOWN for view in VIEWS}
     assert {path.name for path in PICTURES.iterdir()} == wanted
     assert sum(path.stat().st_size for path in PICTURES.iterdir()) < 4_000_000
