@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +14,14 @@ import pytest
 
 import demele
 from demele import labels
+from demele.core.bibliography import bibliography
 from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
-from demele.report.document import Document, Strips
-from demele.report.renderers.tables import figures_of
+from demele.report.document import Document, Strips, Table
+from demele.report.renderers.tables import blocks_of, figures_of, table_of
+from demele.report.written import FORMAT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,34 @@ def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
     assert result.plot().get_title(loc="left") == figures_of(result.document())[0].caption
     assert "<table" in result._repr_html_()
     assert max(map(len, str(result).splitlines())) <= 80
+
+
+#: What sections of pages are called, in their order.
+TITLES = (
+    *("Scores", "Measures", "Ranking", "Each classifier", "Code-factor matrix", "Pairwise results", "Criteria"),
+    *("Agreement matrix", "Values per factor and code", "Classes", "Annotators", "Disagreements", "Confusion matrix"),
+    *("Curves", "Traversals", "Label errors", "Audit plan", "Sensitivity to other factors", "Aligned scores"),
+    *("Corrected scores", "Published results", "Models", "Structure", "Training", "Data", "Glossary"),
+)
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
+def test_documents_keep_the_rules(result: Result) -> None:
+    document = result.document()
+    titles = [section.title for section in document.sections]
+    assert titles == sorted(titles, key=TITLES.index)
+    assert len(set(titles)) == len(titles)
+    said = (document.headline, *document.sentences, " ".join(document.methods))
+    assert len(document.sentences) <= 4
+    assert [text for text in said for one in re.split(r"(?<=[.;:]) ", text) if len(one.split()) > 25] == []
+    assert all(one[-1] in ".?!" for one in (document.headline, *document.sentences))
+    blocks = list(blocks_of(document))
+    tables = [one for one in blocks if isinstance(one, Table)] + list(map(table_of, figures_of(document)))
+    assert [form for table in tables for form in table.columns.values() if not FORMAT.fullmatch(form)] == []
+    captions = [one.caption for one in blocks if isinstance(one, Table)]
+    assert len(set(captions)) == len(captions)
+    cited = [key.removeprefix("@") for text in document.methods for key in re.findall(r"@[\w:.+-]+", text)]
+    assert set(cited) <= {*bibliography(), "demele"}
 
 
 def test_results_leave_their_repr_to_the_base() -> None:

@@ -162,8 +162,13 @@ def test_a_cell_of_a_heat_map_shows_its_rows(opened: Browser) -> None:
         opened.value("document.querySelector('dialog canvas').getAttribute('aria-label')")
         == "z1 against slant, 200 rows"
     )
-    painted = "document.querySelector('dialog canvas').getContext('2d').getImageData(0, 0, 560, 420).data.some(Boolean)"
-    assert opened.value(painted)
+    painted = (
+        "(() => { const pen = document.querySelector('dialog canvas').getContext('2d');"
+        "const data = pen.getImageData(0, 0, 560, 420).data;"
+        "const at = data.findIndex((part, place) => place % 4 === 3 && part > 170) - 3;"
+        "return [...data.slice(at, at + 3)] })()"
+    )
+    assert opened.value(painted) == pytest.approx([0, 114, 178], abs=3)  # the first colour of the palette
 
 
 def test_lines_tell_their_values(opened: Browser) -> None:

@@ -305,7 +305,7 @@ def plain(value: Any) -> Any:
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
         frame = value if value.index.names == [None] and value.index.dtype.kind in "iu" else value.reset_index()
         return plain(frame.to_dict(orient="records"))
-    return str(value)
+    return plain(value.to_dict()) if hasattr(value, "to_dict") else str(value)
 
 
 def _fields(value: Any) -> "list[dataclasses.Field[Any]]":

@@ -148,16 +148,16 @@ const scatter = async (data, across, up) => {
   const canvas = make("canvas", "", { width: 560, height: 420 });
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${up} against ${across}, ${x.length} rows`);
+  const range = (name) => `${name}: ${columns[name].low} to ${columns[name].high}`;
+  open(make("h4", `${up} against ${across}`), canvas, make("p", `Across, ${range(across)}. Up, ${range(up)}. ${x.length.toLocaleString("en")} rows.`));
   const pen = canvas.getContext("2d");
-  pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--c0");
+  pen.fillStyle = getComputedStyle(canvas).color;
   pen.globalAlpha = Math.max(0.08, Math.min(0.7, 120 / x.length));
   x.forEach((at, row) => {
     pen.beginPath();
     pen.arc(20 + at * 2.04, 400 - y[row] * 1.49, 3, 0, 7);
     pen.fill();
   });
-  const range = (name) => `${name}: ${columns[name].low} to ${columns[name].high}`;
-  open(make("h4", `${up} against ${across}`), canvas, make("p", `Across, ${range(across)}. Up, ${range(up)}. ${x.length.toLocaleString("en")} rows.`));
 };
 
 // Grids: one stop of the Tab key, arrows inside, a cell is read aloud

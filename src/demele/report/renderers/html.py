@@ -244,7 +244,8 @@ def _matrix(one: Matrix) -> Html:
         return h("td", pill_of(pill) if pill else None, data_for=f"{key}-{row}-{column}" if known else None)
 
     grid = _grid(one, ([cell(i, j) for j in range(len(one.columns))] for i in range(len(one.rows))), "")
-    signs = (h("span", h("b", sign), " ", meaning) for sign, meaning in one.signs.items())
+    pills = {pill.text: pill for pill in one.cells.values()}
+    signs = (h("span", pill_of(pills.get(sign, Pill(sign))), meaning) for sign, meaning in one.signs.items())
     return _captioned(
         one.caption, grid, h("p", signs, class_="legend") if one.signs else h(""), _evidence(one, key), kind="matrix"
     )
