@@ -202,7 +202,7 @@ def test_table_on_a_terminal_json_elsewhere(
 
 def test_labels_are_not_predictions(demele: Program, labels_folder: Path) -> None:
     run = demele("assess", "data.csv::label", "data.csv::label")
-    assert "warning: data.csv::label is given as PREDICTIONS and as labels: judged against itself" in run.err
+    assert "warning: data.csv::label is given twice: judged against itself" in run.err
     assert demele("assess", "data.csv::label", "data.csv::label", "--quiet").err == ""
 
 

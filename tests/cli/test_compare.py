@@ -234,9 +234,9 @@ def test_report_holds_the_decision(demele: Program, labels_folder: Path) -> None
 def test_a_classifier_against_itself(demele: Program, labels_folder: Path) -> None:
     run = demele("compare", "old.npy", "old.npy", "label.npy")
     assert json.loads(run.out)["verdict"] == "undecided"
-    assert run.err == "demele: warning: old.npy is given as ESTABLISHED and as CANDIDATE: compared with itself\n"
+    assert run.err == "demele: warning: old.npy is given twice: judged against itself\n"
     run = demele("compare", "old.npy", "label.npy", "label.npy")
-    assert "label.npy is given as CANDIDATE and as LABELS: judged against itself" in run.err
+    assert "label.npy is given twice: judged against itself" in run.err
 
 
 # Several ---------------------------------------------------------------------------------------------------------
@@ -622,8 +622,8 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         ((*PAIR, "--method", "label-free", "--reference", "short.csv::new"), "--reference: expected 600 rows, as many"),
         ((*PAIR, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
         ((*PAIR, "--correction", "holm"), "--correction: is for several models"),
-        ((*PAIR, "--names", "a"), "--names: expected two different names, such as old,new, got 'a'"),
-        ((*PAIR, "--names", "a,a"), "--names: expected two different names"),
+        ((*PAIR, "--names", "a"), "--names: expected 2 different names, such as old,new, got 'a'"),
+        ((*PAIR, "--names", "a,a"), "--names: expected 2 different names"),
         ((*PAIR, "--batch", "3"), "--batch: is for --ask"),
         ((*PAIR, "--ask", "x.csv", "--batch", "0"), "--batch: expected a number of rows from 1, got 0"),
         ((*PAIR, "--ask", "x.xlsx"), "--ask: expected a file called .csv, for the expert to fill in, got x.xlsx"),
@@ -633,7 +633,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         ((*PAIR, "--ask", "x.csv", "--true-labels", "true.npy"), "--true-labels: has no part in --ask; leave it out"),
         ((*SEVERAL, "--ask", "x.csv"), "--ask: is for one established classifier and one candidate"),
         ((*SEVERAL, "--correction", "half"), "--correction: expected one of holm, bonferroni, none, got 'half'"),
-        ((*SEVERAL, "--names", "a,b"), "--names: is for two classifiers; several are called by their columns"),
+        ((*SEVERAL, "--names", "a,b"), "--names: expected 3 different names"),
         (("old.npy", "label.npy"), "old.npy: expected the predictions of at least 2 models, one column each, got 1"),
         (("scores.npy", "label.npy"), "scores.npy: expected a column of classes per model; of probabilities or scores"),
         (("data.csv::old,label", "data.csv::label"), "label is given as a model and as LABELS"),
@@ -641,7 +641,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         ((*PAIR, "--noise-rate", "5%"), "a share of the labels, such as 0.05, got '5%'; for 5% write 0.05"),
         ((*PAIR, "--noise-rate", "x%"), "a share of the labels, such as 0.05, got 'x%' ("),
         (("--demo", "--audit", "data.csv"), "--demo: brings its own data; leave out --audit"),
-        (("--demo", "--names", "a,b"), "--names: is for two classifiers"),
+        (("--demo", "--names", "a,b"), "--demo: brings its own data; leave out --names"),
         (("--demo", "--method", "bounded"), "method 'bounded' needs --noise-rate R"),
     ],
 )

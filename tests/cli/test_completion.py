@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -90,30 +89,6 @@ def kind_of(action: argparse.Action) -> str:
 def test_an_option_has_values_of_one_kind_or_a_reason() -> None:
     several = {flag: dict(by_kind) for flag, by_kind in kinds().items() if len(by_kind) > 1}
     assert set(several) == set(DIFFERENT), several
-
-
-@pytest.mark.parametrize(
-    ("command", "old", "new"),
-    [
-        (("fabric", "prune"), "--level", "--remove"),
-        (("fabric", "train"), "--checkpoint", "--output"),
-        (("noise", "estimate"), "--missing", "--no-answer"),
-        (("noise", "estimate"), "--annotators", "--each-annotator"),
-    ],
-)
-def test_old_names_are_hidden_and_mean_the_new_ones(command: tuple[str, str], old: str, new: str) -> None:
-    parser: Any = _parser()
-    for word in command:
-        (actions,) = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-        parser = actions.choices[word]
-    held = {flag: action for action in parser._actions for flag in action.option_strings}
-    assert held[old].help == argparse.SUPPRESS
-    assert held[old].dest == held[new].dest
-    namespace = argparse.Namespace()
-    values = [] if held[new].nargs == 0 else "links"
-    held[old](parser, namespace, values, old)
-    assert getattr(namespace, held[new].dest) == (values or True)
-    assert namespace.old_names == [(old, new)]
 
 
 # Standard input -------------------------------------------------------------------------------------------------------

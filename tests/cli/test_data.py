@@ -93,7 +93,7 @@ def test_clutter_is_made_as_hard_and_as_large_as_is_asked_for(demele: Program, t
             ("make", "room", "--counts", "1,2", "--output", "a.npz"),
             "--counts: expected 6 numbers of values, of floor_hue",
         ),
-        (("make", "room", "--counts", "1,b", "--output", "a.npz"), "expected whole numbers such as 3,6,8,12,12"),
+        (("make", "room", "--counts", "1,b", "--output", "a.npz"), "expected whole numbers, such as 1,10,100"),
         (("make", "squares", "--counts", "1", "--output", "a.npz"), "--counts: squares take as many places as"),
         (
             ("make", "clutter", "--counts", "10", "--output", "a.npz"),

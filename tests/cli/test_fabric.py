@@ -241,7 +241,7 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
         (("--layers", 0), "--layers: expected a whole number >= 1, got 0"),
         (("--labels", "lab.csv", "--factor", "glyph"), "--factor: --labels gives the classes; leave one of them out"),
         (("--images", 1), "--images: expected a whole number >= 2, got 1"),
-        (("--milestones", "a"), "expected epochs, such as 6,8, got 'a'"),
+        (("--milestones", "a"), "expected whole numbers, such as 1,10,100, got 'a'"),
         (("--device", "tpu"), "--device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"),
     ],
 )

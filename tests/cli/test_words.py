@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from demele.cli.main import _parser
-from demele.cli.options import check_shared, told_by
+from demele.cli.options import told_by
 from demele.core.errors import FormatError, InputError
 from demele.core.sentences import arg, give, in_code, sentence, setting
 
@@ -73,36 +73,3 @@ def test_nobody_is_told_to_give_what_a_signature_decides() -> None:
         == "rmig needs them; give --codes-std FILE"
     )
     assert say(InputError("reg_dim", "odd")) == "--reg-dim: odd"
-
-
-@pytest.mark.parametrize(
-    ("line", "name", "new"),
-    [
-        ("score c f --sample 10", "rows", "--rows"),
-        ("audit l --size 10", "rows", "--rows"),
-        ("noise add l --rate 0.1", "noise_rate", "--noise-rate"),
-        ("noise clean l f --true t", "true_labels", "--true-labels"),
-        ("noise estimate --true t --given g", "true_labels", "--true-labels"),
-        ("bench metrics --samples 100", "rows", "--rows"),
-        ("bench comparisons --labels l", "true_labels", "--true-labels"),
-        ("bench comparisons --rates 0.1", "noise_rate", "--noise-rate"),
-    ],
-)
-def test_old_names_go_on_working_and_say_what_they_are_now(
-    line: str, name: str, new: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    old = next(word for word in line.split() if word.startswith("--") and word != "--given")
-    assert getattr(_arguments(line), name) == getattr(_arguments(line.replace(old, new)), name) is not None
-    check_shared(_arguments(line))
-    assert capsys.readouterr().err == f"demele: warning: {old} is now called {new}; the old name will go\n"
-    check_shared(_arguments(f"{line} --quiet"))
-    assert capsys.readouterr().err == ""
-
-
-def test_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        _parser().parse_args(["bench", "comparisons", "--help"])
-    shown = capsys.readouterr().out
-    assert "--true-labels" in shown
-    assert "--labels" not in shown
-    assert "--rates" not in shown

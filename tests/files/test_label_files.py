@@ -11,7 +11,7 @@ import pytest
 
 from demele.cli.main import main
 from demele.core.errors import DemeleError, FormatError, InputError
-from demele.files.audit_files import Answers, answers_text, read_audit
+from demele.files.audit_files import answers_text, read_answers, read_audit
 from demele.files.label_files import (
     classes_named,
     column,
@@ -313,7 +313,7 @@ def test_what_is_no_audit_is_refused(
 def test_a_file_without_names_is_no_audit(tmp_path: Path, warned: list[str]) -> None:
     np.save(tmp_path / "a.npy", np.zeros((3, 2), int))
     with pytest.raises(FormatError, match="got no names of columns"):
-        Answers(str(tmp_path / "a.npy"), NUMBERS, warned.append)
+        read_answers(str(tmp_path / "a.npy"), NUMBERS, warned.append)
 
 
 # Cleanings -------------------------------------------------------------------------------------------------------

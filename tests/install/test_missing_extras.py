@@ -32,6 +32,11 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
             "reading a.parquet needs pyarrow: install it with  pip install 'demele[parquet]'",
         ),
         (
+            "zstandard",
+            "unpacking run.eval",
+            "unpacking run.eval needs zstandard: install it with  pip install 'demele[logs]'",
+        ),
+        (
             "cleanlab.filter",
             "method 'confident'",
             "method 'confident' needs cleanlab: install it with  pip install 'demele[cleaning]'",

@@ -10,12 +10,11 @@ from demele.cli.options import option, refuse
 from demele.cli.sheets import check_sheet
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
-from demele.files.audit_files import TRUE, Answers, answers_text
-from demele.files.expert_sheets import ANSWER, SheetKey, new_key, write_sheet
+from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
+from demele.files.expert_sheets import ANSWER, new_key, write_sheet
 from demele.files.label_files import class_texts, in_file
 from demele.files.sheet_answers import read_sheet
 from demele.files.table_files import Warn, first_row, text_of
-from demele.files.workbooks import Cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     from demele.evaluation import SequentialComparison
 
-#: Column of the file that says which comparison asks.
-_COMPARISON = "comparison"
 #: Rows that are asked for at a time.
 _BATCH = 20
 
@@ -50,8 +47,6 @@ def check_ask(arguments: argparse.Namespace) -> None:
     if arguments.ask is None:
         refuse(arguments, ("batch", "blind", "keep"), "is for --ask")
         return
-    if len(arguments.files) != 3:
-        raise InputError("--ask: is for one established classifier and one candidate")
     if arguments.method not in (None, "sequential"):
         raise InputError(f"--ask: is for --method sequential, got {arguments.method}")
     if arguments.measure not in (None, "accuracy"):
@@ -72,7 +67,16 @@ def check_ask(arguments: argparse.Namespace) -> None:
 
 
 def asked_labels(
-    comparison: "SequentialComparison", path: Path, given: "NDArray[Any]", warn: Warn, *, batch: int | None = None
+    comparison: "SequentialComparison",
+    path: Path,
+    given: "NDArray[Any]",
+    warn: Warn,
+    *,
+    kept: "pd.DataFrame | None" = None,
+    seed: int = 0,
+    classes: Sequence[object] | None = None,
+    batch: int | None = None,
+    as_known: AsKnown | None = None,
 ) -> str:
     """Tell a comparison the answers that the file holds, and add rows to it if the verdict is open.
 
@@ -86,8 +90,16 @@ def asked_labels(
         What LABELS holds.
     warn : callable
         Tells of answers that do not count yet.
+    kept : DataFrame of n rows, optional
+        What the expert is shown, in a sheet that has neither labels nor predictions.
+    seed : int
+        Of the keys, and of the order of the rows in the sheet.
+    classes : sequence, optional
+        Further classes that an answer in the sheet may be.
     batch : int, optional
         Rows that should wait for an answer; 20 if not given.
+    as_known : callable, optional
+        Of answers in words, which may be any text.
 
     Returns
     -------
@@ -99,13 +111,16 @@ def asked_labels(
     InputError
         If the rows of the file were asked for another comparison.
     """
-    batch = batch or _BATCH
-    key = str(comparison.to_dict()["digest"])
-    asked, waiting = 0, 0
-    if path.exists():
-        answers = Answers(str(path), given, warn)
-        asked, waiting = answers.rows.size, int((~(answers.known | answers.unclear)).sum())
-        if answers.single(_COMPARISON) != key or answers.rows.tolist() != comparison.ask(asked).tolist():
+    batch, digest, column = batch or _BATCH, str(comparison.to_dict()["digest"]), TRUE if kept is None else ANSWER
+    answers: Answers | None = None
+    if path.exists() and kept is None:
+        answers = read_answers(str(path), given, warn, as_known)
+    elif path.exists():
+        answers = read_sheet(path, given, classes=classes, as_known=as_known)
+    asked = 0 if answers is None else answers.rows.size
+    waiting = 0 if answers is None else int((~(answers.known | answers.unclear)).sum())
+    if answers is not None:
+        if answers.comparison != digest or answers.rows.tolist() != comparison.ask(asked).tolist():
             raise InputError(
                 f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
                 "--target, noise or --seed); give the same ones, or another --ask FILE"
@@ -114,72 +129,30 @@ def asked_labels(
     if not comparison.done and waiting < batch:
         rows = comparison.ask(batch)[waiting:]
         waiting += rows.size
-        _add_rows(path, rows, given, first=asked + 1, key=key)
-    return _progress(comparison, waiting, path)
-
-
-def asked_in_sheet(
-    comparison: "SequentialComparison",
-    path: Path,
-    given: "NDArray[Any]",
-    kept: "pd.DataFrame",
-    *,
-    seed: int,
-    classes: "Sequence[object] | None" = None,
-    batch: int | None = None,
-) -> str:
-    """Do as :func:`asked_labels`, with a sheet in which the expert sees neither labels nor predictions.
-
-    Parameters
-    ----------
-    kept : DataFrame of n rows
-        What the expert is shown.
-    seed : int
-        Of the keys, and of the order of the rows in the sheet.
-    classes : sequence, optional
-        Further classes that an answer may be.
-    comparison, path, given, batch
-        As there.
-    """
-    batch, digest = batch or _BATCH, str(comparison.to_dict()["digest"])
-    key: SheetKey | None = None
-    cells: list[Cells] = []
-    waiting = 0
-    if path.exists():
-        answers = read_sheet(path, given, classes=classes)
-        key, cells = answers.key, answers.cells
-        if key.comparison != digest or answers.rows.tolist() != comparison.ask(answers.rows.size).tolist():
-            raise InputError(
-                f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
-                "--target, noise or --seed); give the same ones, or another --ask FILE"
-            )
-        known = answers.known
-        waiting = int((~(known | answers.unclear)).sum())
-        if known.any():
-            with in_file(str(path), labels=f"column {ANSWER}"):
-                comparison.tell(answers.rows[known], [label for label in answers.labels if label is not None])
-        comparison.pass_over(answers.rows[answers.unclear])
-    if not comparison.done and waiting < batch:
-        rows = comparison.ask(batch)[waiting:]
-        waiting += rows.size
-        key = new_key(rows, given, "sequential", seed=seed, before=key, comparison=digest)
-        write_sheet(path, key, kept, classes=class_texts([*given.tolist(), *(classes or ())]), held=cells)
-    return _progress(comparison, waiting, path, ANSWER)
+        if kept is None:
+            _add_rows(path, rows, given, first=asked + 1, key=digest)
+        else:
+            before, cells = (None, []) if answers is None else (answers.key, answers.cells)
+            key = new_key(rows, given, "sequential", seed=seed, before=before, comparison=digest)
+            offered = class_texts([*given.tolist(), *(classes or ())]) if as_known is None else ()
+            write_sheet(path, key, kept, classes=offered, held=cells)
+    return _progress(comparison, waiting, path, column)
 
 
 def _tell(comparison: "SequentialComparison", answers: Answers, warn: Warn) -> None:
     """Tell the comparison the answers that there are; those after a gap wait until it is filled."""
-    with in_file(answers.text, labels=f"column {TRUE}"):
+    with in_file(answers.text, labels=f"column {answers.column}"):
         if answers.known.any():
-            comparison.tell(answers.rows[answers.known], answers.labels[answers.known])
+            labels = [label for label in answers.labels if label is not None]
+            comparison.tell(answers.rows[answers.known], labels)
         comparison.pass_over(answers.rows[answers.unclear])
     used = comparison.labels_used
     later = int((answers.known | answers.unclear)[used:].sum())
     if later and not comparison.done:
-        warn(f"{answers.text}: row {answers.rows[used]} has no answer; the {later} after it count once it has")
+        warn(f"{answers.text}: {answers.names[used]} has no answer; the {later} after it count once it has")
 
 
-def _progress(comparison: "SequentialComparison", waiting: int, path: Path, column: str = TRUE) -> str:
+def _progress(comparison: "SequentialComparison", waiting: int, path: Path, column: str) -> str:
     used = comparison.labels_used
     answers = f"{used} answer{'' if used == 1 else 's'}"
     rows = f"the row that has no {column}" if waiting == 1 else f"the {waiting} rows that have no {column}"
@@ -203,5 +176,5 @@ def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first:
         held = text_of(path)
         delimiter, head = first_row(path)
         held = held if held.endswith("\n") else held + "\n"
-    more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)
+    more = answers_text(rows, given, "sequential", first=first, more={COMPARISON: key}, head=head, delimiter=delimiter)
     write_whole(path, held + more, replace=bool(held))

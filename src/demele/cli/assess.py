@@ -1,25 +1,17 @@
 """``demele assess``: one classifier, and labels that may be wrong."""
 
 import argparse
+from functools import partial
 from typing import Any
 
 from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
-from demele.cli.options import command, given, option, told_by
-from demele.cli.output import (
-    FORMATS_FOR_PAPERS,
-    as_text,
-    emit,
-    format_of,
-    say_written,
-    tell_notes,
-    warned,
-    warnings_in_one_line,
-    write_methods,
-)
-from demele.cli.several_files import add_joining, is_joined, joined
+from demele.cli.options import command, option, told_by
+from demele.cli.output import FORMATS_FOR_PAPERS, deliver, warned, warnings_in_one_line
+from demele.cli.several_files import add_joining, read_models
 from demele.cli.targets import check_targets
-from demele.core.errors import InputError
-from demele.files.label_files import column, in_one_vocabulary, label_column, name_of, suggesting_classes
+from demele.core.errors import InputError, shortened
+from demele.files.label_files import name_of, suggesting_classes
+from demele.files.log_sets import is_log
 
 _DESCRIPTION = """\
 Measure a classifier on labels that may be wrong: accuracy, precision, recall and F as the labels show them,
@@ -54,8 +46,9 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         examples=_EXAMPLES,
         called=CALLED,
     )
-    parser.add_argument("predictions", metavar="PREDICTIONS", help="the predicted class of each row")
-    parser.add_argument("labels", metavar="LABELS", nargs="?", help="the given label of each row; logs bring theirs")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="PREDICTIONS LABELS, one class in each row; or logs of one model"
+    )
     add_joining(parser)
     add_knowledge(parser)
     option(parser, "--level")
@@ -66,54 +59,30 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from demele import evaluation
-    from demele.core.labelled import read_labels
     from demele.report.terminal.labels import assessment_table
 
-    files = [
-        getattr(arguments, name)
-        for name in ("predictions", "labels", "transition", "audit", "second_audit", "true_labels", "groups")
-    ]
+    options = ("transition", "audit", "second_audit", "true_labels", "groups")
+    files = [*arguments.files, *(getattr(arguments, name) for name in options)]
     check_targets(arguments, ("report", "output", "methods"), files=files)
     check_knowledge(arguments)
     warn, words = warned(arguments.quiet), told_by(arguments)
-    if arguments.predictions in (arguments.labels, arguments.true_labels):
-        warn(f"{arguments.predictions} is given as PREDICTIONS and as labels: judged against itself")
-    both = [text for text in (arguments.predictions, arguments.labels) if text is not None]
-    if is_joined(arguments, both):
-        found = joined(arguments, both, warn)
-        columns: dict[str, Any] = {"predictions": next(iter(found.predictions.values())), "labels": found.labels}
-        columns |= {name: column(text, warn) for name, text in given(arguments, "true_labels").items()}
-        columns = in_one_vocabulary(columns)
-        classes: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
-    elif arguments.labels is None:
+    if len(arguments.files) < 2 and not is_log(arguments.files[0]):
         if arguments.true_labels is not None:
             raise InputError(
                 "--true-labels: stands beside the given LABELS; without them, give the true labels as LABELS: "
                 "demele assess PREDICTIONS TRUE_LABELS"
             )
         raise InputError("the following arguments are required: LABELS; only logs bring their labels")
-    else:
-        read, classes = given(arguments, "predictions", "labels", "true_labels"), {}
-        columns = in_one_vocabulary(
-            {name: (column if name == "predictions" else label_column)(text, warn) for name, text in read.items()}
+    found, columns = read_models(arguments, arguments.files, warn, names=[name_of(arguments.files[0])])
+    if len(found.predictions) != 1:
+        raise InputError(
+            f"expected one model, got {', '.join(map(shortened, found.predictions))}; demele compare ranks several"
         )
-    known = classes | read_knowledge(
-        arguments, read_labels(columns["labels"], "labels"), warn, [columns["predictions"]]
-    )
-    with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
-        assessment = evaluation.assess(**columns, **known)
-    kind = format_of(arguments.format, arguments.output, papers=True)
-    if kind == "csv":
-        tell_notes(assessment.notes, warn, words)
-    name = name_of(arguments.predictions)
-    text = as_text(
-        kind,
-        table=lambda: assessment_table(assessment.to_dict(), name=name, output=arguments.output, words=words),
-        data=assessment.to_dict,
-        frame=assessment.to_frame,
-    )
-    if arguments.report is not None:
-        assessment.to_html(arguments.report)
-    write_methods(arguments.methods, assessment.to_dict)
-    emit(text, arguments.output)
-    say_written(arguments, report="report written to", methods="methods written to")
+    ((name, predictions),) = found.predictions.items()
+    known = read_knowledge(arguments, found, warn) | columns
+    if found.open:  # measures of single texts
+        known |= {"per_class": False, "average": ()}
+    with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes([predictions, found.labels]):
+        assessment = evaluation.assess(predictions, found.labels, **known)
+    table = partial(assessment_table, name=name, output=arguments.output, words=words)
+    deliver(arguments, assessment, words, table=lambda: table(assessment.to_dict()))

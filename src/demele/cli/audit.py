@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, option
 from demele.cli.output import emit, log, warned
+from demele.cli.several_files import read_models
 from demele.cli.sheets import check_sheet, kept_columns
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.files.audit_files import DRAW, LEAST, PROBABILITY, ROW, TRUE, answers_text
 from demele.files.expert_sheets import ANSWER, key_path, new_key, write_sheet
 from demele.files.label_files import class_texts, column, in_file, in_one_vocabulary, models
-from demele.files.prediction_sets import is_log, read_predictions
+from demele.files.log_sets import is_log
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from demele.files.prediction_sets import PredictionSet
     from demele.labels import AuditPlan
 
 _DESCRIPTION = """\
@@ -41,6 +43,7 @@ examples:
   demele compare data.csv::a data.csv::b data.csv::label --audit audit.csv
   demele audit data.csv::label --rows 200 --blind --keep id,text --output sheet.xlsx
   demele compare data.csv::a data.csv::b data.csv::label --audit sheet.xlsx
+  demele audit old.eval new.eval --rows 200 --doubt --blind --output sheet.xlsx     (logs; the sheet shows the question)
 
 About 200 rows say within a few percent how many labels are wrong; to compare classifiers, draw 250 or more.
 Exit status: 0 done, 2 a mistake in the arguments or the data.
@@ -58,14 +61,18 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         examples=_EXAMPLES,
         called={"labels": "LABELS", "predictions": "PREDICTIONS"},
     )
-    parser.add_argument("labels", metavar="LABELS", help="the given label of each row")
-    option(parser, "--rows", old="--size", argument="size", metavar="K", help="rows to label (needed)")
+    parser.add_argument("files", metavar="LABELS", nargs="+", help="the given label of each row; or logs of models")
+    option(parser, "--rows", argument="size", metavar="K", help="rows to label (needed)")
     option(
         parser,
         "--doubt",
+        nargs="?",
+        const="",
         metavar="PREDICTIONS",
-        help="predictions of several models, one column each: rows on which they disagree are drawn more often",
+        help="predictions of several models, one column each: rows on which they disagree are drawn more often; logs: "
+        "give it without a value",
     )
+    option(parser, "--common", "--filter")
     option(parser, "--keep", "--blind")
     option(parser, "--seed", default=0)
     option(
@@ -85,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.rows is None:
         raise InputError("--rows: expected how many rows the expert should label, such as --rows 200")
     kept = None if arguments.keep is None or "::" not in arguments.keep else arguments.keep
-    read = check_targets(arguments, ("output",), files=(arguments.labels, arguments.doubt, kept))
+    read = check_targets(arguments, ("output",), files=(*arguments.files, arguments.doubt or None, kept))
     if arguments.blind:
         if arguments.format is not None:
             raise InputError("--format: the sheet of --blind is written as its name says: .csv, .tsv or .xlsx")
@@ -93,13 +100,26 @@ def _run(arguments: argparse.Namespace) -> None:
     elif arguments.keep is not None:
         raise InputError("--keep: says what an expert is shown in the sheet of --blind, which is not given")
     warn = warned(arguments.quiet)
-    labels = read_labels(_labels(arguments.labels, warn), "labels")
+    files, logs = arguments.files, None
+    several: dict[str, Any] = {}
+    if any(map(is_log, files)):
+        logs, _ = read_models(arguments, [*files, *([arguments.doubt] if arguments.doubt else [])], warn)
+        if logs.graded:
+            raise InputError(
+                f"{files[0]}: says only whether answers were right, not which they are: there is no label to audit"
+            )
+        labels, several = read_labels(logs.labels, "labels"), logs.predictions
+    elif len(files) > 1 or arguments.filter or arguments.common or arguments.doubt == "":
+        raise InputError(f"{files[-1]}: is no log; an audit takes one file of LABELS, and --doubt PREDICTIONS")
+    else:
+        labels = read_labels(column(files[0], warn), "labels")
+        if arguments.doubt is not None:
+            several = models(arguments.doubt, warn, labels=files[0])
     weights = None
     if arguments.doubt is not None:
-        several = models(arguments.doubt, warn, labels=arguments.labels)
         if len(several) < 2:
             raise InputError(f"--doubt: expected the predictions of at least 2 models, got {len(several)}")
-        with in_file(arguments.doubt):
+        with in_file(arguments.doubt or "--doubt"):
             weights = doubt(in_one_vocabulary(several))
         if weights.size != labels.size:
             raise InputError(
@@ -108,7 +128,7 @@ def _run(arguments: argparse.Namespace) -> None:
             )
     plan = draw_audit(labels.size, arguments.rows, doubt=weights, seed=arguments.seed)
     if arguments.blind:
-        _write_sheet(arguments, plan, labels, warn)
+        _write_sheet(arguments, plan, labels, logs, warn)
         return
     text = answers_text(plan.rows, labels, plan.design, probabilities=plan.probabilities, least=plan.least_probability)
     emit(_as_asked(text, arguments), arguments.output)
@@ -142,20 +162,11 @@ def _typed(name: str, value: str) -> object:
     return value if value or name != TRUE else None
 
 
-def _labels(text: str, warn: Warn) -> Any:
-    """Read the labels, or the right answers of a log."""
-    if not is_log(text):
-        return column(text, warn)
-    found = read_predictions([text])
-    if found.graded:
-        raise InputError(
-            f"{text}: says only whether answers were right, not which they are: there is no label to audit"
-        )
-    return found.labels
-
-
-def _write_sheet(arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDArray[Any]", warn: Warn) -> None:
-    kept = kept_columns(arguments, arguments.labels, labels.size, warn, hidden=(arguments.labels, arguments.doubt))
+def _write_sheet(
+    arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDArray[Any]", logs: "PredictionSet | None", warn: Warn
+) -> None:
+    hidden = (*arguments.files, arguments.doubt or None)
+    kept = kept_columns(arguments, arguments.files[0], labels.size, warn, hidden=hidden, logs=logs)
     key = new_key(
         plan.rows,
         labels,
@@ -164,7 +175,9 @@ def _write_sheet(arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDAr
         probabilities=plan.probabilities,
         least_probability=plan.least_probability,
     )
-    write_sheet(arguments.output, key, kept, classes=class_texts(labels.tolist()))
+    choices = (logs.classes or ()) if logs is not None else ()
+    offered = [] if logs is not None and logs.open else class_texts([*labels.tolist(), *choices])
+    write_sheet(arguments.output, key, kept, classes=offered)
     if not arguments.quiet:
         log(
             f"demele: {arguments.rows} rows written to {arguments.output}; the expert fills in its column {ANSWER}; "

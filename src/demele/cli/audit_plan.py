@@ -4,14 +4,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.knowledge import CALLED, check_knowledge, read_knowledge
-from demele.cli.options import command, given, items_in, option, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, tell_notes, warned, warnings_in_one_line
+from demele.cli.options import command, given, option, shares_in, told_by, whole_numbers_in
+from demele.cli.output import deliver, warned, warnings_in_one_line
 from demele.cli.progress import reporting
-from demele.cli.several_files import add_joining, is_joined, joined
+from demele.cli.several_files import add_joining, read_models
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
-from demele.files.label_files import column, in_one_vocabulary, models, suggesting_classes
-from demele.files.prediction_sets import is_log
+from demele.files.label_files import suggesting_classes
+from demele.files.log_sets import is_log
 
 if TYPE_CHECKING:
     from demele.evaluation import AuditForecast
@@ -56,14 +56,14 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         what,
         "--rows",
         argument="sizes",
-        type=_whole_numbers,
+        type=whole_numbers_in,
         metavar="K,K",
         help="rows that the expert labels, in all (default: 50,100,200,500,1000; after an audit up to 1600 more)",
     )
     option(
         what,
         "--wrong",
-        type=_shares,
+        type=shares_in,
         metavar="R,R",
         help="shares of wrong labels that are assumed, one after the other (default: 0.01,0.05)",
     )
@@ -81,21 +81,6 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
 
 
-def _whole_numbers(text: str) -> list[int]:
-    return [_number(item, int, "whole numbers, such as 100,300") for item in items_in(text)]
-
-
-def _shares(text: str) -> list[float]:
-    return [_number(item, float, "shares of the labels, such as 0.01,0.05") for item in items_in(text)]
-
-
-def _number(item: str, kind: Any, expected: str) -> Any:
-    try:
-        return kind(item)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {item!r}") from error
-
-
 def _run(arguments: argparse.Namespace) -> None:
     check_targets(arguments, ("report", "output"), files=[*arguments.files, arguments.audit])
     check_knowledge(arguments)
@@ -104,14 +89,7 @@ def _run(arguments: argparse.Namespace) -> None:
     warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         found = _forecast(arguments, warn)
-    kind = format_of(arguments.format, arguments.output)
-    if kind == "csv":
-        tell_notes(found.notes, warn, words)
-    text = as_text(kind, table=lambda: _table(arguments, found), data=found.to_dict, frame=found.to_frame)
-    if arguments.report is not None:
-        found.to_html(arguments.report)
-    emit(text, arguments.output)
-    say_written(arguments, report="report written to")
+    deliver(arguments, found, words, table=lambda: _table(arguments, found))
 
 
 def _table(arguments: argparse.Namespace, found: "AuditForecast") -> str:
@@ -122,24 +100,12 @@ def _table(arguments: argparse.Namespace, found: "AuditForecast") -> str:
 
 def _forecast(arguments: argparse.Namespace, warn: Any) -> "AuditForecast":
     from demele import evaluation
-    from demele.core.labelled import read_labels
 
     files = arguments.files
-    known: dict[str, Any] = {}
     if len(files) < (1 if any(map(is_log, files)) else 2):
         raise InputError(f"expected PREDICTIONS LABELS, got {len(files)} file (see demele audit plan --help)")
-    if len(files) == 2 and not is_joined(arguments, files):
-        read, labels = models(files[0], warn, labels=files[1]), column(files[1], warn)
-    else:
-        is_joined(arguments, files)  # refuses what says how to join files that are not
-        found = joined(arguments, files, warn)
-        read, labels = dict(found.predictions), found.labels
-        if found.classes is not None:
-            known["classes"] = found.classes
-    columns = in_one_vocabulary({**{("model", name): values for name, values in read.items()}, "labels": labels})
-    labels = columns.pop("labels")
-    predictions = {name: columns[("model", name)] for name in read}
-    known |= read_knowledge(arguments, read_labels(labels, "labels"), warn, predictions.values())
+    found, _ = read_models(arguments, files, warn)
+    known = read_knowledge(arguments, found, warn)
     known |= given(arguments, "wrong", "target", "draws", "seed", sizes="rows")
-    with suggesting_classes([*predictions.values(), labels]), reporting(arguments.quiet) as report:
-        return evaluation.forecast_audits(predictions, labels, progress=report or False, **known)
+    with suggesting_classes([*found.predictions.values(), found.labels]), reporting(arguments.quiet) as report:
+        return evaluation.forecast_audits(found.predictions, found.labels, progress=report or False, **known)

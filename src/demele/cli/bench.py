@@ -94,7 +94,7 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="N",
         help="the same for DCI and Explicitness, which train predictors (default: at most 20 of --seeds)",
     )
-    option(what, "--rows", argument="n_samples", old="--samples", help="rows of each representation (default: 20000)")
+    option(what, "--rows", argument="n_samples", help="rows of each representation (default: 20000)")
     option(what, "--protocol", "--level")
     option(
         what,

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, given, names_in, option, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, tell_notes, warned, warnings_in_one_line
+from demele.cli.output import deliver, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.files.column_files import read_frame
 
@@ -74,19 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
     tables = [arguments.scores, arguments.null, *(arguments.halves or [])]
     check_targets(arguments, ("report", "output"), files=tables)
     found = _agreement(arguments)
-    kind = format_of(arguments.format, arguments.output)
-    text = as_text(
-        kind,
-        table=lambda: _table(found, arguments),
-        data=found.to_dict,
-        frame=found.to_frame,
-    )
-    emit(text, arguments.output)
-    if kind == "csv":
-        tell_notes(found.notes, warned(arguments.quiet), told_by(arguments))
-    if arguments.report is not None:
-        found.to_html(arguments.report)
-    say_written(arguments, report="report written to")
+    deliver(arguments, found, told_by(arguments), table=lambda: _table(found, arguments))
 
 
 def _agreement(arguments: argparse.Namespace) -> "Agreement":

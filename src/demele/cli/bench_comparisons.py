@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.cli.functions import PythonFiles, chosen_methods, folders_on_path, named_files
-from demele.cli.options import command, flag_of, option, refuse, share, told_by
+from demele.cli.options import command, flag_of, option, refuse, share, shares_in, told_by
 from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_targets
@@ -83,7 +83,6 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         data,
         "--true-labels",
         argument=("true_labels", "y", "labels"),
-        old="--labels",
         help="the labels of these rows, held for right",
     )
     option(
@@ -106,8 +105,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         what,
         "--noise-rate",
         argument=("noise_rates", "rate"),
-        old="--rates",
-        type=_rates,
+        type=shares_in,
         metavar="R,...",
         help="noise rates (default: 0.01,0.02,0.05,0.1,0.15,0.2)",
     )
@@ -205,8 +203,9 @@ def _run(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
     _check_data(arguments)
     if arguments.at is not None:
-        rates = _usual(arguments, "noise_rate")
-        _check_rate(arguments.at, rates if rates is not None else _default_rates())
+        from demele.bench.comparisons.compared import NOISE_RATES
+
+        _check_rate(arguments.at, _usual(arguments, "noise_rate") or list(NOISE_RATES))
     read = [getattr(arguments, name) for name in ("features", "predictions", "true_labels", "annotations")]
     inputs = check_targets(arguments, ("report", "output", "store"), files, files=read)
     if arguments.pictures is not None:
@@ -258,12 +257,6 @@ def _usual(arguments: argparse.Namespace, name: str) -> Any:
     """Return what was asked for; of a first look, its own default; else None."""
     asked = getattr(arguments, name)
     return _QUICK.get(name) if asked is None and arguments.quick else asked
-
-
-def _default_rates() -> list[float]:
-    from demele.bench.comparisons.compared import NOISE_RATES
-
-    return list(NOISE_RATES)
 
 
 # Computing -------------------------------------------------------------------------------------------------------
@@ -415,13 +408,6 @@ def outside_parentheses(text: str) -> list[str]:
     if not names:
         raise argparse.ArgumentTypeError("expected names, separated by commas")
     return names
-
-
-def _rates(text: str) -> list[float]:
-    rates = [share(part.strip()) for part in text.split(",") if part.strip()]
-    if not rates:
-        raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
-    return rates
 
 
 def _measures(text: str) -> list[tuple[str, str | None]]:

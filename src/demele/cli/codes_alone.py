@@ -4,7 +4,7 @@ import argparse
 from typing import Any, Protocol
 
 from demele.cli.options import command, given, option, told_by
-from demele.cli.output import as_text, emit, format_of, log, tell_notes, warned, warnings_in_one_line
+from demele.cli.output import deliver, log, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.core.results import Note
 from demele.files.named import read_table
@@ -69,11 +69,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def write(arguments: argparse.Namespace, found: Result) -> None:
     """Write a result as the options say; of a CSV, which holds no notes, they are told."""
-    kind = format_of(arguments.format, arguments.output)
-    if kind == "csv":
-        tell_notes(found.notes, warned(arguments.quiet), told_by(arguments))
-    text = as_text(kind, table=lambda: repr(found), data=found.to_dict, frame=lambda: _table(found))
-    emit(text, arguments.output)
+    deliver(arguments, found, told_by(arguments), table=lambda: repr(found), frame=lambda: _table(found))
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: results in {arguments.output}")
 

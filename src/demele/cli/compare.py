@@ -1,25 +1,15 @@
 """``demele compare``: is the candidate really better, when some labels are wrong? Two classifiers, or many."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.ask import add_ask, asked_in_sheet, asked_labels, check_ask
+from demele.cli.ask import add_ask, asked_labels, check_ask
 from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
 from demele.cli.options import command, flag_of, given, option, told_by
-from demele.cli.output import (
-    FORMATS_FOR_PAPERS,
-    as_text,
-    emit,
-    format_of,
-    log,
-    say_written,
-    tell_notes,
-    warned,
-    warnings_in_one_line,
-    write_methods,
-)
-from demele.cli.several_files import add_joining, is_joined, joined
+from demele.cli.output import FORMATS_FOR_PAPERS, deliver, log, warned, warnings_in_one_line
+from demele.cli.several_files import add_joining, read_models
 from demele.cli.sheets import kept_columns
 from demele.cli.targets import check_targets, check_writable
 from demele.core.errors import InputError, shortened
@@ -27,21 +17,17 @@ from demele.core.sentences import marked
 from demele.files.label_files import (
     classes_named,
     column,
-    in_one_vocabulary,
-    label_column,
-    models,
     name_of,
     read_cleaning,
     suggesting_classes,
 )
+from demele.files.log_sets import is_log
 from demele.files.named import listed_items, split_name, unquoted
-from demele.files.prediction_sets import is_log
-from demele.files.row_order import refuse_other_order
+from demele.files.prediction_sets import PredictionSet
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
     from demele.evaluation import Decision, Ranking
 
@@ -52,7 +38,8 @@ shown to be better, and says how many wrong labels that verdict bears.
   demele compare ESTABLISHED CANDIDATE LABELS     one against one
   demele compare PREDICTIONS LABELS               several models, one column each: a ranking with ties
   demele compare A B C LABELS                     the same, a file for each model
-  demele compare LOG LOG ...                      logs of lm-evaluation-harness or Inspect, which bring their labels
+  demele compare LOG LOG ...                      logs of lm-evaluation-harness or Inspect, which bring their labels;
+                                                  or folders of such
 
 Files have the same rows with one class in each: .npy, .npz, .csv, .tsv, .parquet, .json or .jsonl. --id C joins tables
 by a column; logs are joined by their questions.
@@ -173,7 +160,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(special, "--seed")
 
     out = parser.add_argument_group("output")
-    option(out, "--names", metavar="A,B", help="what to call the two (default: their columns or files)")
+    option(out, "--names", metavar="A,B", help="what to call the models (default: their columns or files)")
     option(out, "--format", choices=FORMATS_FOR_PAPERS)
     option(out, "--output", "--report", "--methods", "--force", "--quiet")
 
@@ -182,28 +169,8 @@ def _run(arguments: argparse.Namespace) -> None:
     _check(arguments)
     words = told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
-        if arguments.demo:
-            result: Decision | Ranking = _demonstration(arguments)
-        elif _is_ranking(arguments):
-            result = _ranked(arguments)
-        elif arguments.ask is not None:
-            result = _asked(arguments)
-        else:
-            result = _compared(arguments)
-    kind = format_of(arguments.format, arguments.output, papers=True)
-    text = as_text(
-        kind,
-        table=lambda: _table(arguments, result),
-        data=result.to_dict,
-        frame=lambda: _frame(result),
-    )
-    if kind == "csv":
-        tell_notes(result.notes, warned(arguments.quiet), words)
-    if arguments.report is not None:
-        result.to_html(arguments.report)
-    write_methods(arguments.methods, result.to_dict)
-    emit(text, arguments.output)
-    say_written(arguments, report="report written to", methods="methods written to")
+        result = _demonstration(arguments) if arguments.demo else _decided(arguments)
+    deliver(arguments, result, words, table=lambda: _table(arguments, result), frame=lambda: _frame(result))
 
 
 def _table(arguments: argparse.Namespace, result: "Decision | Ranking") -> str:
@@ -230,25 +197,16 @@ def _frame(result: "Decision | Ranking") -> "pd.DataFrame":
 def _check(arguments: argparse.Namespace) -> None:
     files = arguments.files
     if arguments.demo:
-        own = [name for name in ("ask", *_FROM_FILES) if getattr(arguments, name) is not None]
+        own = [name for name in ("ask", "names", *_FROM_FILES) if getattr(arguments, name) is not None]
         if files or own:
             raise InputError(f"--demo: brings its own data; leave out {'files' if files else flag_of(own[0])}")
-    elif len(files) < 2:
+    elif len(files) < (1 if any(map(is_log, files)) else 2):
         raise InputError(
             f"expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got {len(files)} "
             f"{'file' if len(files) == 1 else 'files'} (see demele compare --help)"
         )
-    several = arguments.demo or _is_ranking(arguments)
     check_knowledge(arguments)
     check_ask(arguments)
-    if several and arguments.ask is not None:
-        raise InputError("--ask: is for one established classifier and one candidate")
-    if not several and arguments.correction is not None:
-        raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
-    if several and arguments.errors is not None:
-        raise InputError("--errors: is for two classifiers, as ESTABLISHED CANDIDATE LABELS")
-    if several and arguments.names is not None:
-        raise InputError("--names: is for two classifiers; several are called by their columns")
     read = [*files, *(getattr(arguments, name) for name in _FROM_FILES), arguments.second_audit]
     if arguments.ask is not None:  # its answers are kept
         check_writable(arguments.ask, force=True, inputs=[split_name(text)[0] for text in read if text is not None])
@@ -257,35 +215,24 @@ def _check(arguments: argparse.Namespace) -> None:
     )
 
 
-def _is_ranking(arguments: argparse.Namespace) -> bool:
-    """Whether several models are compared: columns of a table, or files, of which the last is LABELS but for logs."""
-    files = arguments.files
-    return len(files) != (2 if any(map(is_log, files)) else 3)
-
-
-def _names(arguments: argparse.Namespace) -> tuple[str, str]:
-    if arguments.names is not None:
-        names = [unquoted(name) for name in listed_items(arguments.names)]
-        if len(names) != 2 or not all(names) or names[0] == names[1]:
-            raise InputError(f"--names: expected two different names, such as old,new, got {arguments.names!r}")
-        return names[0], names[1]
-    if hasattr(arguments, "models"):  # as the files call them
-        first, second = arguments.models
-        return first, second
-    first, second = (name_of(text) for text in arguments.files[:2])
-    if first == second:
-        first, second = (split_name(text)[0].stem for text in arguments.files[:2])
-    return (first, second) if first != second else ("established", "candidate")
+def _check_number(arguments: argparse.Namespace, *, several: bool) -> None:
+    """Refuse options that are for two classifiers, or for more."""
+    if several and arguments.ask is not None:
+        raise InputError("--ask: is for one established classifier and one candidate")
+    if not several and arguments.correction is not None:
+        raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
+    if several and arguments.errors is not None:
+        raise InputError("--errors: is for two classifiers, as ESTABLISHED CANDIDATE LABELS")
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def _knowledge(
-    arguments: argparse.Namespace, labels: "NDArray[Any]", warn: Warn, predictions: Iterable[Any] = ()
-) -> dict[str, Any]:
+def _knowledge(arguments: argparse.Namespace, read: "PredictionSet", warn: Warn) -> dict[str, Any]:
+    from demele.core.labelled import read_labels
+
     plain = ("method", "measure", "target", "prudence", "correction", "exact", "errors", "seed")
-    found = read_knowledge(arguments, labels, warn, predictions) | given(arguments, *plain)
+    found, labels = read_knowledge(arguments, read, warn) | given(arguments, *plain), read_labels(read.labels, "labels")
     if arguments.difficulty is not None:
         found["difficulty"] = column(arguments.difficulty, warn, numbers=True)
     if arguments.suspects is not None:
@@ -297,103 +244,78 @@ def _knowledge(
     return found
 
 
-def _columns(
-    arguments: argparse.Namespace, read: dict[str, Any], labels: Any, warn: Warn
-) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """Return predictions, labels, and what options say of them, all classes in one vocabulary."""
-    from demele.core.labelled import read_labels
-
-    columns: dict[Any, Any] = {("model", name): values for name, values in read.items()}  # called as they like
-    columns["labels"] = labels
-    for name in ("true_labels", "reference"):
-        if getattr(arguments, name) is not None:
-            columns[name] = column(getattr(arguments, name), warn)
-    columns = in_one_vocabulary(columns)
-    predictions, labels = {name: columns.pop(("model", name)) for name in read}, columns.pop("labels")
-    return (
-        predictions,
-        labels,
-        {
-            **_knowledge(arguments, read_labels(labels, "labels"), warn, predictions.values()),
-            **columns,
-        },
-    )
+def _two_names(files: Sequence[str]) -> tuple[str, str]:
+    first, second = (name_of(text) for text in files[:2])
+    if first == second:
+        first, second = (split_name(text)[0].stem for text in files[:2])
+    return (first, second) if first != second else ("established", "candidate")
 
 
-def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """Read the two classifiers and the labels, and what options say of them."""
-    files = arguments.files
-    if is_joined(arguments, files):
-        return _joined_columns(arguments, warn, names=("established", "candidate"))
-    for place, what in enumerate(("ESTABLISHED", "CANDIDATE")):
-        if files[place] == files[2]:
-            warn(f"{files[2]} is given as {what} and as LABELS: judged against itself")
-    if files[0] == files[1]:
-        warn(f"{files[0]} is given as ESTABLISHED and as CANDIDATE: compared with itself")
-    established, candidate = (column(text, warn) for text in files[:2])
-    labels = label_column(files[2], warn)
-    refuse_other_order(files)
-    return _columns(arguments, {"established": established, "candidate": candidate}, labels, warn)
+def _pair(found: "PredictionSet") -> dict[str, Any]:
+    """Return two classifiers and the labels as the library calls them."""
+    if len(found.predictions) != 2:
+        raise InputError(
+            f"expected one column of predictions in each file, got {', '.join(map(shortened, found.predictions))}"
+        )
+    established, candidate = found.predictions.values()
+    names = tuple(found.predictions)
+    return {"established": established, "candidate": candidate, "labels": found.labels, "names": names}
 
 
-def _joined_columns(
-    arguments: argparse.Namespace, warn: Warn, *, names: Sequence[str] = ()
-) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """Read files that are joined by what identifies their rows; ``names``: what the library calls the two models."""
-    found = joined(arguments, arguments.files, warn)
-    read = dict(found.predictions)
-    if names:
-        if len(read) != 2:
-            raise InputError(f"expected one column of predictions in each file, got {', '.join(map(shortened, read))}")
-        arguments.models = tuple(read)
-        read = dict(zip(names, read.values(), strict=True))
-    predictions, labels, known = _columns(arguments, read, found.labels, warn)
-    if found.classes is not None:
-        known.setdefault("classes", found.classes)
-    return predictions, labels, known
-
-
-def _compared(arguments: argparse.Namespace) -> "Decision":
+def _decided(arguments: argparse.Namespace) -> "Decision | Ranking":
     from demele import evaluation
 
-    read, labels, known = _pair(arguments, warned(arguments.quiet))
-    with suggesting_classes([*read.values(), labels]):
-        return evaluation.compare(**read, labels=labels, names=_names(arguments), **known)
+    files, warn = arguments.files, warned(arguments.quiet)
+    found, columns = read_models(arguments, files, warn, names=_two_names(files) if len(files) == 3 else ())
+    several = len(files) == 1 or len(found.predictions) != 2 if found.fields else len(files) != 3
+    _check_number(arguments, several=several)
+    if arguments.names is not None:
+        names, n = [unquoted(name) for name in listed_items(arguments.names)], len(found.predictions)
+        if len(set(names)) != n or len(names) != n or not all(names):
+            raise InputError(f"--names: expected {n} different names, such as old,new, got {arguments.names!r}")
+        found = replace(found, predictions=dict(zip(names, found.predictions.values(), strict=True)))
+    known = _knowledge(arguments, found, warn) | columns
+    if several:
+        return _ranked(arguments, found, known)
+    if arguments.ask is not None:
+        return _asked(arguments, found, known, warn)
+    with suggesting_classes([*found.predictions.values(), found.labels]):
+        return evaluation.compare(**_pair(found), **known)
 
 
-def _asked(arguments: argparse.Namespace) -> "Decision":
+def _asked(arguments: argparse.Namespace, found: "PredictionSet", known: dict[str, Any], warn: Warn) -> "Decision":
     """Decide with the answers so far, and ask for more if the verdict is open."""
     from demele import evaluation
     from demele.core.labelled import read_labels
 
-    warn = warned(arguments.quiet)
-    read, labels, known = _pair(arguments, warn)
     known.pop("method", None)
     known.pop("measure", None)
-    with suggesting_classes([*read.values(), labels]):
-        comparison = evaluation.SequentialComparison(**read, labels=labels, names=_names(arguments), **known)
-    held = read_labels(labels, "labels")
+    with suggesting_classes([*found.predictions.values(), found.labels]):
+        comparison = evaluation.SequentialComparison(**_pair(found), **known)
+    held = read_labels(found.labels, "labels")
+    hidden, kept = arguments.files, None
     if arguments.blind:
-        kept = kept_columns(arguments, arguments.files[2], held.size, warn, hidden=arguments.files)
-        named = {"seed": arguments.seed or 0, "classes": known.get("classes"), "batch": arguments.batch}
-        progress = asked_in_sheet(comparison, arguments.ask, held, kept, **named)
-    else:
-        progress = asked_labels(comparison, arguments.ask, held, warn, batch=arguments.batch)
+        kept = kept_columns(arguments, hidden[-1], held.size, warn, hidden=hidden, logs=found)
+    progress = asked_labels(
+        comparison,
+        arguments.ask,
+        held,
+        warn,
+        kept=kept,
+        seed=arguments.seed or 0,
+        classes=known.get("classes"),
+        batch=arguments.batch,
+        as_known=found.as_known if found.open else None,
+    )
     if not arguments.quiet:
         log(f"demele: {progress}")
     return comparison.decision()
 
 
-def _ranked(arguments: argparse.Namespace) -> "Ranking":
+def _ranked(arguments: argparse.Namespace, found: "PredictionSet", known: dict[str, Any]) -> "Ranking":
     from demele import evaluation
 
-    warn = warned(arguments.quiet)
-    if len(arguments.files) > 2 or is_joined(arguments, arguments.files):
-        read, labels, known = _joined_columns(arguments, warn)
-        with suggesting_classes([*read.values(), labels]):
-            return evaluation.rank(read, labels, **known)
-    read = models(arguments.files[0], warn, labels=arguments.files[1])
-    refuse_other_order(arguments.files)
+    files, read = arguments.files, found.predictions
     if len(read) < 2:
         if arguments.true_labels is not None:
             raise InputError(
@@ -401,17 +323,16 @@ def _ranked(arguments: argparse.Namespace) -> "Ranking":
                 "demele compare ESTABLISHED CANDIDATE TRUE_LABELS"
             )
         raise InputError(
-            f"{arguments.files[0]}: expected the predictions of at least 2 models, one column each, got {len(read)}; "
+            f"{files[0]}: expected the predictions of at least 2 models, one column each, got {len(read)}; "
             "to compare two files, give ESTABLISHED CANDIDATE LABELS"
         )
-    read, labels, known = _columns(arguments, read, label_column(arguments.files[1], warn), warn)
     try:
-        with suggesting_classes([*read.values(), labels]):
-            return evaluation.rank(read, labels, **known)
+        with suggesting_classes([*read.values(), found.labels]):
+            return evaluation.rank(read, found.labels, **known)
     except InputError as error:
-        if split_name(arguments.files[0])[1] or error.argument not in read:
+        if len(files) > 2 or split_name(files[0])[1] or error.argument not in read:
             raise
-        hint = f"if it is no model, pick those that are: {arguments.files[0]}::A,B,..."
+        hint = f"if it is no model, pick those that are: {files[0]}::A,B,..."
         raise type(error)(f"{marked(error)}; {hint}") from error
 
 
@@ -425,7 +346,7 @@ def _demonstration(arguments: argparse.Namespace) -> "Ranking":
 
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
-    known = _knowledge(arguments, questions.labels, warned(arguments.quiet))
+    known = _knowledge(arguments, PredictionSet({}, questions.labels), warned(arguments.quiet))
     if "noise" not in known and known.get("method") in (None, "audited", "sequential"):
         # One label at a time is read in the order of a uniform sample only.
         likely = None if known.get("method") == "sequential" else doubt(questions.predictions)

@@ -42,7 +42,7 @@ def _run(arguments: argparse.Namespace, whole: argparse.ArgumentParser) -> None:
 
 
 def _prepare(parser: argparse.ArgumentParser, names_of_files: object) -> None:
-    """Say where names of files are completed; leave out commands of two words and old names of options."""
+    """Say where names of files are completed; leave out commands of two words."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, inner in list(action.choices.items()):
@@ -51,9 +51,7 @@ def _prepare(parser: argparse.ArgumentParser, names_of_files: object) -> None:
                     action._choices_actions = [one for one in action._choices_actions if one.dest != name]
                 else:
                     _prepare(inner, names_of_files)
-        elif action.choices is None and _is_file(action):
+        elif action.choices is None and (
+            action.type is Path or not action.option_strings or str(action.metavar).startswith("FILE")
+        ):
             action.complete = names_of_files  # type: ignore[attr-defined]  # shtab reads it
-
-
-def _is_file(action: argparse.Action) -> bool:
-    return action.type is Path or not action.option_strings or str(action.metavar).startswith("FILE")

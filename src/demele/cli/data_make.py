@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from demele.cli.options import command, given, option, refuse
+from demele.cli.options import command, given, option, refuse, whole_numbers_in
 from demele.cli.output import log
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
@@ -45,7 +45,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(
         parser,
         "--counts",
-        type=_counts,
+        type=whole_numbers_in,
         metavar="N,N,...",
         help="number of values of each factor, in their order (default: 3,6,8,12,12 and 6,6,6,4,4,6)",
     )
@@ -53,13 +53,6 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--images", argument="n", type=int, metavar="N", help="of clutter: how many (default: 10000)")
     option(parser, "--output", argument="path", help="write the set here, an .npz (needed)")
     option(parser, "--force", "--quiet")
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(count) for count in text.split(","))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected whole numbers such as 3,6,8,12,12, got {text!r}") from error
 
 
 def _run(arguments: argparse.Namespace) -> None:

@@ -212,7 +212,7 @@ def _of_file(arguments: argparse.Namespace) -> Parts:
     everything = named_images(arguments.data, arguments.size)
     n = len(everything)
     labels = _read(arguments.labels, n, "") if arguments.labels is not None else _factor(arguments, everything)
-    held, judged = (_set_aside(asked, n) for asked in (arguments.held_out, arguments.judged_on))
+    held, judged = (int(_PART * n) if asked is None else asked for asked in (arguments.held_out, arguments.judged_on))
     left = n - held - judged
     asked = left if arguments.images is None else arguments.images
     if asked > left or left < 2:
@@ -232,10 +232,6 @@ def _of_file(arguments: argparse.Namespace) -> Parts:
         part(order[left + judged :], labels) if held else None,
         int(labels.max()) + 1,
     )
-
-
-def _set_aside(asked: int | None, n: int) -> int:
-    return int(_PART * n) if asked is None else asked
 
 
 def _made_wrong(labels: Labels, noise: tuple[str, float] | None) -> Labels:

@@ -57,7 +57,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "fabric", metavar="FABRIC", type=Path, help="the file of demele fabric train")
     what = parser.add_argument_group("what goes")
     levels = ("links", "channels", "weights")
-    option(what, "--remove", argument="what", old="--level", choices=levels, help="what goes (needed)")
+    option(what, "--remove", argument="what", choices=levels, help="what goes (needed)")
     option(what, "--fraction", required=True, type=_fraction, metavar="F", help="share that shall go, between 0 and 1")
     option(what, "--criterion", default="magnitude", metavar="C", help="see below (default: magnitude)")
     option(

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.fabric_data import Parts, add_options, check_data, files_of, parts, scales_of
-from demele.cli.options import command, given, option, told_by
+from demele.cli.options import command, given, option, told_by, whole_numbers_in
 from demele.cli.output import as_text, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_writable
@@ -72,7 +72,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(
         training,
         "--milestones",
-        type=_epochs,
+        type=whole_numbers_in,
         metavar="E,...",
         help="epochs after which the rate is divided by ten (default: those of --preset, whatever --epochs)",
     )
@@ -84,18 +84,10 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         out,
         "--output",
         argument="checkpoint",
-        old="--checkpoint",
         metavar="FABRIC",
         help="the file that keeps the training (needed); if it is there, the training goes on",
     )
     option(out, "--format", "--quiet")
-
-
-def _epochs(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",") if part.strip()]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected epochs, such as 6,8, got {text!r}") from error
 
 
 def _run(arguments: argparse.Namespace) -> None:

@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 
 from demele.cli.options import given, option
 from demele.core.errors import InputError
-from demele.files.audit_files import TRUE, read_audit
+from demele.core.sentences import plural
+from demele.files.audit_files import TRUE, audit_of, read_answers
 from demele.files.expert_sheets import key_path
 from demele.files.label_files import classes_named, column, in_file, read_transition
-from demele.files.sheet_answers import read_sheet, sheet_audit
+from demele.files.model_logs import OTHER_ANSWER
+from demele.files.named import split_name
+from demele.files.sheet_answers import read_sheet
 from demele.files.table_files import Warn
 from demele.files.workbooks import is_sheet_name
 
 if TYPE_CHECKING:
+    from demele.files.prediction_sets import PredictionSet
     from demele.noise.audit import Audit
 
 #: Parts of arguments, by the columns that they come from; and positional files.
@@ -49,26 +53,40 @@ def check_knowledge(arguments: argparse.Namespace) -> None:
         raise InputError("--expert-errors: says how the expert errs, but not how often; give --expert-error E as well")
 
 
-def read_knowledge(
-    arguments: argparse.Namespace, labels: NDArray[Any], warn: Warn, predictions: Iterable[Any]
-) -> dict[str, Any]:
+def read_knowledge(arguments: argparse.Namespace, found: "PredictionSet", warn: Warn) -> dict[str, Any]:
     """Return what was given, as arguments of the library; but for the true labels, whose classes others may change.
 
-    ``predictions``: of the classifiers. A second audit was drawn where these disagree, or where the only one
-    contradicts the labels.
+    A second audit was drawn where the classifiers of ``found`` disagree, or where the only one contradicts the labels.
     """
+    from demele.core.labelled import read_labels
+
+    labels = read_labels(found.labels, "labels")
     known = given(arguments, "level", "expert_error", "expert_errors", noise="noise_rate")
+    if found.classes is not None:
+        known["classes"] = found.classes
     if arguments.transition is not None:
         known["noise"] = read_transition(arguments.transition, labels, warn)
     if arguments.groups is not None:
-        known["groups"] = column(arguments.groups, warn)
+        known["groups"] = _groups(arguments.groups, found, warn)
     if arguments.classes is not None:
         known["classes"] = classes_named(arguments.classes, labels)
     if arguments.audit is not None:
         texts = [text for text in (arguments.audit, arguments.second_audit) if text is not None]
-        audits = [_audit(text, arguments, labels, known.get("classes"), warn) for text in texts]
-        known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, predictions, labels)
+        audits = [_audit(text, arguments, labels, found, known.get("classes"), warn) for text in texts]
+        known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, found.predictions.values(), labels)
     return known
+
+
+def _groups(text: str, found: "PredictionSet", warn: Warn) -> Any:
+    """Read which rows belong together, from a file or from a field of logs."""
+    if not found.fields or split_name(text)[0].exists():
+        return column(text, warn)
+    values = found.values_of(text)
+    if None in values:
+        first = found.fields[values.index(None)]["id"]
+        lacking = plural(values.count(None), "question has", "questions have")
+        raise InputError(f"--groups: {lacking} no {text}, first {first}")
+    return [f"{fields['task']}/{value}" for fields, value in zip(found.fields, values, strict=True)]
 
 
 def _joined(audits: Sequence["Audit"], texts: Sequence[str], predictions: Iterable[Any], labels: Any) -> "Audit":
@@ -88,15 +106,26 @@ def _joined(audits: Sequence["Audit"], texts: Sequence[str], predictions: Iterab
 
 
 def _audit(
-    text: str, arguments: argparse.Namespace, labels: NDArray[Any], classes: Sequence[object] | None, warn: Warn
+    text: str,
+    arguments: argparse.Namespace,
+    labels: NDArray[Any],
+    found: "PredictionSet",
+    classes: Sequence[object] | None,
+    warn: Warn,
 ) -> "Audit":
     """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
-    sheet, key = Path(text), arguments.audit_key
+    sheet, key, as_known = Path(text), arguments.audit_key, found.as_known if found.open else None
     if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
         if sheet.suffix.lower() == ".xlsx":
             raise InputError(f"--audit-key: {sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")
-        return read_audit(text, arguments.audit_design, labels, warn)
-    answers = read_sheet(sheet, labels, key=key, classes=classes)
-    if arguments.audit_design not in (None, answers.key.design):
-        raise InputError(f"--audit-design {arguments.audit_design}: the key of {sheet} says {answers.key.design}")
-    return sheet_audit(sheet, answers, warn)
+        answers = read_answers(text, labels, warn, as_known)
+    else:
+        answers = read_sheet(sheet, labels, key=key, classes=classes, as_known=as_known)
+    audit = audit_of(answers, arguments.audit_design, warn)
+    others = list(audit.labels).count(OTHER_ANSWER)
+    if others:
+        warn(
+            f"{text}: {plural(others, 'answer is', 'answers are')} none that a model or a log gave: no model is right "
+            "there"
+        )
+    return audit

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.options import command, flag_of, given, option, refuse, share, told_by
+from demele.cli.options import command, flag_of, given, option, refuse, shares_in, told_by
 from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
@@ -59,8 +59,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         what,
         "--noise-rate",
         argument="rate",
-        old="--rate",
-        type=_rates,
+        type=shares_in,
         metavar="R,...",
         help="share of labels to make wrong, in [0, 1]; several are nested",
     )
@@ -292,13 +291,3 @@ def _content(
         }
     )
     return content
-
-
-# Arguments -------------------------------------------------------------------------------------------------------
-
-
-def _rates(text: str) -> list[float]:
-    rates = list(dict.fromkeys(share(part.strip()) for part in text.split(",") if part.strip()))
-    if not rates:
-        raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
-    return rates

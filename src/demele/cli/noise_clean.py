@@ -99,7 +99,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         help="all classes, in the order of the probabilities (default: sorted); if the first begins with -, write "
         "--classes=-1,...",
     )
-    option(what, "--true-labels", old="--true", help="true labels, where they are known: how many suspects are wrong")
+    option(what, "--true-labels", help="true labels, where they are known: how many suspects are wrong")
     option(what, "--level", default=0.95)
     option(what, "--seed", default=0)
     option(what, "--jobs")

@@ -93,7 +93,6 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         table,
         "--no-answer",
         argument="missing",
-        old="--missing",
         metavar="VALUE",
         help="what stands for no answer with --wide, beside nothing",
     )
@@ -132,7 +131,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="FILE",
         help="labels whose noise is estimated, of the items or of the sample",
     )
-    option(what, "--true-labels", old="--true", help="true labels of a random sample, beside --given")
+    option(what, "--true-labels", help="true labels of a random sample, beside --given")
     option(what, "--gold", metavar="FILE", help="right labels of some items, which the estimates are held against")
     option(what, "--agreement", action="store_true", help="how far annotators agree, with intervals")
     option(
@@ -144,7 +143,6 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(
         what,
         "--each-annotator",
-        old="--annotators",
         action="store_true",
         help="show how good each annotator is; with --format csv, nothing else",
     )

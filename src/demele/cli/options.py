@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from demele.cli.output import FORMATS, log
+from demele.cli.output import FORMATS
 from demele.cli.standard_input import INPUT_FORMATS, as_words, standard_input
 from demele.core.errors import DemeleError, InputError
 from demele.core.reading import bytes_of, unpacking_at_most
@@ -43,9 +43,18 @@ def items_in(text: str) -> list[str]:
 
 def whole_numbers_in(text: str) -> list[int]:
     """Read a list of whole numbers."""
-    if not all(item.strip().isdecimal() for item in items_in(text)):
+    items = [item for item in items_in(text) if item]
+    if not items or not all(item.isdecimal() for item in items):
         raise argparse.ArgumentTypeError(f"expected whole numbers, such as 1,10,100, got {text!r}")
-    return [int(item) for item in items_in(text)]
+    return list(map(int, items))
+
+
+def shares_in(text: str) -> list[float]:
+    """Read a list of shares, each once."""
+    shares = list(dict.fromkeys(share(item) for item in items_in(text) if item))
+    if not shares:
+        raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
+    return shares
 
 
 def names_in(text: str) -> list[str]:
@@ -133,6 +142,7 @@ _SHARED: Mapping[str, dict[str, Any]] = {
         const="common",
         argument="ids",
     ),
+    "--filter": _is("of logs: measure, filter, scorer or epoch=K to read of each", type=names_in, metavar="A,B"),
     "--scores": _is(
         "tables hold a probability or score per class, in columns named by the classes; the largest is predicted",
         action="store_true",
@@ -193,7 +203,6 @@ def option(
     group: "argparse.ArgumentParser | argparse._ArgumentGroup",
     *flags: str,
     argument: str | Sequence[str] | None = None,
-    old: str | None = None,
     **changed: Any,
 ) -> None:
     """Add an option, or several that are shared.
@@ -205,8 +214,6 @@ def option(
         Its name; or names of shared options, as they are declared here.
     argument : str or sequence of str, optional
         What the library calls it, if it is not the same name.
-    old : str, optional
-        A name that it had; it goes on working.
     **changed
         What argparse takes, and what is other than in the shared declaration.
     """
@@ -217,10 +224,6 @@ def option(
         action = group.add_argument(flag, **settings)
         called = called or action.dest
         action.argument = (called,) if isinstance(called, str) else tuple(called)  # type: ignore[attr-defined]
-        if old is not None:
-            settings |= {"help": argparse.SUPPRESS, "action": _Old, "dest": action.dest}
-            settings |= {"nargs": 0} if action.nargs == 0 else {}
-            group.add_argument(old, use=flag, **settings)
 
 
 class _Once(argparse._StoreAction):
@@ -233,18 +236,6 @@ class _Once(argparse._StoreAction):
             parser.error(f"argument {option_string}: given too often; only --audit may be given twice")
         given.append(name)
         setattr(namespace, name, values)
-
-
-class _Old(argparse.Action):
-    """A name that an option had."""
-
-    def __init__(self, *given: Any, use: str, **settings: Any) -> None:
-        super().__init__(*given, **settings)
-        self.use = use
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        namespace.old_names = [*getattr(namespace, "old_names", ()), (option_string, self.use)]
-        setattr(namespace, self.dest, values if self.nargs != 0 else True)
 
 
 class Parser(argparse.ArgumentParser):
@@ -277,9 +268,9 @@ class Parser(argparse.ArgumentParser):
         unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
         if unknown:
             actions = self._chosen()._actions
-            known = {flag: getattr(action, "use", flag) for action in actions for flag in action.option_strings}
+            known = [flag for action in actions for flag in action.option_strings]
             near = difflib.get_close_matches(unknown[1], known, n=1, cutoff=0.6)
-            message += f"; did you mean {known[near[0]]}?" if near else ""
+            message += f"; did you mean {near[0]}?" if near else ""
         lacking = re.search(r"argument (--[\w-]+): expected one argument", message)
         if lacking:
             message += f"; one that begins with - is written {lacking[1]}=-..."
@@ -373,15 +364,12 @@ def refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> Non
 
 
 def check_shared(arguments: argparse.Namespace) -> None:
-    """Refuse values that no command can use, and tell of old names.
+    """Refuse values that no command can use.
 
     Raises
     ------
     InputError
     """
-    for old, new in getattr(arguments, "old_names", ()):
-        if not arguments.quiet:
-            log(f"demele: warning: {old} is now called {new}; the old name will go")
     asked = given(arguments, *(name for name in ("seed", "jobs", "level") if hasattr(arguments, name)))
     if asked.get("seed", 0) < 0:
         raise InputError(f"--seed: expected a whole number from 0, got {asked['seed']}")

@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
 from demele.core.publish import for_paper
 from demele.core.result import Result
-from demele.core.results import Note
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 from demele.report.document import Document
@@ -141,11 +140,40 @@ def warned(quiet: bool) -> Warn:
     return warn
 
 
-def tell_notes(notes: Iterable[Note], warn: Warn, words: Callable[[str], str]) -> None:
-    """Tell what a result warns of, where its output is a CSV and does not hold it."""
-    for note in notes:
+def deliver(
+    arguments: argparse.Namespace,
+    result: Any,
+    words: Callable[[str | Exception], str],
+    *,
+    table: Callable[[], str],
+    frame: "Callable[[], pd.DataFrame] | None" = None,
+) -> None:
+    """Write a result as the options of a command say, its page and paragraph on methods too.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        With ``format``, ``output``, ``quiet``, and ``report`` and ``methods`` where the command has them.
+    result : Result
+    words : callable
+        Says a message of the library in the options of the command.
+    table : callable
+        Returns the result for a terminal.
+    frame : callable, optional
+        Returns the table of a CSV; by default the result's own. Warnings, which a CSV does not hold, are told.
+    """
+    papers = hasattr(arguments, "methods")
+    kind = format_of(arguments.format, arguments.output, papers=papers)
+    for note in result.notes if kind == "csv" else ():
         if note.severity == "warning":
-            warn(words(note.message))
+            warned(arguments.quiet)(words(note.message))
+    text = as_text(kind, table=table, data=result.to_dict, frame=frame or result.to_frame)
+    if getattr(arguments, "report", None) is not None:
+        result.to_html(arguments.report)
+    if papers:
+        write_methods(arguments.methods, result.to_dict)
+    emit(text, arguments.output)
+    say_written(arguments, **{name: f"{name} written to" for name in ("report", "methods") if hasattr(arguments, name)})
 
 
 @contextmanager

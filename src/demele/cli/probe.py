@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from demele.cli.codes_alone import add_output
 from demele.cli.factor_options import add_reading
 from demele.cli.options import command, given, option, refuse, told_by, whole_numbers_in
-from demele.cli.output import as_text, emit, format_of, log, tell_notes, warned, warnings_in_one_line
+from demele.cli.output import deliver, log, warned, warnings_in_one_line
 from demele.cli.score_files import warn_of_shared_columns
 from demele.cli.score_sparse import names_of_codes
 from demele.cli.targets import check_targets
@@ -103,11 +103,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _write(arguments: argparse.Namespace, found: "Score") -> None:
-    kind = format_of(arguments.format, arguments.output)
-    if kind == "csv":
-        tell_notes(found.notes, warned(arguments.quiet), told_by(arguments))
-    text = as_text(kind, table=lambda: _table(arguments, found), data=found.to_dict, frame=lambda: _frame(found))
-    emit(text, arguments.output)
+    words = told_by(arguments)
+    deliver(arguments, found, words, table=lambda: _table(arguments, found), frame=lambda: _frame(found))
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: results in {arguments.output}")
 

@@ -143,7 +143,6 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         what,
         "--rows",
         argument="sample",
-        old="--sample",
         help="of data read a piece at a time: rows for what is not counted (default: 100000)",
     )
     option(what, "--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")

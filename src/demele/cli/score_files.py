@@ -74,7 +74,8 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
 
 def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.DataFrame":
     """Leave out columns that count the rows, unless they are asked for or all there is: they are no code or factor."""
-    counting = [name for name in frame if _counts_rows(frame[name].to_numpy())]
+    whole = frame.select_dtypes("integer") if len(frame) >= _ROWS_THAT_COUNT else frame.iloc[:, :0]
+    counting = [name for name in whole if (whole[name].diff().iloc[1:] == 1).all()]
     if len(counting) == frame.shape[1]:
         return frame
     for name in counting:
@@ -84,13 +85,6 @@ def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.Da
             f"position; if it is a code or a factor, name the columns, such as {path}::{name},..."
         )
     return frame.drop(columns=counting)
-
-
-def _counts_rows(values: "NDArray[Any]") -> bool:
-    """Whether values of many rows are whole numbers, one more in each row."""
-    import numpy as np
-
-    return values.dtype.kind in "iu" and len(values) >= _ROWS_THAT_COUNT and bool((np.diff(values) == 1).all())
 
 
 def warn_of_shared_columns(codes: str, factors: str) -> None:

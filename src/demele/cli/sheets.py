@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demele.cli.options import names_in
 from demele.cli.targets import check_writable
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import real_path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+
+    from demele.files.prediction_sets import PredictionSet
 
 
 def check_sheet(path: "Path | None", option: str, *, force: bool, inputs: "Sequence[Path]" = ()) -> None:
@@ -36,7 +39,13 @@ def check_sheet(path: "Path | None", option: str, *, force: bool, inputs: "Seque
 
 
 def kept_columns(
-    arguments: argparse.Namespace, labels: str, n: int, warn: Warn, *, hidden: Sequence[str | None] = ()
+    arguments: argparse.Namespace,
+    labels: str,
+    n: int,
+    warn: Warn,
+    *,
+    hidden: Sequence[str | None] = (),
+    logs: "PredictionSet | None" = None,
 ) -> "pd.DataFrame":
     """Read the columns that the expert is shown; none of ``hidden`` may be among them.
 
@@ -50,6 +59,8 @@ def kept_columns(
         Rows of the test set.
     hidden : sequence of str or None
         Labels and predictions, as given.
+    logs : PredictionSet, optional
+        What was read of logs: their fields are the columns, by default the question and its choices.
 
     Raises
     ------
@@ -60,6 +71,8 @@ def kept_columns(
     """
     import pandas as pd
 
+    if logs is not None and logs.fields and "::" not in (arguments.keep or ""):
+        return _kept_fields(arguments.keep, logs)
     if arguments.keep is None:
         return pd.DataFrame(index=range(n))
     own = split_name(labels)[0]
@@ -78,3 +91,17 @@ def kept_columns(
     if len(table) != n:
         raise InputError(f"--keep: expected {n} rows in {path}, as many as LABELS, got {len(table)}")
     return table
+
+
+def _kept_fields(keep: str | None, logs: "PredictionSet") -> "pd.DataFrame":
+    """Return fields of logs that the expert is shown; none may hold the right answers."""
+    import pandas as pd
+
+    default = [name for name in ("question", "choices") if any(fields.get(name) for fields in logs.fields)]
+    names = default if keep is None else names_in(keep)
+    targets = list(zip(logs.labels.tolist(), logs.values_of("target"), strict=True))
+    columns = {name: logs.values_of(name) for name in names}
+    for name, values in columns.items():
+        if all(str(value) in map(str, known) for value, known in zip(values, targets, strict=True)):
+            raise InputError(f"--keep: {name} holds the right answers, which an expert must not see before the answer")
+    return pd.DataFrame(columns)

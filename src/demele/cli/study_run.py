@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import named_images
-from demele.cli.options import command, given, names_in, option, told_by
+from demele.cli.options import command, given, names_in, option, told_by, whole_numbers_in
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.study_show import print_study
@@ -91,7 +91,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
     option(models, "--size", type=int, metavar="S", help="height and width of --data")
     option(models, "--betas", type=_numbers, metavar="A,B,...", help="strengths of the penalty (default: the preset's)")
-    option(models, "--latents", type=_sizes, metavar="A,B,...", help="numbers of codes (default: the preset's)")
+    option(
+        models, "--latents", type=whole_numbers_in, metavar="A,B,...", help="numbers of codes (default: the preset's)"
+    )
     option(models, "--seeds", type=int, metavar="K", help="trainings of each (default: 1)")
     option(models, "--objective", metavar="O", help="as of demele vae train (default: beta_vae)")
     option(
@@ -110,18 +112,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def _numbers(text: str) -> list[float]:
-    return [_number(one, float, "numbers") for one in names_in(text)]
-
-
-def _sizes(text: str) -> list[int]:
-    return [_number(one, int, "whole numbers") for one in names_in(text)]
-
-
-def _number(text: str, kind: Any, wanted: str) -> Any:
     try:
-        return kind(text)
+        return [float(one) for one in names_in(text)]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected {wanted}, separated by commas, got {text!r}") from error
+        raise argparse.ArgumentTypeError(f"expected numbers, separated by commas, got {text!r}") from error
 
 
 def _planned(arguments: argparse.Namespace) -> "StudyPlan":

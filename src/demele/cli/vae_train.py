@@ -85,9 +85,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     option(training, "--steps", type=int, metavar="N", help="steps in all (default: that of --preset)")
     option(training, "--batch", type=int, metavar="B", help="images of a step (default: that of --preset)")
-    option(
-        training, "--rate", dest="lr", old="--lr", type=float, metavar="R", help="of Adam (default: that of --preset)"
-    )
+    option(training, "--rate", dest="lr", type=float, metavar="R", help="of Adam (default: that of --preset)")
     option(training, "--seed", default=0)
     option(training, "--device", default="auto", metavar="D", help="auto, cpu or cuda (default: auto)")
     option(training, "--threads", type=int, default=1, metavar="T", help="on the CPU (default: 1)")

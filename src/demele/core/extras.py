@@ -7,6 +7,7 @@ from demele.core.errors import MissingExtraError
 
 _EXTRA_OF = {
     "pyarrow": "parquet",
+    "zstandard": "logs",
     "cleanlab": "cleaning",
     "matplotlib": "pictures",
     "keras": "keras",

@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from demele.files.label_files import class_text, classes_like, in_file
 from demele.files.named import read_table
 from demele.files.sheets import escaped
 from demele.files.table_files import Warn, listed
+from demele.files.workbooks import is_empty
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from demele.files.workbooks import Cells
     from demele.noise.audit import Audit
 
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
@@ -27,148 +30,227 @@ DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "tru
 UNCLEAR = "unclear"
 #: The least probability of the rows with doubt, drawn or not; the same in all lines.
 LEAST = "least_probability"
+#: Which comparison asked for the rows.
+COMPARISON = "comparison"
 
 
+#: Returns an answer in words as one of those that are known, or as another one.
+AsKnown = Callable[[str], int | str]
+
+
+@dataclass(frozen=True, slots=True)
 class Answers:
-    """Rows for experts as a file holds them, in the order in which they were drawn, answered or not.
+    """Answers of experts, in the order in which the rows were drawn.
 
-    ``labels`` are missing where there is no answer, or where it is ``unclear``; ``known`` says which have a label.
-    ``given``: what LABELS holds; a file that was made for other labels is refused.
+    Attributes
+    ----------
+    text : str
+        The file.
+    column : str
+        Its column of answers.
+    rows : array of shape (k,)
+    labels : list of k classes, or None
+        None where there is no answer, or an unclear one.
+    unclear : array of bool of shape (k,)
+    names : list of k str
+        What messages call the rows.
+    design : str or None
+        How the rows were drawn, where the file says so.
+    probabilities : array of shape (k,), or None
+    least : float or None
+        The least probability of rows with doubt.
+    comparison : str or None
+        Which comparison asked for them.
+    key : SheetKey or None
+    cells : list of rows
+        What a sheet holds, its names first, in the order of the key.
     """
 
-    def __init__(self, text: str, given: NDArray[Any], warn: Warn) -> None:
-        table = read_table(text, warn=warn)
-        if isinstance(table, np.ndarray) or any(name not in table for name in (ROW, TRUE)):
-            has = "no names of columns" if isinstance(table, np.ndarray) else listed([str(name) for name in table])
-            raise FormatError(f"{text}: expected columns {ROW} (counted from 0) and {TRUE}, got {has}")
-        if DRAW in table:
-            order = whole_numbers(text, table, DRAW)
-            if np.unique(order).size < order.size:
-                raise FormatError(f"{text}: column {DRAW}: expected each number once")
-            if order.min() < 1:
-                raise FormatError(f"{text}: column {DRAW}: expected numbers from 1, got {order.min()}")
-            n_missing = int(order.max()) - order.size  # counted without a list of them: a number may be huge
-            if n_missing:
-                first = int(np.flatnonzero(np.sort(order) != np.arange(order.size) + 1)[0]) + 1
-                raise FormatError(
-                    f"{text}: column {DRAW}: expected all numbers from 1 to {order.max()}, {n_missing} are missing, "
-                    f"first {first}; rows that were taken out are not missing at random: put them back"
-                )
-            table = table.iloc[np.argsort(order)]
-        self.text, self.table = text, table
-        self.rows = whole_numbers(text, table, ROW)
-        said = table[TRUE].to_list()
-        self.unclear: NDArray[np.bool_] = np.array([is_unclear(value, given) for value in said], dtype=bool)
-        self.labels = _answered(text, table, given, self.unclear)
-        self.known: NDArray[np.bool_] = self.labels.notna().to_numpy()
-        self._check_given(given)
+    text: str
+    column: str
+    rows: NDArray[Any]
+    labels: list[int | str | None]
+    unclear: NDArray[np.bool_]
+    names: list[str]
+    design: str | None
+    probabilities: NDArray[Any] | None = None
+    least: float | None = None
+    comparison: str | None = None
+    key: Any = None
+    cells: "list[Cells]" = field(default_factory=list)
 
-    def _check_given(self, given: NDArray[Any]) -> None:
-        """Refuse a file that was made for other labels."""
-        inside = (self.rows >= 0) & (self.rows < given.size)
-        if GIVEN not in self.table or not inside.all():
-            return
-        held = [class_text(value) for value in self.table[GIVEN]]
-        other = [i for i, row in enumerate(self.rows) if held[i] != class_text(given[row])]
-        if other:
-            row = int(self.rows[other[0]])
-            raise InputError(
-                f"{self.text}: column {GIVEN} is not what LABELS holds in {len(other)} of {len(held)} rows, first row "
-                f"{row} ({held[other[0]]}, LABELS has {class_text(given[row])}); was it made for other labels?"
-            )
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Rows that have a class; shape (k,)."""
+        return np.array([label is not None for label in self.labels], dtype=bool)
 
-    def single(self, name: str) -> str | None:
-        """Return what a column says of all rows alike; None if there is none."""
-        if name not in self.table:
-            return None
-        values = [str(value) for value in self.table[name].dropna().unique()]
-        if len(values) != 1 or self.table[name].isna().any():
-            raise FormatError(f"{self.text}: column {name}: expected the same in all rows, got {values[:3]}")
-        return values[0]
+
+def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown | None = None) -> Answers:
+    """Read rows for experts as a file holds them, answered or not.
+
+    Parameters
+    ----------
+    text : str
+    given : array of shape (n,)
+        What LABELS holds; a file that was made for other labels is refused.
+    warn : callable
+    as_known : callable, optional
+        Of answers in words, which may be any text.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray) or any(name not in table for name in (ROW, TRUE)):
+        has = "no names of columns" if isinstance(table, np.ndarray) else listed([str(name) for name in table])
+        raise FormatError(f"{text}: expected columns {ROW} (counted from 0) and {TRUE}, got {has}")
+    if DRAW in table:
+        table = table.iloc[np.argsort(_order(text, table))]
+    rows = whole_numbers(text, table, ROW)
+    _check_given(text, table, rows, given)
+    unclear = np.array([is_unclear(value, given) for value in table[TRUE].to_list()], dtype=bool)
+    labels = _answered(text, table, given, unclear)
+    if as_known is not None:
+        labels = [None if label is None else as_known(str(label)) for label in labels]
+    least = single(text, table, LEAST)
+    try:
+        least_probability = None if least is None else float(least)
+    except ValueError:
+        raise FormatError(f"{text}: column {LEAST}: expected a probability, got {quoted(least)}") from None
+    return Answers(
+        text,
+        TRUE,
+        rows,
+        labels,
+        unclear,
+        [f"row {row}" for row in rows],
+        single(text, table, DESIGN),
+        table[PROBABILITY].to_numpy() if PROBABILITY in table else None,
+        least_probability,
+        single(text, table, COMPARISON),
+    )
+
+
+def _order(text: str, table: "pd.DataFrame") -> NDArray[np.int64]:
+    order = whole_numbers(text, table, DRAW)
+    if np.unique(order).size < order.size:
+        raise FormatError(f"{text}: column {DRAW}: expected each number once")
+    if order.min() < 1:
+        raise FormatError(f"{text}: column {DRAW}: expected numbers from 1, got {order.min()}")
+    n_missing = int(order.max()) - order.size  # counted without a list of them: a number may be huge
+    if n_missing:
+        first = int(np.flatnonzero(np.sort(order) != np.arange(order.size) + 1)[0]) + 1
+        raise FormatError(
+            f"{text}: column {DRAW}: expected all numbers from 1 to {order.max()}, {n_missing} are missing, "
+            f"first {first}; rows that were taken out are not missing at random: put them back"
+        )
+    return order
+
+
+def _check_given(text: str, table: "pd.DataFrame", rows: NDArray[Any], given: NDArray[Any]) -> None:
+    """Refuse a file that was made for other labels."""
+    if GIVEN not in table or not ((rows >= 0) & (rows < given.size)).all():
+        return
+    held = [class_text(value) for value in table[GIVEN]]
+    other = [i for i, row in enumerate(rows) if held[i] != class_text(given[row])]
+    if other:
+        row = int(rows[other[0]])
+        raise InputError(
+            f"{text}: column {GIVEN} is not what LABELS holds in {len(other)} of {len(held)} rows, first row "
+            f"{row} ({held[other[0]]}, LABELS has {class_text(given[row])}); was it made for other labels?"
+        )
+
+
+def single(text: str, table: "pd.DataFrame", name: str) -> str | None:
+    """Return what a column says of all rows alike; None if there is none."""
+    if name not in table:
+        return None
+    values = [str(value) for value in table[name].dropna().unique()]
+    if len(values) != 1 or table[name].isna().any():
+        raise FormatError(f"{text}: column {name}: expected the same in all rows, got {values[:3]}")
+    return values[0]
 
 
 def read_audit(text: str, design: str | None, given: NDArray[Any], warn: Warn) -> "Audit":
-    """Read the answers of experts. Of a uniform draw, the first answers are one too; other gaps are refused."""
+    """Read the answers of experts from a file that has the rows themselves."""
+    return audit_of(read_answers(text, given, warn), design, warn)
+
+
+def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
+    """Return the audit that answers are. Of a uniform draw, the first ones are one too; other gaps are refused.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
     from demele.labels import Audit
 
-    answers = Answers(text, given, warn)
-    named = answers.single(DESIGN)
-    if named == "sequential":
+    text, known, done = answers.text, answers.known, answers.known | answers.unclear
+    if answers.design == "sequential":
         raise InputError(
             f"{text}: these rows were asked for one comparison with --ask and are no random sample of all rows; "
             "go on with --ask, or draw a sample with demele audit"
         )
-    if named is not None and design is not None and named != design:
-        raise InputError(f"--audit-design {design}: column {DESIGN} of {text} says {named}; leave one of them out")
-    design = named or design
+    where = f"column {DESIGN} of {text}" if answers.key is None else f"the key of {text}"
+    design = design_of(text, answers.design, design, where)
+    if not known.any():
+        raise InputError(f"{text}: no row has an answer in column {answers.column}{' but unclear' * bool(done.any())}")
+    gaps, last = np.flatnonzero(~done), int(np.flatnonzero(done).max())
+    if gaps.size and (design == "weighted" or gaps[0] < last):
+        order = ", in the order drawn" if design == "uniform" else ""
+        raise FormatError(
+            f"{text}: {plural(gaps.size, 'row has', 'rows have')} no {answers.column}, first {answers.names[gaps[0]]}; "
+            f"what is hard to label is not missing at random: fill them in{order}, with {UNCLEAR} where nobody can tell"
+        )
+    if gaps.size:
+        warn(f"{text}: the last {gaps.size} rows have no answer; the first {last + 1} are used")
+    if design == "weighted" and answers.probabilities is None:
+        raise FormatError(
+            f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was to be drawn"
+        )
+    used, n_unclear = np.flatnonzero(known), int(answers.unclear.sum())
+    chances, least = None, None
+    if design == "weighted" and answers.probabilities is not None:
+        chances, least = answers.probabilities[used], answers.least
+        if n_unclear and chances.dtype.kind in "iuf":  # the probabilities that rows were drawn and clear
+            share = used.size / (used.size + n_unclear)
+            chances, least = chances * share, None if least is None else least * share
+    columns = {"rows": ROW, "labels": answers.column, "probabilities": PROBABILITY, "design": DESIGN}
+    columns["least_probability"] = LEAST
+    with in_file(text, **{name: f"column {held}" for name, held in columns.items()}):
+        return Audit(
+            answers.rows[used],
+            [answers.labels[place] for place in used],
+            design=design,  # type: ignore[arg-type]
+            probabilities=chances,
+            least_probability=least,
+            unclear=n_unclear,
+        )
+
+
+def design_of(text: str, said: str | None, asked: str | None, where: str) -> str:
+    """Return how rows were drawn, as the file or the option says.
+
+    Raises
+    ------
+    InputError
+        If they say different things, or nothing.
+    """
+    if said is not None and asked not in (None, said):
+        raise InputError(f"--audit-design {asked}: {where} says {said}; leave one of them out")
+    design = said or asked
     if design is None:
         raise InputError(
             f"{text}: how were these rows chosen? --audit-design uniform (at random, in this order), weighted (at "
             f"random, with the probabilities of column {PROBABILITY}) or selective (because something looked wrong)"
         )
-    used = np.flatnonzero(answers.known[: _usable(answers, design, warn)])
-    n_drawn = used.size + int(answers.unclear.sum())
-    if design == "weighted" and PROBABILITY not in answers.table:
-        raise FormatError(
-            f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was to be drawn"
-        )
-    chances, least = None, None
-    if design == "weighted":
-        chances, least = answers.table[PROBABILITY].to_numpy()[used], _least(answers)
-    if chances is not None and used.size < n_drawn and chances.dtype.kind in "iuf":
-        chances, least = of_clear_rows(chances, least, used.size / n_drawn)
-    columns = {"rows": ROW, "labels": TRUE, "probabilities": PROBABILITY, "design": DESIGN, "least_probability": LEAST}
-    with in_file(text, **{name: f"column {held}" for name, held in columns.items()}):
-        return Audit(
-            answers.rows[used],
-            answers.labels.iloc[used],
-            design=design,  # type: ignore[arg-type]
-            probabilities=chances,
-            least_probability=least,
-            unclear=n_drawn - used.size,
-        )
+    return design
 
 
 def is_unclear(value: object, given: NDArray[Any]) -> bool:
     """Whether an answer says that the expert cannot label the row; where a class is called so, it is that class."""
     return isinstance(value, str) and value.strip().casefold() == UNCLEAR and not (given == value.strip()).any()
-
-
-def of_clear_rows(chances: NDArray[Any], least: float | None, share: float) -> tuple[NDArray[np.float64], float | None]:
-    """Return the probabilities that rows were drawn and clear, if a share of those that were drawn is clear."""
-    return chances * share, None if least is None else least * share
-
-
-def _least(answers: Answers) -> float | None:
-    """Return the least probability that the file names; older files name none."""
-    said = answers.single(LEAST)
-    if said is None:
-        return None
-    try:
-        return float(said)
-    except ValueError:
-        raise FormatError(f"{answers.text}: column {LEAST}: expected a probability, got {quoted(said)}") from None
-
-
-def _usable(answers: Answers, design: str, warn: Warn) -> int:
-    """Return how many of the first rows are used; rows without an answer may only come last."""
-    answered = answers.known | answers.unclear
-    missing = np.flatnonzero(~answered)
-    last = int(np.flatnonzero(answered).max(initial=-1))
-    if not answers.known.any():
-        raise InputError(
-            f"{answers.text}: no row has an answer in column {TRUE}{' but unclear' * bool(answered.any())}"
-        )
-    if missing.size and (design == "weighted" or missing[0] < last):
-        order = ", in the order drawn" if design == "uniform" else ""
-        raise FormatError(
-            f"{answers.text}: {plural(missing.size, 'row has', 'rows have')} no {TRUE}, first row "
-            f"{answers.rows[missing[0]]}; what is hard "
-            f"to label is not missing at random: fill them in{order}"
-        )
-    if missing.size:
-        warn(f"{answers.text}: the last {missing.size} rows have no answer; the first {last + 1} are used")
-    return last + 1
 
 
 def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int64]:
@@ -184,46 +266,36 @@ def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int
     if missing.size:
         raise FormatError(f"{text}: column {name}: {missing.size} lines have no number, first line {missing[0] + 2}")
     array = values.to_numpy()
-    whole = [_is_row(value) for value in array.tolist()]
+    whole = [
+        isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < 1 << 62 and one == int(one)
+        for one in array.tolist()
+    ]
     if array.dtype.kind not in "iuf" or not all(whole):
         odd = array.tolist()[whole.index(False)] if False in whole else array.dtype
         raise FormatError(f"{text}: column {name}: expected whole numbers, got {quoted(odd)}")
     return array.astype(np.int64)
 
 
-def _is_row(value: object) -> bool:
-    """Whether a value may be the number of a row."""
-    return (
-        not isinstance(value, bool) and isinstance(value, int | float) and abs(value) < 1 << 62 and value == int(value)
-    )
-
-
-def _answered(text: str, table: "pd.DataFrame", given: NDArray[Any], unclear: NDArray[np.bool_]) -> "pd.Series[Any]":
-    """Return the answers as names or as numbers, as the labels are; missing where there is none."""
-    import pandas as pd
-
+def _answered(
+    text: str, table: "pd.DataFrame", given: NDArray[Any], unclear: NDArray[np.bool_]
+) -> list[int | str | None]:
+    """Return the answers as names or as numbers, as the labels are; None where there is none."""
     said = [
-        None if odd or pd.isna(value) or not str(value).strip() else class_text(value)
-        for value, odd in zip(table[TRUE], unclear, strict=True)
+        None if odd or is_empty(value) or value != value else class_text(value)
+        for value, odd in zip(table[TRUE].to_list(), unclear, strict=True)
     ]
     known = [value for value in said if value is not None]
-    if given.dtype.kind != "O" and known:
-        read = classes_like(known, given)
-        odd = [i for i, value in enumerate(said) if value is not None and not _is_whole(value)]
-        if odd and isinstance(read[0], str):
-            row = table[ROW].iloc[odd[0]]
-            raise InputError(
-                f"{text}: column {TRUE}: {plural(len(odd), 'answer is no number', 'answers are no numbers')}, as "
-                f"the classes of LABELS are, first "
-                f"{said[odd[0]]!r} for row {row}; write a class, and name it in --classes if LABELS has it nowhere"
-            )
-        numbers = iter(read)
-        return pd.Series([None if value is None else next(numbers) for value in said], dtype=object)
-    return pd.Series(said, dtype=object)
-
-
-def _is_whole(value: str) -> bool:
-    return value.lstrip("+-").isdigit()
+    read = classes_like(known, given)
+    odd = [i for i, value in enumerate(said) if value is not None and not value.lstrip("+-").isdigit()]
+    if given.dtype.kind != "O" and odd and isinstance(read[0], str):
+        row = table[ROW].iloc[odd[0]]
+        raise InputError(
+            f"{text}: column {TRUE}: {plural(len(odd), 'answer is no number', 'answers are no numbers')}, as "
+            f"the classes of LABELS are, first "
+            f"{said[odd[0]]!r} for row {row}; write a class, and name it in --classes if LABELS has it nowhere"
+        )
+    answers = iter(read)
+    return [None if value is None else next(answers) for value in said]
 
 
 def answers_text(

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError
 from demele.core.sentences import plural
-from demele.files.audit_files import DESIGN, DRAW, ROW, UNCLEAR, whole_numbers
+from demele.files.audit_files import DESIGN, DRAW, ROW, UNCLEAR, design_of, single, whole_numbers
 from demele.files.named import read_table
 from demele.files.table_files import Warn, listed
 
@@ -59,7 +59,7 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
         )
     clear = table[~unclear]
     _refuse_gaps(text, clear, held)
-    drawn = _design(text, table, design)
+    drawn = design_of(text, single(text, table, DESIGN), design, f"column {DESIGN} of {text}")
     rows = whole_numbers(text, clear, ROW)
     return {name: FactorAudit(rows, _values(clear[name]), design=drawn, unclear=int(unclear.sum())) for name in held}
 
@@ -81,19 +81,3 @@ def _values(column: "pd.Series[Any]") -> object:
 
     numbers = pd.to_numeric(column, errors="coerce")
     return column.to_numpy() if numbers.isna().any() else numbers.to_numpy()
-
-
-def _design(text: str, table: "pd.DataFrame", design: str | None) -> str:
-    """Return how the rows were drawn, as the file or the option says."""
-    said = {str(value) for value in table[DESIGN]} if DESIGN in table else set()
-    if len(said) > 1:
-        raise FormatError(f"{text}: column {DESIGN}: expected the same in all rows, got {sorted(said)[:3]}")
-    named = next(iter(said), design)
-    if named is None:
-        raise InputError(
-            f"{text}: how were these rows chosen? --audit-design uniform (at random) or selective (because something "
-            "looked wrong), or a column design"
-        )
-    if design is not None and design != named:
-        raise InputError(f"--audit-design {design}: column {DESIGN} of {text} says {named}; leave one of them out")
-    return named

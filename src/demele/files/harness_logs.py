@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,28 @@ from demele.core.reading import read_whole, regular_file
 from demele.files.model_logs import (
     LoggedAnswer,
     ModelLog,
-    check_picked,
     in_order,
     picked_one,
     read_object,
     right_or_wrong,
+    shown_choices,
 )
 
 #: Measures that say right or wrong, the usual first.
 _USUAL = ("acc", "exact_match")
+#: Where a question stands in the documents of tasks, after what it is about.
+_QUESTION = (
+    "passage",
+    "context",
+    "article",
+    "premise",
+    "question",
+    "query",
+    "problem",
+    "goal",
+    "sentence",
+    "hypothesis",
+)
 #: Bytes of the first line that are looked at to tell such a file.
 _LOOKED_AT = 1 << 20
 
@@ -63,11 +77,10 @@ def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     if odd:
         raise FormatError(f"{path}: line {odd[0]}: no sample of lm-evaluation-harness: it has no doc_id or no target")
     measures, filters = _measures(path, lines[0][1]), list(dict.fromkeys(_filter(line) for _, line in lines))
-    check_picked(path, [*measures, *filters], picked)
     measure = picked_one(path, measures, picked, "measures", _USUAL)
     kept = picked_one(path, filters, picked, "filters")
     answers = [_answer(path, number, line, measure) for number, line in lines if _filter(line) == kept]
-    return ModelLog(_model_name(path), measure, in_order(answers, path))
+    return ModelLog(path, _model_name(path), _task(path), in_order(answers, path), [*measures, *filters])
 
 
 def _measures(path: Path, line: dict[str, Any]) -> list[str]:
@@ -89,21 +102,52 @@ def _model_name(path: Path) -> str:
     return folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
 
 
+def _task(path: Path) -> str:
+    """Return the task by which a file is called, without the date."""
+    return re.sub(r"^samples_|_\d{4}-\d\d-\d\d.*$", "", path.stem)
+
+
 def _answer(path: Path, number: int, line: dict[str, Any], measure: str) -> LoggedAnswer:
     what = f"{path}: line {number}"
     if not isinstance(line["doc_id"], int | str):
         raise FormatError(f"{what}: doc_id {quoted(line['doc_id'])} is no identifier")
     right = right_or_wrong(line.get(measure), f"{what}: {measure}")
-    scores, texts = _log_likelihoods(line), _choices(line)
+    scores, texts = _log_likelihoods(line), _calls(line, 1)
+    texts = [text.removeprefix(" ") for text in texts] if all(isinstance(text, str) for text in texts) else []
     digest = line.get("doc_hash")
     question = digest if isinstance(digest, str) else json.dumps(line["target"], sort_keys=True)
+    name, doc = str(line["doc_id"]), line.get("doc")
+    fields = {"id": name, "task": _task(path), "question": _question(line), "target": line["target"], "doc": doc}
     if scores is None:
-        return LoggedAnswer(str(line["doc_id"]), question, right)
+        targets = line["target"] if isinstance(line["target"], list) else [line["target"]]
+        said = line.get("filtered_resps")
+        text = said[0] if isinstance(said, list) and len(said) == 1 and isinstance(said[0], str) else None
+        return LoggedAnswer(name, question, measure, right, said=text, targets=tuple(map(str, targets)), fields=fields)
     if measure == "acc_norm" and len(texts) == len(scores):
         scores = [score / max(len(text), 1) for score, text in zip(scores, texts, strict=True)]
     target = _target(line["target"], texts, len(scores))
     predicted = max(range(len(scores)), key=scores.__getitem__)  # the first of equal ones, as the harness takes it
-    return LoggedAnswer(str(line["doc_id"]), question, right, predicted, target, len(scores))
+    named = _named_choices(doc, len(scores)) or texts
+    fields["choices"] = shown_choices(range(len(scores)), named)
+    return LoggedAnswer(
+        name, question, measure, right, predicted, target, len(scores), str(predicted), (str(target),), fields
+    )
+
+
+def _question(line: dict[str, Any]) -> str:
+    """Return what is asked, as the document of the task says it; else the whole prompt."""
+    doc = line.get("doc")
+    said = [doc[name] for name in _QUESTION if isinstance(doc.get(name), str)] if isinstance(doc, dict) else []
+    if said:
+        return "\n\n".join(said)
+    return doc if isinstance(doc, str) else str(next(iter(_calls(line, 0)), ""))
+
+
+def _named_choices(doc: object, n: int) -> list[str]:
+    """Return the texts of the choices as the document of the task has them, where prompts have letters."""
+    held = doc.get("choices") if isinstance(doc, dict) else None
+    held = held.get("text") if isinstance(held, dict) else held
+    return list(map(str, held)) if isinstance(held, list) and len(held) == n else []
 
 
 def _log_likelihoods(line: dict[str, Any]) -> list[float] | None:
@@ -123,23 +167,18 @@ def _log_likelihoods(line: dict[str, Any]) -> list[float] | None:
     return None if any(math.isnan(score) for score in found) else found
 
 
-def _choices(line: dict[str, Any]) -> list[str]:
-    """Return the texts of the choices, without the blank between prompt and choice."""
+def _calls(line: dict[str, Any], place: int) -> list[Any]:
+    """Return one argument of each call of the model: its prompt, or what follows."""
     held = line.get("arguments")
     calls = list(held.values()) if isinstance(held, dict) else held if isinstance(held, list) else []
-    texts = []
-    for call in calls:
-        text = (
-            call.get("arg_1")
-            if isinstance(call, dict)
-            else call[1]
-            if isinstance(call, list) and len(call) > 1
-            else None
-        )
-        if not isinstance(text, str):
-            return []
-        texts.append(text.removeprefix(" "))
-    return texts
+    return [
+        call.get(f"arg_{place}")
+        if isinstance(call, dict)
+        else call[place]
+        if isinstance(call, list) and len(call) > place
+        else None
+        for call in calls
+    ]
 
 
 def _target(held: object, texts: Sequence[str], n_choices: int) -> int | None:

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, quoted
+from demele.core.errors import FormatError, quoted, shortened
 from demele.core.extras import require
 from demele.core.reading import check_unpacked, parsing, read_whole, regular_file
 from demele.files.model_logs import (
     NO_ANSWER,
     LoggedAnswer,
     ModelLog,
-    check_picked,
     in_order,
     picked_one,
     read_object,
     right_or_wrong,
+    shown_choices,
 )
 
 _BEGINS = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
@@ -63,8 +63,12 @@ def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     """
     header, samples = _archive(path) if path.suffix.lower() == ".eval" else _whole(path)
     about = header.get("eval")
-    if not isinstance(about, dict) or not samples:
-        raise FormatError(f"{path}: no log of Inspect with samples")
+    if not isinstance(about, dict):
+        raise FormatError(f"{path}: no log of Inspect")
+    status = header.get("status", "success")
+    said = f"its status is {quoted(status)}, not success{_error(header)}" if status != "success" else ""
+    if not samples:
+        raise FormatError(f"{path}: holds no samples{said and f'; {said}'}")
     for place, sample in enumerate(samples):
         if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str) or "target" not in sample:
             raise FormatError(f"{path}: sample {place}: expected an object with id and target")
@@ -72,17 +76,26 @@ def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     scorers = list(dict.fromkeys(name for sample in samples for name in _scores(sample)))
     named = [f"epoch={epoch}" for epoch in epochs]
     if not scorers:
-        raise FormatError(f"{path}: none of its {len(samples)} samples has a score")
-    check_picked(path, [*scorers, *named], picked)
+        why = said or f"the first sample{_error(samples[0]) or ' names no error'}"
+        raise FormatError(f"{path}: none of its {len(samples)} samples has a score; {why}")
     scorer = picked_one(path, scorers, picked, "scorers")
     epoch = epochs[named.index(picked_one(path, named, picked, "epochs, whose rows are not independent"))]
     chosen = [sample for sample in samples if _epoch(sample) == epoch]
     scored = [sample for sample in chosen if scorer in _scores(sample)]
-    answers = in_order([_answer(path, sample, scorer) for sample in scored], path)
-    status = header.get("status")
-    remarks = () if status in ("success", None) else (f"{path}: its status is {quoted(status)}, not success",)
-    unscored = [str(sample["id"]) for sample in chosen if scorer not in _scores(sample)]
-    return ModelLog(str(about.get("model", path.stem)), scorer, answers, unscored, remarks)
+    task = str(about.get("task", path.stem))
+    answers = in_order([_answer(path, task, sample, scorer) for sample in scored], path)
+    failed = [sample for sample in chosen if scorer not in _scores(sample)]
+    errors = [f"sample {quoted(str(one['id']))} failed{_error(one)}" for one in failed if _error(one)]
+    unscored = [str(sample["id"]) for sample in failed]
+    failures = [*([said] if said else []), *errors[:1]]
+    return ModelLog(path, str(about.get("model", path.stem)), task, answers, [*scorers, *named], unscored, failures)
+
+
+def _error(held: dict[str, Any]) -> str:
+    """Return the error that stopped a run or a sample, as the end of a sentence; nothing if none is named."""
+    error = held.get("error")
+    message = error.get("message") if isinstance(error, dict) else error
+    return f": {shortened(str(message))}" if message else ""
 
 
 def _whole(path: Path) -> tuple[dict[str, Any], list[Any]]:
@@ -103,7 +116,7 @@ def _archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
             raise FormatError(f"{path}: not a log of Inspect: it has no header.json")
         check_unpacked(path, sum(info.file_size for info in [head, *wanted]), stored=size)
         header, *samples = _parts(archive, [head, *wanted], path)
-    return header, samples
+    return ({"status": "started"} if head.filename != _HEADERS[0] else {}) | header, samples
 
 
 def _parts(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> Iterator[dict[str, Any]]:
@@ -114,7 +127,7 @@ def _parts(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: P
 
 def _zstandard(info: zipfile.ZipInfo, path: Path) -> bytes:
     """Unpack a member that is compressed as Inspect does it by now, which zipfile can only from Python 3.14 on."""
-    pyarrow = require("pyarrow", purpose=f"unpacking {path}")
+    zstandard = require("zstandard", purpose=f"unpacking {path}")
     with path.open("rb") as file:
         file.seek(info.header_offset)
         signature, name, extra = _LOCAL.unpack(file.read(_LOCAL.size))
@@ -122,8 +135,8 @@ def _zstandard(info: zipfile.ZipInfo, path: Path) -> bytes:
             raise FormatError(f"{path}: not a log of Inspect: damaged or encrypted")
         file.seek(name + extra, 1)
         packed = file.read(info.compress_size)
-    with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as stream:
-        content = bytes(stream.read(info.file_size + 1))
+    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+        content: bytes = stream.read(info.file_size + 1)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise FormatError(f"{path}: {quoted(info.filename)}: damaged: it is not what the archive declares")
     return content
@@ -140,15 +153,29 @@ def _scores(sample: dict[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in scores.items() if isinstance(one, dict)} if isinstance(scores, dict) else {}
 
 
-def _answer(path: Path, sample: dict[str, Any], scorer: str) -> LoggedAnswer:
+def _answer(path: Path, task: str, sample: dict[str, Any], scorer: str) -> LoggedAnswer:
     score, choices, target = _scores(sample)[scorer], sample.get("choices"), sample["target"]
     name = str(sample["id"])
     right = right_or_wrong(score.get("value"), f"{path}: sample {quoted(name)}: {scorer}")
+    targets = tuple(map(str, target if isinstance(target, list) else [target]))
     target = target[0] if isinstance(target, list) and len(target) == 1 else target
     question = json.dumps([sample.get("input"), target], sort_keys=True, default=str)
+    asked = _question(sample.get("input"))
+    fields = {"id": name, "task": task, "question": asked, "target": target, "metadata": sample.get("metadata")}
     letters = _LETTERS[: len(choices)] if isinstance(choices, list) and len(choices) <= len(_LETTERS) else ""
-    if not isinstance(target, str) or len(target) != 1 or target not in letters:
-        return LoggedAnswer(name, question, right)
     said = score.get("answer")
-    predicted = said if isinstance(said, str) and len(said) == 1 and said in letters else NO_ANSWER
-    return LoggedAnswer(name, question, right, predicted, target, len(letters))
+    text = said if isinstance(said, str) else None
+    if not isinstance(target, str) or len(target) != 1 or target not in letters:
+        return LoggedAnswer(name, question, scorer, right, said=text, targets=targets, fields=fields)
+    predicted = text if text is not None and len(text) == 1 and text in letters else NO_ANSWER
+    fields["choices"] = shown_choices(letters, choices or ())
+    return LoggedAnswer(name, question, scorer, right, predicted, target, len(letters), predicted, targets, fields)
+
+
+def _question(held: object) -> str:
+    """Return what is asked: a text, or what the user says in messages."""
+    if not isinstance(held, list):
+        return str(held)
+    said = [one.get("content") for one in held if isinstance(one, dict) and one.get("role", "user") == "user"]
+    parts = [part for content in said for part in (content if isinstance(content, list) else [content])]
+    return "\n\n".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)

@@ -97,19 +97,11 @@ def in_one_vocabulary(columns: Mapping[Any, Any]) -> dict[Any, Any]:
 
     A text file does not say which they are: a column of 1 and 2 is read as numbers, one of 1, 2 and none as names.
     """
-    names = {name for values in columns.values() for name in _names_in(values)}
+    arrays = [array for array in map(np.asarray, columns.values()) if array.dtype.kind in "OU"]
+    names = {value for array in arrays for value in array.tolist() if isinstance(value, str)}
     if not names:
         return dict(columns)
     return {key: _as_names(values, names) for key, values in columns.items()}
-
-
-def _names_in(values: Any) -> set[str]:
-    array = np.asarray(values)
-    return set(array.tolist()) if array.dtype.kind == "U" else {v for v in _flat(array) if isinstance(v, str)}
-
-
-def _flat(array: NDArray[Any]) -> list[Any]:
-    return array.tolist() if array.dtype.kind == "O" else []
 
 
 def _as_names(values: Any, names: set[str]) -> Any:

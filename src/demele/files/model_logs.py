@@ -1,17 +1,22 @@
 """What a log of a language model holds once it is read, whatever program wrote it: an answer to each question."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import check_nesting, parsing
-from demele.files.table_files import check_known, listed, picking
+from demele.core.sentences import setting
+from demele.files.table_files import listed
 
-#: What stands for a model that chose nothing.
-NO_ANSWER = "no answer"
+#: What stands for a model that answered nothing, and for what no model and no log says.
+NO_ANSWER, OTHER_ANSWER = "no answer", "another answer"
+#: Share of the right answers that must be the right text for answers to be compared as texts.
+_EXPLAINED = 0.95
+_IGNORED = re.compile(r"(?<=\d),(?=\d{3})|\$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,50 +29,116 @@ class LoggedAnswer:
         Of the question.
     question : str
         By what the question is recognised in the logs of other models: a digest, or its right answer.
+    measure : str
+        By which it is right or wrong.
     right : bool
         Whether the log calls the answer right.
     predicted, target : int, str or None
         The choice that was taken, and the right one; None where the log does not say both.
     n_choices : int
+    said : str or None
+        The answer as text.
+    targets : tuple of str
+        The texts that are right.
+    fields : mapping of str
+        What the log holds of the question: ``id``, ``task``, ``question``, ``choices``, ``target``, and ``doc`` or
+        ``metadata``.
     """
 
     id: str
     question: str
+    measure: str
     right: bool
     predicted: int | str | None = None
     target: int | str | None = None
     n_choices: int = 0
+    said: str | None = None
+    targets: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLog:
-    """The answers of one model.
+    """The answers of one model to the questions of one task.
 
     Attributes
     ----------
+    path : Path
     name : str
-    measure : str
-        By which an answer is right or wrong.
+    task : str
     answers : sequence of LoggedAnswer
         In the order of their questions.
+    held : sequence of str
+        Measures, filters, scorers and epochs of which one could be picked.
     unscored : sequence of str
         Questions without a verdict.
-    remarks : sequence of str
-        What its reader must know.
+    failures : sequence of str
+        Why the run, or its first sample without a score, failed.
     """
 
+    path: Path
     name: str
-    measure: str
+    task: str
     answers: Sequence[LoggedAnswer]
+    held: Sequence[str]
     unscored: Sequence[str] = ()
-    remarks: Sequence[str] = ()
+    failures: Sequence[str] = ()
 
-    @property
-    def has_choices(self) -> bool:
-        """Whether it says which choice was taken, and these choices explain every verdict."""
-        return all(
-            answer.target is not None and (answer.predicted == answer.target) == answer.right for answer in self.answers
-        )
+
+def have_choices(answers: Iterable[LoggedAnswer]) -> bool:
+    """Whether answers say which choice was taken, and these choices explain every verdict."""
+    return all(answer.target is not None and (answer.predicted == answer.target) == answer.right for answer in answers)
+
+
+def have_texts(answers: Iterable[LoggedAnswer]) -> bool:
+    """Whether answers can be compared as texts: nearly all that the log calls right are the right text."""
+    held = list(answers)
+    right = [answer for answer in held if answer.right]
+    same = [plain(answer.said or "") in map(plain, answer.targets) for answer in right]
+    return all(answer.said is not None and answer.targets for answer in held) and sum(same) >= _EXPLAINED * len(right)
+
+
+def plain(text: str) -> str:
+    r"""Write an answer as it is compared: what follows ``####``, without capitals, ``$`` and commas of thousands.
+
+    Examples
+    --------
+    >>> plain("6 x 203 = 1218\n#### 1,218"), plain("$1218."), plain(" New  York")
+    ('1218', '1218', 'new york')
+    """
+    words = text.rpartition("####")[2].casefold().split()
+    return _IGNORED.sub("", " ".join(words)).rstrip(".").strip()
+
+
+def texts_of(answer: LoggedAnswer) -> tuple[str, str]:
+    """Return the answer and the right one as texts that are equal if the log calls the answer right, and only then."""
+    right = plain(answer.targets[0])
+    said = plain(answer.said or "") or NO_ANSWER
+    return (right if answer.right else f"{said} (judged wrong)" if said == right else said), right
+
+
+def known_answer(text: str, classes: Collection[object]) -> str:
+    """Return what an expert wrote as one of the answers that models or logs gave, or that it is none of these."""
+    return text if text in classes else plain(text) if plain(text) in classes else OTHER_ANSWER
+
+
+def flat_fields(fields: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return fields within fields by their whole names.
+
+    Examples
+    --------
+    >>> flat_fields({"question": "Why?", "doc": {"passage_id": 7}})
+    {'question': 'Why?', 'doc.passage_id': 7}
+    """
+    found: dict[str, Any] = {}
+    for name, value in fields.items():
+        found |= flat_fields(value, f"{before}{name}.") if isinstance(value, dict) else {before + name: value}
+    return found
+
+
+def shown_choices(names: Iterable[object], texts: Iterable[object]) -> str:
+    """Write the choices of a question for an expert: a line for each, after what the answer calls it."""
+    return "\n".join(f"{name}: {text}" for name, text in zip(names, texts, strict=False))
 
 
 def read_object(what: str, content: bytes) -> dict[str, Any]:
@@ -100,7 +171,10 @@ def right_or_wrong(value: object, what: str) -> bool:
             return known[value]
     elif isinstance(value, int | float) and value in (0, 1):
         return bool(value)
-    raise FormatError(f"{what}: {quoted(value)} says neither right nor wrong; only such verdicts are compared")
+    raise FormatError(
+        f"{what}: {quoted(value)} says neither right nor wrong, and scores between are not rounded; pick a measure or "
+        "scorer that says right or wrong"
+    )
 
 
 def picked_one(path: Path, held: Sequence[str], picked: Sequence[str], what: str, usual: Sequence[str] = ()) -> str:
@@ -116,19 +190,10 @@ def picked_one(path: Path, held: Sequence[str], picked: Sequence[str], what: str
         return chosen[0]
     if len(held) != 1 or chosen:
         raise FormatError(
-            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one, such as {picking(path, held[0])}"
+            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one of all logs, such as "
+            f"{setting(filter=held[0])}"
         )
     return held[0]
-
-
-def check_picked(path: Path, held: Sequence[str], picked: Sequence[str]) -> None:
-    """Refuse names after ``FILE::`` that a log does not know.
-
-    Raises
-    ------
-    UnknownNameError
-    """
-    check_known(list(picked), list(held), path, "measure")
 
 
 def in_order(answers: Sequence[LoggedAnswer], path: Path) -> list[LoggedAnswer]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.reading import real_path
 from demele.core.sentences import give, plural
-from demele.files.label_files import class_text, classes_like, column, models
+from demele.files.label_files import class_text, classes_like, label_column, models
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, quoted_name
 
@@ -51,7 +51,7 @@ def read_columns(
         return _scored(text, id_column, warn, classes, labels)
     if id_column is None:
         if labels is None:
-            return PredictedColumns(None, {"labels": column(text, warn)})
+            return PredictedColumns(None, {"labels": label_column(text, warn)})
         return PredictedColumns(None, models(text, warn, labels=labels))
     table = _table(text, id_column, warn)
     names = [name for name in table if name != id_column and name not in _labels_in(text, labels)]

@@ -1,5 +1,6 @@
 """Predictions of several models from files of their own, joined by what identifies their rows, not by their order."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,17 +12,14 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, quoted
 from demele.core.labelled import shown
 from demele.core.names import checked_name
-from demele.core.sentences import give
-from demele.files.harness_logs import is_harness_log, read_harness_log
-from demele.files.inspect_logs import is_inspect_log, read_inspect_log
+from demele.core.sentences import give, plural, setting
+from demele.files.label_files import column as one_column
 from demele.files.label_files import in_one_vocabulary, name_of
-from demele.files.model_logs import NO_ANSWER, ModelLog, id_order
+from demele.files.log_sets import as_classes, is_log, runs_of
+from demele.files.model_logs import ModelLog, flat_fields, id_order, known_answer
 from demele.files.named import split_name
 from demele.files.predicted_columns import PredictedColumns, read_columns
-from demele.files.table_files import Warn
-
-#: What stands for an answer that a log calls right, or wrong, where it does not say which it is.
-RIGHT, WRONG = "right", "wrong"
+from demele.files.table_files import Warn, check_known
 
 Ids = Literal["same", "common"]
 
@@ -44,6 +42,11 @@ class PredictionSet:
     graded : bool
         Whether predictions are only ``"right"`` and ``"wrong"``, and labels all ``"right"``: of answers in words, a log
         says no more. Accuracies and their differences hold as they are; measures of one class mean nothing.
+    open : bool
+        Whether predictions and labels are answers in words, such as numbers that a model wrote. Any text may be a class
+        then, and measures of single classes mean little.
+    fields : tuple of mapping of str
+        What logs hold of each row, by names such as ``question``, ``doc.passage_id`` and ``metadata.passage``.
     left_out : int
         Rows that not all files have.
     notes : tuple of str
@@ -56,14 +59,26 @@ class PredictionSet:
     classes: tuple[int | str, ...] | None = None
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     graded: bool = False
+    open: bool = False
+    fields: tuple[Mapping[str, Any], ...] = ()
     left_out: int = 0
     notes: tuple[str, ...] = ()
 
+    def as_known(self, text: str) -> int | str:
+        """Return an expert's answer in words as one that a model or a log gave, or as another one."""
+        return known_answer(text, self.classes or ())
 
-def is_log(text: str) -> bool:
-    """Whether a file, given as ``FILE`` or ``FILE::name``, is a log of a language model that holds its own labels."""
-    path = split_name(text)[0]
-    return is_harness_log(path) or is_inspect_log(path)
+    def values_of(self, name: str) -> list[Any]:
+        """Return what logs hold of each row by one name; None where a row has none.
+
+        Raises
+        ------
+        UnknownNameError
+            If no row has it.
+        """
+        held = list(dict.fromkeys(name for fields in self.fields for name in fields))
+        check_known([name], held, Path("logs"), "field")
+        return [fields.get(name) for fields in self.fields]
 
 
 def read_predictions(
@@ -73,6 +88,7 @@ def read_predictions(
     id: str | None = None,  # noqa: A002 - the column is mostly called so
     ids: Ids = "same",
     scores: bool = False,
+    filter: Sequence[str] | str = (),  # noqa: A002 - lm-evaluation-harness calls it so
 ) -> PredictionSet:
     r"""Read the predictions of several models from files, and their labels.
 
@@ -80,8 +96,8 @@ def read_predictions(
     ----------
     files : sequence of str, or mapping of names of models to str
         ``FILE`` or ``FILE::column``, one for each model: tables, or logs of lm-evaluation-harness
-        (``samples_*.jsonl``) and Inspect (``.eval``, ``.json``), whose names after ``::`` pick a measure, filter,
-        scorer or ``epoch=K``.
+        (``samples_*.jsonl``) and Inspect (``.eval``, ``.json``), or folders of these. Logs of one model and several
+        tasks are one model. Names after ``::`` pick a measure, filter, scorer or ``epoch=K`` of this log.
     labels : str, optional
         Where the labels are. Logs bring theirs.
     id : str, optional
@@ -92,6 +108,8 @@ def read_predictions(
     scores : bool
         Whether tables hold a column of probabilities or scores per class, named by the class: the prediction is the
         class of the largest.
+    filter : str or sequence of str
+        Measure, filter, scorer or ``epoch=K`` to pick of every log that holds it.
 
     Returns
     -------
@@ -129,70 +147,71 @@ def read_predictions(
     if len(logs) < len(texts) or labels is not None:
         other = next((text for text in texts if text not in logs), labels)
         raise InputError("files", f"{logs[0]} is a log, which brings its own labels, {other} is none; give logs only")
-    read = [_log(text) for text in texts]
-    names = list(files) if isinstance(files, Mapping) else _distinct([log.name for log in read], texts)
-    return _of_logs(dict(zip(names, read, strict=True)), texts, ids)
+    shared = [filter] if isinstance(filter, str) else list(filter)
+    runs = runs_of(texts, shared)
+    if isinstance(files, Mapping):
+        if len(runs) != len(files):
+            raise InputError("files", f"expected logs of one model by each name, got logs of {len(runs)} models")
+        names = list(files)
+    else:
+        names = _distinct([run[0].name for run in runs], [str(run[0].path) for run in runs])
+    return _of_logs(dict(zip(names, runs, strict=True)), ids)
 
 
 # Logs ------------------------------------------------------------------------------------------------------------
 
 
-def _log(text: str) -> ModelLog:
-    path, picked = split_name(text)
-    return read_harness_log(path, picked) if is_harness_log(path) else read_inspect_log(path, picked)
-
-
-def _of_logs(logs: Mapping[str, ModelLog], texts: Sequence[str], ids: Ids) -> PredictionSet:
-    answers = [{answer.id: answer for answer in log.answers} for log in logs.values()]
-    for text, log in zip(texts, logs.values(), strict=True):
+def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
+    several = any(len(run) > 1 for run in runs.values())
+    read = [
+        {f"{log.task}/{answer.id}" if several else answer.id: answer for log in run for answer in log.answers}
+        for run in runs.values()
+    ]
+    logs = [log for run in runs.values() for log in run]
+    for log in logs:
         if log.unscored and ids == "same":
             raise InputError(
-                f"{text}: {len(log.unscored)} questions have no score, first {quoted(log.unscored[0])}; to leave them "
-                f"out for all models, {give(ids='common')}"
+                f"{log.path}: {plural(len(log.unscored), 'question has', 'questions have')} no score, first "
+                f"{quoted(log.unscored[0])}{' and '.join(['', *log.failures])}; to leave them out for all models, "
+                f"{give(ids='common')}"
             )
-    kept, left_out = common([list(held) for held in answers], texts, ids)
-    kept = sorted(kept, key=id_order)
-    for text, held in zip(texts[1:], answers[1:], strict=True):
-        other = [name for name in kept if held[name].question != answers[0][name].question]
+    texts = [name if len(run) > 1 else " and ".join([str(run[0].path), *run[0].failures]) for name, run in runs.items()]
+    kept, left_out = common([list(held) for held in read], texts, ids)
+    for text, held in zip(texts[1:], read[1:], strict=True):
+        other = [name for name in kept if held[name].question != read[0][name].question]
         if other:
             raise InputError(
                 f"{text}: {len(other)} of {len(kept)} questions are others than in {texts[0]}, first "
                 f"{quoted(other[0])}; logs are compared on the same task and version"
             )
-    notes = [remark for log in logs.values() for remark in log.remarks]
-    measures = dict.fromkeys(log.measure for log in logs.values())
-    if len(measures) > 1:
-        raise InputError(
-            f"files: the logs are judged by {', '.join(measures)}; pick one measure for all, as FILE::measure"
-        )
-    if not all(log.has_choices for log in logs.values()):
-        notes.append(
-            f"answers are compared as right or wrong by {next(iter(measures))}: the logs do not say which choice "
-            "was taken"
-        )
-        made = {
-            name: np.array([RIGHT if held[row].right else WRONG for row in kept], dtype=object)
-            for name, held in zip(logs, answers, strict=True)
-        }
-        labels = np.full(len(kept), RIGHT, dtype=object)
-        return PredictionSet(made, labels, _texts(kept), (RIGHT, WRONG), {}, True, left_out, tuple(notes))
-    made = {name: np.array([held[row].predicted for row in kept]) for name, held in zip(logs, answers, strict=True)}
-    labels = np.array([answers[0][row].target for row in kept])
-    made, labels = ({name: _plain(one) for name, one in made.items()}, _plain(labels))
-    classes = _choices([held[row] for held in answers for row in kept], labels)
-    return PredictionSet(made, labels, _texts(kept), classes, {}, False, left_out, tuple(notes))
-
-
-def _choices(answers: Sequence[Any], labels: NDArray[Any]) -> tuple[int | str, ...]:
-    most = max(answer.n_choices for answer in answers)
-    if labels.dtype.kind != "O":
-        return tuple(range(most))
-    silent = any(answer.predicted == NO_ANSWER for answer in answers)
-    return (*(chr(ord("A") + place) for place in range(most)), *([NO_ANSWER] if silent else []))
-
-
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    return values.astype(object) if values.dtype.kind == "U" else values
+    for name in kept:
+        measures = list(dict.fromkeys(held[name].measure for held in read))
+        if len(measures) > 1:
+            raise InputError(
+                f"files: the logs are judged by {', '.join(measures)}; pick one measure for all, such as "
+                f"{setting(filter=measures[0])}"
+            )
+    fields = tuple(flat_fields(read[0][name].fields) for name in kept)
+    notes = [f"{log.path}: {failure}" for log in logs for failure in log.failures]
+    tasks = {one["task"] for one in fields}
+    if len(tasks) > 1:
+        notes.append(f"{len(kept):,} questions of {len(tasks)} tasks: each question counts alike, whatever its task")
+    answers = {name: [held[row] for row in kept] for name, held in zip(runs, read, strict=True)}
+    made, labels, classes, kind = as_classes(answers)
+    if kind == "graded":
+        measure = read[0][kept[0]].measure
+        notes.append(f"answers are compared as right or wrong by {measure}: the logs do not say which answer was taken")
+    return PredictionSet(
+        made,
+        labels,
+        _texts(kept),
+        classes,
+        graded=kind == "graded",
+        open=kind == "open",
+        fields=fields,
+        left_out=left_out,
+        notes=tuple(notes),
+    )
 
 
 def _texts(names: Sequence[str]) -> NDArray[np.object_]:
@@ -218,7 +237,13 @@ def _of_tables(
             f"{labels}: holds {len(gold.columns)} columns beside {column}; pick the labels, such as {labels}::label"
         )
     target = next(iter(gold.columns.values()))
-    read = [read_columns(text, column, warn, labels=labels, classes=target if scores else None) for text in texts]
+    single = isinstance(files, Mapping) and column is None and not scores
+    read = [
+        PredictedColumns(None, {text: one_column(text, warn)})
+        if single
+        else read_columns(text, column, warn, labels=labels, classes=target if scores else None)
+        for text in texts
+    ]
     if isinstance(files, Mapping):
         _check_single(read, texts)
         models = {name: next(iter(one.columns.values())) for name, one in zip(files, read, strict=True)}
@@ -314,9 +339,10 @@ def common(held: Sequence[Sequence[str]], texts: Sequence[str], ids: Ids) -> tup
 
 
 def _distinct(names: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return names that differ: with the folder, or numbered, where they do not."""
+    """Return names that differ: with the first part in which paths differ, where they do not."""
     if len(set(names)) == len(names):
         return list(names)
-    paths = [split_name(text)[0] for text in texts]
-    longer = [f"{Path(path).resolve().parent.name}/{name}" for path, name in zip(paths, names, strict=True)]
+    paths = [split_name(text)[0].resolve() for text in texts]
+    shared = len(Path(os.path.commonpath([path.parent for path in paths])).parts)
+    longer = [f"{Path(path.parts[shared]).stem}/{name}" for path, name in zip(paths, names, strict=True)]
     return longer if len(set(longer)) == len(longer) else [f"{name} {place}" for place, name in enumerate(names, 1)]

@@ -1,59 +1,30 @@
 """Sheets of experts as they come back: joined with their keys, refused where they do not fit, made into audits."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.sentences import plural
-from demele.files.audit_files import is_unclear, of_clear_rows
+from demele.files.audit_files import Answers, AsKnown, is_unclear
 from demele.files.expert_sheets import ANSWER, KEY, SheetKey, key_path, labels_digest, read_key
-from demele.files.label_files import class_text, in_file
-from demele.files.table_files import Warn
+from demele.files.label_files import class_text
 from demele.files.workbooks import Cells, is_empty, read_sheet_rows
-
-if TYPE_CHECKING:
-    from demele.noise.audit import Audit
 
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class SheetAnswers:
-    """A sheet that came back: in the order in which its rows were drawn.
-
-    Attributes
-    ----------
-    rows : array of shape (k,)
-    labels : list of k classes, or None
-        None where there is no answer, or an unclear one.
-    unclear : array of bool of shape (k,)
-    probabilities : array of shape (k,) or None
-    key : SheetKey
-    cells : list of rows
-        What the sheet holds, its names first, in the order of the key.
-    """
-
-    rows: NDArray[np.intp]
-    labels: list[int | str | None]
-    unclear: NDArray[np.bool_]
-    probabilities: NDArray[np.float64] | None
-    key: SheetKey
-    cells: list[Cells]
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Rows that have a class; shape (k,)."""
-        return np.array([label is not None for label in self.labels], dtype=bool)
-
-
 def read_sheet(
-    path: Path, given: NDArray[Any], *, key: Path | None = None, classes: Sequence[object] | None = None
-) -> SheetAnswers:
+    path: Path,
+    given: NDArray[Any],
+    *,
+    key: Path | None = None,
+    classes: Sequence[object] | None = None,
+    as_known: AsKnown | None = None,
+) -> Answers:
     """Read a sheet that an expert filled in; its rows may come in any order.
 
     Parameters
@@ -66,6 +37,8 @@ def read_sheet(
         The file that was written beside the sheet; by default the one that lies there.
     classes : sequence, optional
         Further classes that an answer may be.
+    as_known : callable, optional
+        Of answers in words, which may be any text.
 
     Raises
     ------
@@ -85,13 +58,24 @@ def read_sheet(
     order = np.argsort(found.draws)
     said = [_at(by_key[key_][1], at[ANSWER][0]) for key_ in found.keys]
     unclear = np.array([is_unclear(value, given) for value in said], dtype=bool)
-    labels = _classes(path, said, unclear, [by_key[key_][0] for key_ in found.keys], given, classes)
+    labels: list[int | str | None]
+    if as_known is None:
+        labels = _classes(path, said, unclear, [by_key[key_][0] for key_ in found.keys], given, classes)
+    else:
+        open_ = [not odd and not is_empty(value) for value, odd in zip(said, unclear, strict=True)]
+        labels = [as_known(class_text(value)) if some else None for value, some in zip(said, open_, strict=True)]
     chances = None if found.probabilities is None else np.array(found.probabilities)[order]
-    return SheetAnswers(
-        rows=np.array(found.rows, dtype=np.intp)[order],
-        labels=[labels[place] for place in order],
-        unclear=unclear[order],
-        probabilities=chances,
+    return Answers(
+        str(path),
+        ANSWER,
+        np.array(found.rows, dtype=np.intp)[order],
+        [labels[place] for place in order],
+        unclear[order],
+        [found.keys[place] for place in order],
+        found.design,
+        chances,
+        found.least_probability,
+        found.comparison,
         key=found,
         cells=[head, *(by_key[key_][1] for key_ in found.keys)],
     )
@@ -177,48 +161,3 @@ def _classes(
             "nothing; a class that LABELS has nowhere is named in --classes"
         )
     return found
-
-
-def sheet_audit(path: Path, answers: SheetAnswers, warn: Warn) -> "Audit":
-    """Return the audit that a sheet holds: of a uniform draw the first answers are one too; other gaps are refused.
-
-    Raises
-    ------
-    FormatError, InputError
-    """
-    from demele.labels import Audit
-
-    design, known = answers.key.design, answers.known
-    if design == "sequential":
-        raise InputError(
-            f"{path}: these rows were asked for one comparison with --ask and are no random sample of all rows; go on "
-            "with --ask, or draw a sample with demele audit"
-        )
-    done = known | answers.unclear
-    last = int(np.flatnonzero(done).max(initial=-1))
-    if not known.any():
-        raise InputError(f"{path}: no row has an answer in column {ANSWER}{' but unclear' * bool(done.any())}")
-    gaps = np.flatnonzero(~done)
-    if gaps.size and (design == "weighted" or gaps[0] < last):
-        name = answers.key.keys[answers.key.draws.index(int(gaps[0]) + 1)]
-        raise FormatError(
-            f"{path}: {plural(gaps.size, 'row has', 'rows have')} no {ANSWER}, first {name}; what is hard to "
-            f"label is not missing at random: "
-            "fill them in, with unclear where nobody can tell"
-        )
-    if gaps.size:
-        warn(f"{path}: the last {gaps.size} rows have no answer; the first {last + 1} are used")
-    used = np.flatnonzero(known)
-    chances, least = None, None
-    if answers.probabilities is not None:
-        share = used.size / np.count_nonzero(done)
-        chances, least = of_clear_rows(answers.probabilities[used], answers.key.least_probability, share)
-    with in_file(str(path), labels=f"column {ANSWER}"):
-        return Audit(
-            answers.rows[used],
-            [answers.labels[place] for place in used],
-            design=design,  # type: ignore[arg-type]
-            probabilities=chances,
-            least_probability=least,
-            unclear=int(answers.unclear.sum()),
-        )

@@ -383,8 +383,9 @@ def _one_class_notes(table: ConfusionCounts) -> tuple[Note, ...]:
 def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
     notes = []
     n_classes = len(table.classes)
+    of_classes = len(estimates) > 2  # beside accuracy and error
     small = tuple(str(table.classes[k]) for k in np.flatnonzero((table.support > 0) & (table.support < SMALL_CLASS)))
-    if small:
+    if small and of_classes:
         message = (
             f"{len(small)} of {n_classes} classes have fewer than {SMALL_CLASS} labelled instances, {shown(small)}: "
             "their recall and f1 say little"
@@ -392,7 +393,7 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
         notes.append(Note(code="small-classes", message=message, subject=small))
     for measure, why in (("precision", "never predicted"), ("recall", "without a label")):
         missing = tuple(str(name) for name in table.undefined(measure))
-        if missing:
+        if missing and of_classes:
             message = (
                 f"the {measure} of {len(missing)} of {n_classes} classes is not defined, {shown(missing)}: {why}; "
                 f"averages{' of all measures' * (measure == 'recall')} leave them out"

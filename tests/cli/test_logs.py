@@ -1,0 +1,143 @@
+"""Logs of language models wherever predictions and labels are: compare, assess, audit, audit plan, --ask and sheets."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from demele.evaluation import compare
+from demele.files import read_predictions
+from demele.labels import doubt, draw_audit
+from tests.cli.conftest import Program
+from tests.files.model_logs import harness_logs, inspect_log, inspect_samples, rights, sums
+
+TASKS = ("mmlu_anatomy", "mmlu_law")
+WORDS = ("--filter", "flexible-extract")
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    harness_logs(Path("mmlu"), ("old", "new", "third"), TASKS, 60)
+    harness_logs(Path("gsm"), ("old", "new"), ("gsm8k",), 200, words=True)
+    for model in ("old", "new"):
+        inspect_log(Path(f"inspect/{model}.eval"), model, inspect_samples(model, "quiz", 200))
+    return tmp_path
+
+
+def filled(path: str, answer: Callable[[dict[str, str]], str], column: str) -> None:
+    """Write an answer into every empty cell of a column."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    pd.DataFrame([{**line, column: line[column] or answer(line)} for line in lines]).to_csv(path, index=False)
+
+
+def product(line: dict[str, str]) -> str:
+    """The right answer to a question of gsm8k, as an expert writes it."""
+    first, second = (int(word) for word in line["question"].split() if word.isdigit())
+    return f"{first * second:,}"
+
+
+def test_several_tasks_are_compared_assessed_and_planned(demele: Program, logs: Path) -> None:
+    found = json.loads(demele("compare", "mmlu/old", "mmlu/new", "--quiet").out)
+    gained = sum((rights("new", task, 60).sum() - rights("old", task, 60).sum()) / 120 for task in TASKS)
+    assert found["names"] == ["old", "new"]
+    assert found["difference"] == pytest.approx(gained)
+    files = sorted(map(str, Path("mmlu").glob("[on]*/samples*")), reverse=True)
+    assert json.loads(demele("compare", *files, "--quiet").out)["difference"] == pytest.approx(gained)
+    ranked = json.loads(demele("compare", "mmlu", "--names", "N,O,T").out)
+    assert {one["name"] for one in ranked["models"]} == set("NOT")
+    assert demele("compare", "mmlu", "--names", "N,O").err.count("--names: expected 3 different names") == 1
+    assert json.loads(demele("assess", "mmlu/old").out)["n"] == 120
+    assert "expected one model, got new, old, third" in demele("assess", "mmlu").err
+    plan = demele("audit", "plan", "mmlu", "--rows", "50", "--wrong", "0.05", "--draws", 2)
+    assert plan.status == 0, plan.err
+
+
+def test_rows_belong_together_by_a_field_of_the_logs(demele: Program, logs: Path) -> None:
+    fields = read_predictions(["mmlu/old", "mmlu/new"])
+    groups = [
+        f"{task}/{passage}" for task, passage in zip(*map(fields.values_of, ("task", "doc.passage_id")), strict=True)
+    ]
+    old, new = fields.predictions.values()
+    expected = compare(old, new, fields.labels, classes=fields.classes, groups=groups)
+    run = demele("compare", "mmlu/old", "mmlu/new", "--groups", "doc.passage_id", "--quiet")
+    assert json.loads(run.out)["interval"] == json.loads(expected.to_json())["interval"]
+    assert json.loads(run.out)["interval"] != json.loads(demele("compare", "mmlu/old", "mmlu/new").out)["interval"]
+    run = demele("compare", "inspect/old.eval", "inspect/new.eval", "--groups", "metadata.passage")
+    assert run.status == 0, run.err
+    assert "did you mean 'metadata.passage'" in demele("assess", "inspect/old.eval", "--groups", "metadata.pasage").err
+
+
+def test_an_audit_of_generated_answers_weighted_by_disagreement(demele: Program, logs: Path) -> None:
+    drawn = demele("audit", "gsm", "--rows", 60, "--doubt", *WORDS, "--output", "audit.csv")
+    assert drawn.status == 0, drawn.err
+    found = read_predictions(["gsm"], filter=WORDS[1])
+    plan = draw_audit(200, 60, doubt=doubt(found.predictions))
+    rows = pd.read_csv("audit.csv")
+    assert rows["row"].tolist() == plan.rows.tolist()
+    assert rows["design"].unique().tolist() == ["weighted"]
+    for how in (("gsm/old", "--doubt", "gsm/new"), ("--doubt", "gsm/new", "gsm/old")):
+        other = demele("audit", *how, "--rows", 60, *WORDS)
+        assert [line.split(",")[1] for line in other.out.splitlines()[1:]] == [str(row) for row in plan.rows]
+    products = [a * b for a, b in sums("gsm8k", 200)]
+    true = [products[row] + 7 * (place < 4) - (place == 5) for place, row in enumerate(plan.rows.tolist())]
+    rows.assign(true_label=true).to_csv("audit.csv", index=False)
+    run = demele("compare", "gsm/old", "gsm/new", *WORDS, "--audit", "audit.csv")
+    assert run.status == 0, run.err
+    assert "1 answer is none that a model or a log gave" in run.err
+    texts = [str(value) if place != 5 else "another answer" for place, value in enumerate(true)]
+    old, new = found.predictions["old"], found.predictions["new"]
+    expected = compare(old, new, found.labels, classes=found.classes, audit=plan.answered(texts))
+    interval = json.loads(run.out)["interval"]
+    assert [interval["low"], interval["high"]] == pytest.approx([expected.interval.low, expected.interval.high])
+    assessed = demele("assess", "gsm/old", *WORDS, "--audit", "audit.csv", "--format", "table")
+    assert assessed.status == 0, assessed.err
+    assert "macro" not in assessed.out
+    assert "classes have fewer" not in assessed.out
+
+
+def test_a_sheet_shows_the_question_and_hides_the_answer(demele: Program, logs: Path) -> None:
+    run = demele("audit", "gsm", "--rows", 30, "--doubt", *WORDS, "--blind", "--output", "sheet.csv")
+    assert run.status == 0, run.err
+    sheet = pd.read_csv("sheet.csv")
+    assert list(sheet) == ["key", "question", "answer"]
+    assert sheet["question"].str.startswith("A box holds").all()
+    filled("sheet.csv", product, "answer")
+    run = demele("compare", "gsm/old", "gsm/new", *WORDS, "--audit", "sheet.csv")
+    assert (run.status, run.err) == (0, "")
+    assert json.loads(run.out)["method"] == "audited"
+    run = demele("audit", "mmlu/old", "--rows", 5, "--blind", "--output", "mmlu.csv", "--quiet")
+    assert list(pd.read_csv("mmlu.csv")) == ["key", "question", "choices", "answer"]
+    run = demele("audit", "mmlu/old", "--rows", 5, "--blind", "--keep", "question,doc.subject", "--output", "s.csv")
+    assert list(pd.read_csv("s.csv")) == ["key", "question", "doc.subject", "answer"]
+    for field in ("target", "doc.answer"):
+        run = demele("audit", "gsm", *WORDS, "--rows", 5, "--blind", "--keep", field, "--output", "x.csv")
+        assert f"--keep: {field} holds the right answers" in run.err
+
+
+@pytest.mark.parametrize("sheet", [(), ("--blind",)])
+def test_one_label_at_a_time_from_logs(sheet: tuple[str, ...], demele: Program, logs: Path) -> None:
+    products = [f"{a * b:,}" for a, b in sums("gsm8k", 200)]
+    command = ("compare", "gsm/old", "gsm/new", *WORDS, "--ask", "ask.csv", *sheet)
+    for _ in range(20):
+        run = demele(*command)
+        assert run.status == 0, run.err
+        if "no more are needed" in run.err or "hardly decide" in run.err:
+            break
+        column = "answer" if sheet else "true_label"
+        filled("ask.csv", product if sheet else lambda line: products[int(line["row"])], column)
+    else:
+        pytest.fail("no verdict after 400 labels of 200")
+    assert json.loads(run.out)["method"] == "sequential"
+    assert "--ask: is for one established" in demele("compare", "mmlu", "--ask", "m.csv").err
+
+
+def test_a_folder_without_logs_is_no_log(demele: Program, logs: Path) -> None:
+    Path("empty").mkdir()
+    run = demele("compare", "empty", "mmlu/old")
+    assert (run.status, "Traceback" in run.err) == (2, False)
+    assert "empty is none" in run.err
