@@ -110,9 +110,7 @@ COMMANDS: Mapping[str, Command] = {
         ("x.json", "x.html", "x.jsonl", "drawn/curves.png", "drawn/curves.svg"),
         kept=("x.jsonl",),
     ),
-    "data-convert": Command(
-        "data convert morpho_mnist . --size 14 --output m.npy", ("m.npy", "m.json", "m.factors.npy")
-    ),
+    "data-convert": Command("data convert morpho_mnist . --size 14 --output m.npy", ("m.npy",)),
 }
 
 

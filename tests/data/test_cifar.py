@@ -114,7 +114,7 @@ def test_labels_are_those_of_the_files_in_their_order(tmp_path: Path) -> None:
 def test_rows_of_bytes_in_a_folder_are_mapped(tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path)
     images = load_as(made.published, made.path, options={"split": "test"})
-    assert isinstance(images._images.rows, MappedArray)  # type: ignore[attr-defined]
+    assert isinstance(images.stored.rows, MappedArray)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("within", ["cifar-10-batches-bin", "cifar-10-batches-py"])

@@ -33,7 +33,7 @@ Exit status: 0 the set can be used, 2 it cannot, or a mistake in the arguments.
 """
 _CONVERT = """\
 Write the images of a published set to one .npy in the order of its grid, once; it is mapped from then on, and any row
-is read at once. Beside it a .json says what it holds, and a .factors.npy holds factors that are no grid.
+is read at once. What it holds, and factors that are no grid, stand behind the images in the same file.
 """
 _CONVERT_EXAMPLES = """\
 examples:
@@ -173,15 +173,12 @@ def _frame(content: dict[str, Any]) -> "pd.DataFrame":
 
 
 def _convert(arguments: argparse.Namespace) -> None:
-    from demele.data.loaders.converted import check_replaced
     from demele.data.loaders.loading import convert_as
 
     asked = _asked(arguments)
     if arguments.output is None:
         raise InputError(f"--output: expected where to write, such as --output {arguments.name}.npy")
     check_targets(arguments, ("output",), [arguments.path])
-    if not arguments.force:
-        check_replaced(arguments.output)
     with warnings_in_one_line(quiet=arguments.quiet, words=str), reporting(arguments.quiet) as report:
         images = convert_as(**asked, output=arguments.output, **given(arguments, "size", "resample"), report=report)
     if not arguments.quiet:

@@ -90,12 +90,6 @@ class WholeFile:
                 self._file.seek(at)
             self._file.write(content)
 
-    def read(self, size: int, at: int) -> bytes:
-        """Return bytes that were written, from byte ``at`` on."""
-        with _failing(self._path, self._untouched):
-            self._file.seek(at)
-            return self._file.read(size)
-
 
 @contextlib.contextmanager
 def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFile]:

@@ -108,9 +108,10 @@ def open_images(
             return _from_folder(path, factors, kinds)
         start = _start_of(path)
         if start.startswith(MAGIC_PREFIX):
-            if factors is None and is_converted(path):
-                return open_converted(path)[0]
-            array = _from_array(path)
+            converted = open_converted(path)[0] if is_converted(path) else None
+            if converted is not None and factors is None:
+                return converted
+            array: Any = _from_array(path) if converted is None else converted.stored.rows
             return _made(path, array, factors, kinds, {})
         if start.startswith(b"PK"):
             return _from_archive(path, factors, kinds)

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from demele.core.errors import DemeleError, InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import (
+    DemeleError,
+    FormatError,
+    InputError,
+    InputTypeError,
+    RepackedFileWarning,
+    UnknownNameError,
+    quoted,
+    warn_user,
+)
 from demele.core.names import checked_name, suggestion
 from demele.core.reading import path_of, size_text
+from demele.core.sentences import in_code
 from demele.data.images import ImageSet, digest_of
 from demele.data.loaders.cars3d import CARS3D
 from demele.data.loaders.cifar import CIFAR10, CIFAR100
-from demele.data.loaders.converted import checked_cache, convert, is_converted, open_converted
-from demele.data.loaders.digests import check_digests, check_sizes
+from demele.data.loaders.converted import cached, convert, open_converted
 from demele.data.loaders.dsprites import DSPRITES
 from demele.data.loaders.ident3d import CAUSAL3DIDENT, IDENT3D
 from demele.data.loaders.morpho_mnist import MORPHO_MNIST
 from demele.data.loaders.mpi3d import MPI3D
-from demele.data.loaders.published import Finding, PublishedSet, Request, placed
+from demele.data.loaders.published import Finding, PublishedFile, PublishedSet, Request, placed
 from demele.data.loaders.rendered import FALCOR3D, ISAAC3D
 from demele.data.loaders.shapes3d import SHAPES3D
 from demele.data.loaders.smallnorb import SMALLNORB
@@ -121,9 +132,8 @@ def load(
     ...
     demele.core.errors.FormatError: ...: expected uint8 (1036800, 64, 64, 3), found uint8 (12, 64, 64, 3)
     """
-    published = published_set(name)
     return load_as(
-        published,
+        published_set(name),
         path_of(path),
         variant=variant,
         size=size,
@@ -163,28 +173,41 @@ def load_as(
 ) -> ImageSet:
     """Return the images of files that hold what ``published`` says; see :func:`load`."""
     request = requested(published, path, variant, check, options or {})
-    if is_converted(path):
-        return _of_converted(request, variant, options or {}, size, resample)
+    if path.suffix == ".npy" and path.is_file():
+        found, made_from = open_converted(path)
+        for what, value in {"name": published.name, "variant": variant, **(options or {})}.items():
+            if value is not None and made_from.get(what) != value:
+                held = quoted(made_from.get(what))
+                raise InputError(what, f"{path} was converted from {held}, got {quoted(value)}")
+        return _resized(found, size, resample)
     with reporting(progress) as report:
         opened, whole = _opened(request, check, report)
-        target = whole if size is None else whole.resized(size, checked_resample(resample))
+        target = _resized(whole, size, resample)
         if cache is not None and cache != PACKED:
-            return _cached(request, opened, target, resample, path_of(cache, "cache"), report)
+            output = path_of(cache, "cache")
+            return cached(output, target.digest) or _converted(request, opened, target, resample, output, report)
         if cache == PACKED and not published.binary:
             binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
             raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")
         if opened.images.rows is not None and cache is None:
             return target
-        if published.binary:  # packed at its own size, where pixels are 0 and 1
-            return _held(opened, whole, resample, packed=True).resized(target.shape[:2], resample)
-        needed = len(target) * target.shape[0] * target.shape[1] * target.shape[2]
-        if needed > MOST_HELD:
+        made = whole if published.binary else target  # packed at its own size, where pixels are black and white
+        needed = len(made) * math.prod(made.shape)
+        if needed > MOST_HELD and not published.binary:
             raise InputError(
                 "cache",
                 f"{opened.images.what} can be read from front to back only, and its images take {size_text(needed)}",
                 "name an .npy to write them to once, or convert them with demele data convert",
             )
-        return _held(opened, target, resample, packed=False)
+        images = opened.held_in_memory(made.shape[:2], resample, packed=published.binary)
+        held_set = StoredImages(
+            replace(opened, images=images, order=None),
+            name=made.name,
+            digest=made.digest,
+            provenance=made.provenance,
+            licence=made.licence,
+        )
+        return held_set.resized(target.shape[:2], resample)
 
 
 def convert_as(
@@ -205,9 +228,27 @@ def convert_as(
     if output.suffix != ".npy":
         raise InputError("output", f"expected a file that ends in .npy, got {quoted(str(output))}")
     opened, whole = _opened(request, check, report)
-    target = whole if size is None else whole.resized(size, checked_resample(resample))
-    convert(opened, target, resample, output, _made_from(request, opened), replace=replace_files, report=report)
-    return open_converted(output)[0]
+    target = _resized(whole, size, resample)
+    return _converted(request, opened, target, resample, output, report, replace_file=replace_files)
+
+
+def _converted(
+    request: Request,
+    opened: Opened,
+    target: ImageSet,
+    resample: Resample,
+    output: Path,
+    report: Report | None,
+    *,
+    replace_file: bool = True,
+) -> ImageSet:
+    files = [path.name for path in opened.files[:8]]
+    made_from = {"name": request.published.name, "variant": request.variant, **request.options, "files": files}
+    return convert(opened, target, resample, output, made_from, replace=replace_file, report=report)
+
+
+def _resized(images: ImageSet, size: int | tuple[int, int] | None, resample: Resample) -> ImageSet:
+    return images if size is None else images.resized(size, checked_resample(resample))
 
 
 def findings(
@@ -262,62 +303,84 @@ def _options(published: PublishedSet, given: Mapping[str, Any]) -> dict[str, Any
 
 
 def _opened(request: Request, check: str, report: Report | None) -> tuple[Opened, StoredImages]:
-    published = request.published
+    published, variant = request.published, request.variant
     if not request.path.exists():
         raise request.no_file(request.path)
-    variant = request.variant
     read = published.read(request)
     opened = placed(request.grid, read)
     if check == "digest":
-        check_digests(request, opened.files, report)
+        _check_digests(request, opened.files, report)
     else:
-        check_sizes(request, opened.files)
+        _check_sizes(request, opened.files)
     name = f"{published.name}_{variant}" if variant else published.name
     digest = digest_of(published.name, variant or "", sorted(request.options.items()), recognised(opened.files))
     whole = StoredImages(opened, name=name, digest=digest, provenance=published.provenance, licence=published.licence)
     return opened, whole
 
 
-def _held(opened: Opened, target: ImageSet, resample: Resample, *, packed: bool) -> ImageSet:
-    images = opened.held_in_memory(target.shape[:2], resample, packed=packed)
-    return StoredImages(
-        replace(opened, images=images, order=None),
-        name=target.name,
-        digest=target.digest,
-        provenance=target.provenance,
-        licence=target.licence,
-    )
+# Whether files are byte for byte those that were published ------------------------------------------------------------
 
 
-def _cached(
-    request: Request, opened: Opened, target: ImageSet, resample: Resample, path: Path, report: Report | None
-) -> ImageSet:
-    if not checked_cache(path, target.digest):
-        convert(opened, target, resample, path, _made_from(request, opened), report=report)
-    return open_converted(path)[0]
+def _published_as(request: Request, path: Path) -> tuple[PublishedFile, ...]:
+    """Return the published files that one may be: of its name; else of its ending and variant."""
+    known = request.published.files
+    named = tuple(one for one in known if one.name == path.name)
+    if named or len(path.suffixes) > 1:
+        return named
+    variant = request.variant or ""
+    return tuple(one for one in known if Path(one.name).suffix == path.suffix and variant in one.name)
 
 
-def _made_from(request: Request, opened: Opened) -> dict[str, Any]:
-    return {
-        "variant": request.variant,
-        "options": dict(request.options),
-        "files": [path.name for path in opened.files[:8]],
-    }
+def _check_sizes(request: Request, files: Sequence[Path]) -> None:
+    """Warn of files that fit, but have another size than the published ones: somebody packed them anew."""
+    for path in files:
+        sizes = [one.size for one in _published_as(request, path) if one.size is not None]
+        found = path.stat().st_size
+        if sizes:
+            fits = found in sizes
+            expected = found if fits else sizes[0]
+            verdict: Any = "fits" if fits else "not published"
+            request.note(path, f"{found:,} bytes", f"{expected:,} bytes", verdict)
+            if not fits:
+                warn_user(
+                    f"{path}: {found:,} bytes, where the published file has {expected:,}: it is a copy that somebody "
+                    "made. Names, types and shapes of its arrays fit; whether they hold the published images is not "
+                    "known",
+                    RepackedFileWarning,
+                )
 
 
-def _of_converted(
-    request: Request,
-    variant: str | None,
-    given: Mapping[str, Any],
-    size: int | tuple[int, int] | None,
-    resample: Resample,
-) -> ImageSet:
-    """Return a set that was converted before, if it is the one that was asked for."""
-    found, facts = open_converted(request.path)
-    asked = {"name": request.published.name, "variant": variant, **given}
-    held = {"variant": facts.made_from["variant"], **facts.made_from["options"]}
-    held["name"] = facts.name.removesuffix(f"_{held['variant']}")
-    for what, value in asked.items():
-        if value is not None and held.get(what) != value:
-            raise InputError(what, f"{request.path} was converted from {quoted(held.get(what))}, got {quoted(value)}")
-    return found if size is None else found.resized(size, checked_resample(resample))
+def _check_digests(request: Request, files: Sequence[Path], report: Report | None) -> None:
+    """Compare the digests of files with the published ones.
+
+    Raises
+    ------
+    InputError
+        If none is known of any.
+    FormatError
+        If one differs.
+    """
+    without = in_code("leave check= at 'shape'", otherwise="leave out --digest")
+    known = [(path, found) for path in files if (found := _published_as(request, path))]
+    if not known:
+        raise InputError("check", f"no digest of these files of {request.published.title} is known", without)
+    total, done = sum(path.stat().st_size for path, _ in known), 0
+    for path, candidates in known:
+        kind = "sha256" if any(one.sha256 for one in candidates) else "md5"
+        digests = [digest for one in candidates if (digest := getattr(one, kind))]
+        hashed = hashlib.new(kind, usedforsecurity=False)
+        with path.open("rb") as file:
+            while block := file.read(1 << 22):
+                hashed.update(block)
+                done += len(block)
+                if report is not None:
+                    report(done, total, f"bytes of {path.name}")
+        own = hashed.hexdigest()
+        fits = own in digests
+        request.note(path, f"{kind} {own}", f"{kind} {own if fits else digests[0]}", "fits" if fits else "differs")
+        if not fits:
+            raise FormatError(
+                path,
+                f"expected {kind} {' or '.join(digests)}, found {own}",
+                f"it is not the published file: copy it again, or {without}",
+            )

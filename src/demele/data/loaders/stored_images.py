@@ -235,6 +235,11 @@ class StoredImages(ImageSet):
     ----------
     opened : Opened
     name, digest, provenance, licence : str
+
+    Attributes
+    ----------
+    stored : Images
+        In the order of the files.
     """
 
     def __init__(self, opened: Opened, *, name: str, digest: str, provenance: str, licence: str) -> None:
@@ -250,10 +255,10 @@ class StoredImages(ImageSet):
             provenance=provenance,
             licence=licence,
         )
-        self._images, self._order = opened.images, opened.order
+        self.stored, self._order = opened.images, opened.order
 
     def _draw(self, rows: NDArray[np.int64]) -> Pixels:
-        return self._images.take(rows if self._order is None else self._order[rows])
+        return self.stored.take(rows if self._order is None else self._order[rows])
 
 
 def recognised(files: Sequence[Path]) -> str:
