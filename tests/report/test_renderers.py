@@ -17,7 +17,7 @@ from demele.report.document import Document, Graph, Heat, Images, Matrix, Notice
 from demele.report.renderers.card import card
 from demele.report.renderers.elements import h
 from demele.report.renderers.html import page
-from demele.report.renderers.paper import latex, markdown
+from demele.report.renderers.paper import in_latex, latex, markdown
 from demele.report.renderers.picture import draw
 from demele.report.renderers.tables import figures_of, main_table, table_of
 from demele.report.renderers.terminal import text
@@ -245,3 +245,8 @@ def test_a_note_names_what_it_is_about_once() -> None:
     made = Document(kind="k", title="t", headline="h.", notes=[note])
     assert "  warning: z5: z4 is constant." in text(made, explain=True).splitlines()
     assert page(made).count("<bdi>z4</bdi>") == 1
+
+
+def test_brackets_are_marked_only_where_latex_would_read_them() -> None:
+    assert in_latex("[0.1, 0.2] * [3]") == "{}[0.1, 0.2] * [3]"
+    assert in_latex("a--b --- c") == "a-{}-b -{}-{}- c"

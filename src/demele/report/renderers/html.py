@@ -54,6 +54,7 @@ def page(document: Document, data: str = "{}") -> str:
     sections += [("Notes", _notes(document.notes))] * bool(document.notes)
     sections += [("Method", _facts(document.method))] * bool(document.method)
     sections += [("Reproduce", h("", map(_signature, document.signatures)))] * bool(document.signatures)
+    kind = document.kind if document.kind != document.title else ""
     style, script = _asset("document.css"), _asset("document.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     parts = {
@@ -62,7 +63,7 @@ def page(document: Document, data: str = "{}") -> str:
         "style": style,
         "script": script,
         "title": escape(plain(document.title)),
-        "heading": h("", h("p", document.kind, class_="kind"), h("h1", document.title)),
+        "heading": h("", h("p", kind, class_="kind") if kind else None, h("h1", document.title)),
         "scope": h("p", (h("span", part) for part in document.scope), class_="scope") if document.scope else "",
         "contents": h("ol", (h("li", h("a", title, href=f"#{slug(title)}")) for title, _ in sections)),
         "sections": h("", (_section(title, inside) for title, inside in sections)),

@@ -18,9 +18,6 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
     "−": "$-$",
     "–": "--",
     "—": "---",
@@ -52,7 +49,8 @@ def in_latex(text: object) -> str:
     >>> print(in_latex("50 % of a_b & β−1"))
     50 \% of a\_b \& $\beta$$-$1
     """
-    apart = re.sub("-(?=-)", "-\0", plain(text))  # two hyphens are two
+    # Two hyphens are two, and a bracket or star at the beginning is none of the command before it.
+    apart = re.sub(r"-(?=-)|^(?=[\[*])", lambda found: f"{found[0]}\0", plain(text))
     return "".join("{}" if sign == "\0" else _LATEX.get(sign, sign) for sign in apart)
 
 
