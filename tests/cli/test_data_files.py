@@ -117,7 +117,7 @@ def test_files_that_do_not_fit(
 
 def test_digests_and_sizes(demele: Program, placed: Callable[..., Written]) -> None:
     name = "3dshapes.h5"
-    made = placed(files.write_shapes3d, known=(PublishedFile(name, size=7, sha256="0" * 64),))
+    made = placed(files.write_shapes3d, known=(PublishedFile(name, size=7, digest="0" * 64),))
     run = demele("data", "check", "shapes3d", name)
     assert run.status == 0
     assert run.err.startswith("demele: warning: 3dshapes.h5: ")

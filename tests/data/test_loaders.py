@@ -302,13 +302,13 @@ def test_another_size_is_a_warning_and_another_digest_an_error_where_it_is_asked
     made = files.write_shapes3d(tmp_path)
     content = made.path.read_bytes()
     own = hashlib.sha256(content).hexdigest()
-    assert load_as(digested(made, size=len(content), sha256=own), made.path, check="digest").complete
+    assert load_as(digested(made, size=len(content), digest=own), made.path, check="digest").complete
     with pytest.warns(RepackedFileWarning, match=r"where the published file has 5: it is a copy"):
         load_as(digested(made, size=5), made.path)
     with pytest.raises(InputError, match=f"expected sha256 {'0' * 64}, found {own}; it is not the published file"):
-        load_as(digested(made, sha256="0" * 64), made.path, check="digest")
+        load_as(digested(made, digest="0" * 64), made.path, check="digest")
     md5 = hashlib.md5(content).hexdigest()
-    assert load_as(digested(made, md5=md5), made.path, check="digest").complete
+    assert load_as(digested(made, digest=md5), made.path, check="digest").complete
     with pytest.raises(InputError, match="no digest of these files of Shapes3D is known"):
         load_as(made.published, made.path, check="digest")
 

@@ -13,7 +13,7 @@ import scipy.io
 from demele.core.errors import FormatError, InputError
 from demele.data.loaders import PUBLISHED
 from demele.data.loaders.loading import load_as
-from demele.data.loaders.matlab_files import matlab_variables
+from demele.data.loaders.matrix_files import matlab_variables
 from demele.data.loaders.published import PublishedSet
 from tests.data import published_files as files
 from tests.tolerances import assert_exact

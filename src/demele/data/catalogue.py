@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from demele.core.columns import Kind
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.written import Written
 from demele.data.images import ImageSet
 from demele.data.loaders.loading import PUBLISHED
-from demele.data.loaders.published import PublishedSet
+from demele.data.loaders.published import Factor
 from demele.data.procedural.clutter import clutter
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
-from demele.data.space import FactorSpace
 
 #: The sets that are drawn, by name: what draws them, their titles, and what to know of them.
 DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
@@ -55,32 +53,13 @@ DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class FactorFacts:
-    """A factor: its number of values (0: any number), and the values where no file is needed to know them."""
-
-    name: str
-    size: int
-    kind: Kind
-    values: tuple[int | float | str, ...] | None
-    period: float | None
-
-    def __str__(self) -> str:
-        told = [f"{self.name} {self.size or 'any value'}"]
-        if self.values and isinstance(self.values[0], str) and len(self.values) <= 8:
-            told.append(f"({', '.join(map(str, self.values))})")
-        elif self.values and not isinstance(self.values[0], str):
-            told.append(f"({min(self.values):g} to {max(self.values):g})")
-        return " ".join(told)
-
-
-@dataclass(frozen=True, slots=True)
 class VariantFacts:
     """A release of a set: its name ("" for the only one), images, pixels and factors; None where the file says it."""
 
     name: str
     n: int | None
     shape: tuple[int, int, int] | None
-    factors: tuple[FactorFacts, ...]
+    factors: tuple[Factor, ...]
 
     def __str__(self) -> str:
         pixels = "" if self.shape is None else f" of {' x '.join(map(str, self.shape))}"
@@ -172,18 +151,33 @@ def describe(name: str) -> ImageSetFacts:
     note: The factors are those of Shapes3D, whose numbers of values are counts=(10, 10, 10, 8, 4, 15); nothing is taken
     from it.
     """
-    if name in DRAWN:
-        return _of_drawn(name)
     if name in PUBLISHED:
-        return _of_published(PUBLISHED[name])
-    hint = suggestion(str(name), image_set_names())
-    raise UnknownNameError("name", f"no set of images is called {quoted(name)}{hint}")
-
-
-def _of_drawn(name: str) -> ImageSetFacts:
+        one = PUBLISHED[name]
+        first = f', variant="{one.variants[0]}"' if one.variants else ""
+        return ImageSetFacts(
+            name=name,
+            title=one.title,
+            drawn=False,
+            variants=tuple(
+                VariantFacts(variant, one.count(variant), grid.pixels, grid.factors)
+                for variant, grid in one.grids.items()
+            )
+            or (VariantFacts("", None, None, ()),),
+            opened_by=f'demele.data.load("{name}", PATH{first})',
+            provenance=one.provenance,
+            licence=one.licence,
+            download=f"{one.publisher}: {one.download}",
+            notes=one.notes,
+        )
+    if name not in DRAWN:
+        hint = suggestion(str(name), image_set_names())
+        raise UnknownNameError("name", f"no set of images is called {quoted(name)}{hint}")
     draw, title, notes = DRAWN[name]
     images = draw()
-    factors = tuple(FactorFacts(*one) for one in _columns(images.space)) if images.space is not None else ()
+    space = images.space
+    factors: tuple[Factor, ...] = ()
+    if space is not None:
+        factors = tuple(map(Factor, space.names, space.sizes, space.values, space.kinds, space.period))
     chosen = "sizes and numbers of values" if images.complete else "sizes, numbers of images and difficulties"
     return ImageSetFacts(
         name=name,
@@ -196,29 +190,3 @@ def _of_drawn(name: str) -> ImageSetFacts:
         download=None,
         notes=notes,
     )
-
-
-def _columns(space: FactorSpace) -> Iterator[tuple[Any, ...]]:
-    return zip(space.names, space.sizes, space.kinds, space.values, space.period, strict=True)
-
-
-def _of_published(one: PublishedSet) -> ImageSetFacts:
-    variants = tuple(_variant(one, name) for name in one.grids)
-    first = f', variant="{one.variants[0]}"' if one.variants else ""
-    return ImageSetFacts(
-        name=one.name,
-        title=one.title,
-        drawn=False,
-        variants=variants or (VariantFacts("", None, None, ()),),
-        opened_by=f'demele.data.load("{one.name}", PATH{first})',
-        provenance=one.provenance,
-        licence=one.licence,
-        download=f"{one.publisher}: {one.download}",
-        notes=one.notes,
-    )
-
-
-def _variant(published: PublishedSet, name: str) -> VariantFacts:
-    grid = published.grids[name]
-    factors = tuple(FactorFacts(one.name, one.size, one.kind, one.values, one.period) for one in grid.factors)
-    return VariantFacts(name, published.count(name), grid.pixels, factors)

@@ -29,8 +29,7 @@ from demele.data.factor_tables import factor_names
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray
-from demele.data.picture_folders import PictureArray, picture_names
-from demele.data.pictures import listed
+from demele.data.pictures import PictureArray, listed, picture_names
 from demele.data.pixels import check_type, checked_shape
 from demele.data.space import FactorSpace
 from demele.files.named import read_table

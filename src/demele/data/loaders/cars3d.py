@@ -10,8 +10,8 @@ import numpy as np
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import read_whole
-from demele.data.loaders.matlab_files import Variable, matlab_variable, matlab_variables
-from demele.data.loaders.published import Factor, Grid, PublishedSet, Read, Request
+from demele.data.loaders.matrix_files import Variable, matlab_variable, matlab_variables
+from demele.data.loaders.published import Factor, PublishedSet, Read, Request, one_grid
 from demele.data.loaders.stored_images import Images, Pixels
 from demele.data.pictures import listed
 
@@ -63,16 +63,12 @@ CARS3D = PublishedSet(
     licence="none stated",
     provenance="Cars3D: S. Reed, Y. Zhang, Y. Zhang and H. Lee, Deep visual analogy-making, NeurIPS 2015",
     read=_read,
-    grids={
-        "": Grid(
-            (
-                Factor("elevation", 4, tuple(range(4))),
-                Factor("azimuth", 24, tuple(15 * step for step in range(24)), period=360.0),
-                Factor("car", 183, kind="categorical"),
-            ),
-            (128, 128, 3),
-        )
-    },
+    grids=one_grid(
+        (128, 128, 3),
+        Factor("elevation", 4, tuple(range(4))),
+        Factor("azimuth", 24, tuple(15 * step for step in range(24)), period=360.0),
+        Factor("car", 183, kind="categorical"),
+    ),
     notes=(
         "Cars are numbered by list.txt. Published code takes the order of the folder, and its numbers differ between "
         "machines.",

@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 
 from demele.core.errors import FormatError
-from demele.data.loaders.archives import npz_images, npz_numbers
-from demele.data.loaders.hdf5_files import SIGNATURE, hdf5_images, hdf5_numbers
-from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request, check_positions
+from demele.data.loaders.archives import SIGNATURE, hdf5_images, hdf5_numbers, npz_images, npz_numbers
+from demele.data.loaders.published import Factor, PublishedFile, PublishedSet, Read, Request, check_positions, one_grid
 from demele.data.loaders.stored_images import Pixels
 
 _NPZ = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
@@ -64,30 +63,21 @@ DSPRITES = PublishedSet(
     licence="Apache 2.0",
     provenance="dSprites: L. Matthey, I. Higgins, D. Hassabis and A. Lerchner, 2017",
     read=_read,
-    grids={
-        "": Grid(
-            (
-                Factor("shape", 3, ("square", "ellipse", "heart"), "categorical"),
-                Factor("scale", 6),
-                Factor("orientation", 40, period=2 * math.pi),
-                Factor("x", 32),
-                Factor("y", 32),
-            ),
-            (64, 64, 1),
-            symmetric=(
-                ("orientation", "shape", "square", math.pi / 2),
-                ("orientation", "shape", "ellipse", math.pi),
-            ),
-        )
-    },
-    files=(
-        PublishedFile(_NPZ, md5="7da33b31b13a06f4b04a70402ce90c2e"),
-        PublishedFile(
-            _HDF5,
-            size=28_024_106,
-            sha256="729fa22e884c9c500e1f17415d580746b4c5894fbbb780a1319bbcfa39a745bb",
-            md5="b331c4447a651c44bf5e8ae09022e230",
+    grids=one_grid(
+        (64, 64, 1),
+        Factor("shape", 3, ("square", "ellipse", "heart"), "categorical"),
+        Factor("scale", 6),
+        Factor("orientation", 40, period=2 * math.pi),
+        Factor("x", 32),
+        Factor("y", 32),
+        symmetric=(
+            ("orientation", "shape", "square", math.pi / 2),
+            ("orientation", "shape", "ellipse", math.pi),
         ),
+    ),
+    files=(
+        PublishedFile(_NPZ, digest="7da33b31b13a06f4b04a70402ce90c2e"),
+        PublishedFile(_HDF5, 28_024_106, "729fa22e884c9c500e1f17415d580746b4c5894fbbb780a1319bbcfa39a745bb"),
     ),
     options={"drop_duplicates": (False, True)},
     notes=(

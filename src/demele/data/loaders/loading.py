@@ -27,11 +27,10 @@ from demele.data.loaders.cars3d import CARS3D
 from demele.data.loaders.cifar import CIFAR10, CIFAR100
 from demele.data.loaders.converted import cached, convert, open_converted
 from demele.data.loaders.dsprites import DSPRITES
-from demele.data.loaders.ident3d import CAUSAL3DIDENT, IDENT3D
 from demele.data.loaders.morpho_mnist import MORPHO_MNIST
 from demele.data.loaders.mpi3d import MPI3D
 from demele.data.loaders.published import Finding, PublishedFile, PublishedSet, Request, placed
-from demele.data.loaders.rendered import FALCOR3D, ISAAC3D
+from demele.data.loaders.rendered import CAUSAL3DIDENT, FALCOR3D, IDENT3D, ISAAC3D
 from demele.data.loaders.shapes3d import SHAPES3D
 from demele.data.loaders.smallnorb import SMALLNORB
 from demele.data.loaders.stored_images import MOST_HELD, Opened, StoredImages, recognised
@@ -361,13 +360,13 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
         If one differs.
     """
     without = in_code("leave check= at 'shape'", otherwise="leave out --digest")
-    known = [(path, found) for path in files if (found := _published_as(request, path))]
+    known = {path: [one.digest for one in _published_as(request, path) if one.digest] for path in files}
+    known = {path: digests for path, digests in known.items() if digests}
     if not known:
         raise InputError("check", f"no digest of these files of {request.published.title} is known", without)
-    total, done = sum(path.stat().st_size for path, _ in known), 0
-    for path, candidates in known:
-        kind = "sha256" if any(one.sha256 for one in candidates) else "md5"
-        digests = [digest for one in candidates if (digest := getattr(one, kind))]
+    total, done = sum(path.stat().st_size for path in known), 0
+    for path, digests in known.items():
+        kind = "sha256" if len(digests[0]) == 64 else "md5"
         hashed = hashlib.new(kind, usedforsecurity=False)
         with path.open("rb") as file:
             while block := file.read(1 << 22):

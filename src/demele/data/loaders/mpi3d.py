@@ -64,17 +64,15 @@ MPI3D = PublishedSet(
     provenance="MPI3D: M. W. Gondal et al., NeurIPS 2019 (arXiv:1906.03292)",
     read=_read,
     grids={
-        "toy": _SIX,
-        "realistic": _SIX,
-        "real": _SIX,
+        **dict.fromkeys(("toy", "realistic", "real"), _SIX),
         "complex": _COMPLEX,
         "toy2019": _FOUR,
         "realistic2019": _FOUR,
     },
     files=(
-        PublishedFile("mpi3d_toy.npz", md5="55889cb7c7dfc655d6e0277beee88868"),
-        PublishedFile("mpi3d_realistic.npz", md5="59a6225b88b635365f70c91b3e52f70f"),
-        PublishedFile("mpi3d_real.npz", md5="0f33f609918fb5c97996692f91129802"),
+        PublishedFile("mpi3d_toy.npz", digest="55889cb7c7dfc655d6e0277beee88868"),
+        PublishedFile("mpi3d_realistic.npz", digest="59a6225b88b635365f70c91b3e52f70f"),
+        PublishedFile("mpi3d_real.npz", digest="0f33f609918fb5c97996692f91129802"),
     ),
     notes=(
         "The file holds no labels: its order is the label. Three releases have 1,036,800 images, three others 460,800, "

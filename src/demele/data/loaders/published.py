@@ -25,7 +25,7 @@ Verdict = Literal["fits", "differs", "missing", "damaged", "not published"]
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor of a published set.
+    """A factor of a set of images.
 
     Attributes
     ----------
@@ -44,6 +44,14 @@ class Factor:
     values: tuple[int | float | str, ...] | None = None
     kind: Kind = "continuous"
     period: float | None = None
+
+    def __str__(self) -> str:
+        told = [f"{self.name} {self.size or 'any value'}"]
+        if self.values and isinstance(self.values[0], str) and len(self.values) <= 8:
+            told.append(f"({', '.join(map(str, self.values))})")
+        elif self.values and not isinstance(self.values[0], str):
+            told.append(f"({min(self.values):g} to {max(self.values):g})")
+        return " ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +100,18 @@ class Grid:
         )
 
 
+def one_grid(pixels: Shape, *factors: Factor, symmetric: Any = ()) -> Mapping[str, Grid]:
+    """Return the grid of a set that has one variant."""
+    return {"": Grid(factors, pixels, symmetric)}
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """A file as it was published: its name, its bytes and its digests, as far as they are known."""
+    """A file as it was published: its name, its bytes and its digest, SHA-256 or MD5, as far as they are known."""
 
     name: str
     size: int | None = None
-    sha256: str | None = None
-    md5: str | None = None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from demele.data.loaders.hdf5_files import hdf5_images, hdf5_numbers
-from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request, ranks_of
+from demele.data.loaders.archives import hdf5_images, hdf5_numbers
+from demele.data.loaders.published import Factor, PublishedFile, PublishedSet, Read, Request, one_grid, ranks_of
 
 
 def _read(request: Request) -> Read:
@@ -24,26 +24,17 @@ SHAPES3D = PublishedSet(
     licence="Apache 2.0, according to copies of it",
     provenance="3D Shapes: C. Burgess and H. Kim, 2018",
     read=_read,
-    grids={
-        "": Grid(
-            (
-                Factor("floor_hue", 10, period=1.0),
-                Factor("wall_hue", 10, period=1.0),
-                Factor("object_hue", 10, period=1.0),
-                Factor("scale", 8),
-                Factor("shape", 4, kind="categorical"),
-                Factor("orientation", 15),
-            ),
-            (64, 64, 3),
-        )
-    },
+    grids=one_grid(
+        (64, 64, 3),
+        Factor("floor_hue", 10, period=1.0),
+        Factor("wall_hue", 10, period=1.0),
+        Factor("object_hue", 10, period=1.0),
+        Factor("scale", 8),
+        Factor("shape", 4, kind="categorical"),
+        Factor("orientation", 15),
+    ),
     files=(
-        PublishedFile(
-            "3dshapes.h5",
-            size=267_573_662,
-            sha256="0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785",
-            md5="099a2078d58cec4daad0702c55d06868",
-        ),
+        PublishedFile("3dshapes.h5", 267_573_662, "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"),
     ),
     notes=("Labels in the file are values: positions are their ranks. The scale is told as the file has it.",),
 )

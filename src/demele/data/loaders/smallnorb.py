@@ -9,7 +9,7 @@ import numpy as np
 
 from demele.core.errors import FormatError
 from demele.data.loaders.matrix_files import matrix_header, matrix_images, read_matrix
-from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request
+from demele.data.loaders.published import Factor, PublishedFile, PublishedSet, Read, Request, one_grid
 from demele.data.loaders.stored_images import Pixels, joined
 
 _STEMS: Mapping[str, str] = {
@@ -85,20 +85,16 @@ SMALLNORB = PublishedSet(
     licence="for research; may not be sold",
     provenance="SmallNORB: Y. LeCun, F. J. Huang and L. Bottou, CVPR 2004",
     read=_read,
-    grids={
-        "": Grid(
-            (
-                Factor("category", 5, ("animal", "human", "airplane", "truck", "car"), "categorical"),
-                Factor("instance", 10, kind="categorical"),
-                Factor("elevation", 9, tuple(range(30, 75, 5))),
-                Factor("azimuth", 18, tuple(range(0, 360, 20)), period=360.0),
-                Factor("lighting", 6, tuple(range(6)), "categorical"),
-            ),
-            (96, 96, 1),
-        )
-    },
+    grids=one_grid(
+        (96, 96, 1),
+        Factor("category", 5, ("animal", "human", "airplane", "truck", "car"), "categorical"),
+        Factor("instance", 10, kind="categorical"),
+        Factor("elevation", 9, tuple(range(30, 75, 5))),
+        Factor("azimuth", 18, tuple(range(0, 360, 20)), period=360.0),
+        Factor("lighting", 6, tuple(range(6)), "categorical"),
+    ),
     files=tuple(
-        PublishedFile(f"{_STEMS[split].format(part)}.gz", sha256=digest) for (split, part), digest in _SHA256.items()
+        PublishedFile(f"{_STEMS[split].format(part)}.gz", digest=digest) for (split, part), digest in _SHA256.items()
     ),
     options={"split": ("both", "training", "testing"), "camera": (0, 1), "instance": ("hidden", "factor")},
     notes=(

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from demele.core.errors import FormatError, InputError, quoted
-from demele.data.loaders.matlab_files import Variable, matlab_variable, matlab_variables
-from demele.data.loaders.published import Factor, Grid, PublishedFile, PublishedSet, Read, Request
+from demele.data.loaders.matrix_files import Variable, matlab_variable, matlab_variables
+from demele.data.loaders.published import Factor, PublishedFile, PublishedSet, Read, Request, one_grid
 from demele.data.loaders.stored_images import Images, Pixels, from_planes, joined, read_rows
 from demele.data.mapped import MappedArray
 
@@ -79,26 +79,16 @@ SVHN = PublishedSet(
     provenance="SVHN: Y. Netzer, T. Wang, A. Coates, A. Bissacco, B. Wu and A. Y. Ng, Reading digits in natural images "
     "with unsupervised feature learning, NeurIPS workshop 2011",
     read=_read,
-    grids={"": Grid((Factor("digit", 10, tuple(range(10)), "categorical"),), (32, 32, 3))},
+    grids=one_grid(
+        (32, 32, 3),
+        Factor("digit", 10, tuple(range(10)), "categorical"),
+    ),
     splits={"train": 73_257, "test": 26_032, "extra": 531_131},
     files=(
+        PublishedFile(_name("train"), 182_040_794, "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8"),
+        PublishedFile(_name("test"), 64_275_384, "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b"),
         PublishedFile(
-            _name("train"),
-            size=182_040_794,
-            sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
-            md5="e26dedcc434d2e4c54c9b2d4a06d8373",
-        ),
-        PublishedFile(
-            _name("test"),
-            size=64_275_384,
-            sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
-            md5="eb5a983be6a315427106f1b164d9cef3",
-        ),
-        PublishedFile(
-            _name("extra"),
-            size=1_329_278_602,
-            sha256="a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3",
-            md5="a93ce644f1a588dc4d68dda5feec44a7",
+            _name("extra"), 1_329_278_602, "a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3"
         ),
     ),
     options={"split": ("train", "test", "extra", "train+extra")},
