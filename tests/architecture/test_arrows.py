@@ -35,7 +35,7 @@ ALLOWED = {
     "metrics": {"core", "runtime", "estimation", "report"},
     "streaming": {"core", "estimation", "metrics"},
     "outofcore": {"core", "runtime", "estimation", "metrics", "streaming"},
-    "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore"},
+    "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore", "report"},
     "adapters": {"core", "metrics", "streaming"},
     "models": {"core", "runtime", "data"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation"},

@@ -28,7 +28,7 @@ def test_codes_alone(demele: Program, folder: Path) -> None:
     found = library.unsupervised_scores(np.load("codes.npy"), chance=3)
     assert (run.status, run.err) == (0, "")
     assert json.loads(run.out) == found.to_dict()
-    assert "gaussian_total_correlation = " in demele("unsupervised", "data.csv::z1,z2", "--format", "table").out
+    assert "gaussian_total_correlation  " in demele("unsupervised", "data.csv::z1,z2", "--format", "table").out
     table = pd.read_csv(io.StringIO(demele("unsupervised", "codes.npy", "--bins", "5", "--format", "csv").out))
     assert table.columns.tolist() == ["score", "value", "chance"]
     assert table["value"][3] == library.unsupervised_scores(np.load("codes.npy"), bins=5).mutual_info_score

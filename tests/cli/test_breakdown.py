@@ -34,7 +34,7 @@ def test_it_is_what_python_finds(demele: Program, blurred: Path) -> None:
     row = pd.read_csv(io.StringIO(demele(*BOTH, "--format", "csv", "--quiet").out)).iloc[0]
     assert (row["ahead"], row["guaranteed"], row["attained"]) == ("codes", found.guaranteed, found.attained)
     told = demele(*BOTH, "--format", "table", "--quiet").out
-    assert " ".join(told.split()) == found.sentence
+    assert " ".join(told.split()).startswith(found.sentence)
 
 
 def test_options_are_passed_on(demele: Program, blurred: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,9 +142,32 @@ def test_a_table_result_needs_a_frame_and_a_headline(tmp_path: Path) -> None:
     assert Tabular(rows=[]).document().figure is None
 
 
+def of_codes() -> list[Result]:
+    """Results about the codes of few rows, whose factors have names that pages must escape."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 3, (200, 3))
+    codes = values + 0.3 * rng.normal(size=(200, 3))
+    factors = pd.DataFrame(values.astype(str), columns=["shape", "<b>", "a|b_c"])
+    few: Any = {"probe": "logistic", "n_test": 80}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return [
+            demele.udr({"a": codes, "</script>": codes**3}),
+            demele.unsupervised_scores(codes, chance=2),
+            demele.stochastic_scores(codes, np.full(codes.shape, 0.3), n_draws=50),
+            demele.downstream(codes, factors, sizes=(20, 80), **few),
+            demele.reduced_downstream(codes, factors, **few),
+            demele.strong_downstream(codes, factors, **few),
+            demele.fairness(codes, factors, **few),
+            demele.subspace_scores(codes, factors),
+            demele.breakdown(codes, codes + rng.normal(size=codes.shape), factors),
+        ]
+
+
 def results() -> list[Result]:
     steps = np.tile(np.arange(9.0), (1, 2, 1))
     return [
+        *of_codes(),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
     ]

@@ -67,7 +67,8 @@ def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
     assert (found.spread[0] > 0).all()
     assert_exact(found.scores, demele.downstream(CODES, FACTORS, sizes=(10, 300), repeats=2, **CHEAP).scores)
     assert found.scores[0, 0] != demele.downstream(CODES, FACTORS, sizes=(10, 300), seed=1, **CHEAP).scores[0, 0]
-    assert json.loads(found.to_json())["efficiency"].keys() == {"10"}
+    assert found.sentences[1].startswith("This share of the mean score from 300 rows is reached: ")
+    assert json.loads(found.to_json())["sizes"] == [10, 300]
 
 
 def test_codes_of_noise_score_chance() -> None:
@@ -205,24 +206,24 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
     assert most.rate == pytest.approx(rare[most.group], abs=0.1)
     assert most.rate_of_all == pytest.approx(1 / 4, abs=0.1)
     assert (found.p_value_of_any, found.p_value[0, 1]) == (1 / 40, 1 / 40)
-    assert "some beyond chance, p = 0.025" in found.sentence
+    assert found.sentence.endswith("; some pairs are above chance, p = 0.025.")
     frame = found.to_frame().set_index("target")
     assert (frame["group"]["kind"], frame["rate"]["kind"]) == (most.group, most.rate)
     assert json.loads(found.to_json())["rates"][0]["group"] == most.group
     i = int(np.nanargmax(found.mean)) // 2
     (worst,) = (one for one in found.rates if one.target == ("kind", "place")[i])
-    words = f"is predicted in {worst.rate:.0%} of the {worst.n} rows of {worst.sensitive} {worst.group}"
-    assert words in found.sentence
-    assert words in repr(found)
+    words = f"is predicted in {worst.rate:.0%} of the {worst.n} rows of {worst.sensitive} {worst.group}, and in "
+    assert words in found.sentences[2]
 
 
 def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
     fair = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, chance=5, **CHEAP)
-    assert "none shown to be beyond chance" in fair.sentence
+    assert "no pair is shown to be above chance" in fair.sentence
+    assert fair.document().next == []
     assert "few-shuffles" in {note.code for note in fair.notes}
     unasked = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
     assert np.isnan(unasked.p_value_of_any)
-    assert "pass chance=20 to see what chance gives" in unasked.sentence
+    assert unasked.document().next[0][1].endswith("--fairness --chance 20")
 
 
 def test_the_p_value_of_several_pairs_by_hand() -> None:

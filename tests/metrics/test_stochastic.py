@@ -87,7 +87,7 @@ def test_units_order_and_seeds() -> None:
     told = json.loads(plain.to_json())
     assert (told["kind"], told["n"], told["wsepin"]) == ("stochastic scores", 400, plain.wsepin)
     assert list(plain.to_frame().columns) == ["information", "sep", "sepin", "weights"]
-    assert "wsepin (windin)" in repr(plain)
+    assert f"WSEPIN (and WINDIN) is {plain.wsepin:.3f}" in plain.sentence
 
 
 def test_codes_without_noise_and_wrong_shapes_are_refused() -> None:

@@ -134,7 +134,9 @@ def test_missing_rows_frames_and_what_is_written() -> None:
     told = json.loads(turned.to_json())
     assert (told["kind"], told["turns"]["v1"]["frequency"]) == ("subspace scores", turned.turns["v1"].frequency)
     assert list(turned.to_frame()["d_lsbd"].isna()) == [False, True]
-    assert "turns of the codes for one" in repr(turned)
+    assert turned.sentence.startswith(
+        "The factorisation is 1.000 over 2 factors that move the codes (1 is best); D_LSBD is "
+    )
 
 
 def test_refusals() -> None:

@@ -1,20 +1,17 @@
 """``demele breakdown``: how many wrong annotations the order of two representations bears."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from demele.cli.codes_alone import add_output
+from demele.cli.codes_alone import add_output, write
 from demele.cli.factor_options import add_reading
 from demele.cli.options import command, given, option, told_by
-from demele.cli.output import as_text, emit, format_of, log, warned, warnings_in_one_line
+from demele.cli.output import warned, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.score_files import warn_of_shared_columns
 from demele.cli.score_several import names_of
 from demele.cli.targets import check_targets
 from demele.files.named import read_table
-
-if TYPE_CHECKING:
-    from demele.scoring.breakdown import Breakdown
 
 _DESCRIPTION = """\
 Say whether wrong annotations can turn the order of two representations round: up to which share of wrong annotations
@@ -76,28 +73,4 @@ def _run(arguments: argparse.Namespace) -> None:
             progress=report or False,
             **given(arguments, "metric", "bins", "kinds", "missing"),
         )
-    text = as_text(
-        format_of(arguments.format, arguments.output),
-        table=lambda: _table(arguments, found),
-        data=found.to_dict,
-        frame=lambda: _frame(found),
-    )
-    emit(text, arguments.output)
-    if arguments.output is not None and not arguments.quiet:
-        log(f"demele: results in {arguments.output}")
-
-
-def _frame(found: "Breakdown") -> Any:
-    """Return one row."""
-    import pandas as pd
-
-    return pd.DataFrame([{name: value for name, value in found.to_dict().items() if name != "kind"}])
-
-
-def _table(arguments: argparse.Namespace, found: "Breakdown") -> str:
-    from demele.report.terminal.sheet import Sheet
-
-    sheet = Sheet(arguments.output)
-    for sentence in found.sentences:
-        sheet.wrapped(sentence, indent="")
-    return sheet.text()
+    write(arguments, found)

@@ -1,12 +1,12 @@
 """``demele unsupervised``: scores of codes without factors."""
 
 import argparse
-from typing import Any, Protocol
+from typing import Any
 
 from demele.cli.options import command, given, option, told_by
-from demele.cli.output import deliver, log, warned, warnings_in_one_line
+from demele.cli.output import deliver, document_text, log, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
-from demele.core.results import Note
+from demele.core.result import Result
 from demele.files.named import read_table
 
 _DESCRIPTION = """\
@@ -18,20 +18,6 @@ examples:
   demele unsupervised codes.npy --chance 20
   demele unsupervised data.csv::z1,z2,z3 --format json
 """
-
-
-class Result(Protocol):
-    """A result of a score that stands beside the metrics."""
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """Return what its reader must know."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, as plain values."""
-
-    def to_frame(self) -> Any:
-        """Return the table."""
 
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -53,7 +39,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add what becomes of a result."""
-    option(parser.add_argument_group("output"), "--format", "--output", "--force", "--quiet")
+    option(parser.add_argument_group("output"), "--format", "--output", "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -69,7 +55,12 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def write(arguments: argparse.Namespace, found: Result) -> None:
     """Write a result as the options say; of a CSV, which holds no notes, they are told."""
-    deliver(arguments, found, told_by(arguments), table=lambda: repr(found), frame=lambda: _table(found))
+    words = told_by(arguments)
+
+    def table() -> str:
+        return document_text(found.document(), explain=arguments.explain, words=words, output=arguments.output)
+
+    deliver(arguments, found, words, table=table, frame=lambda: _table(found))
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: results in {arguments.output}")
 

@@ -164,7 +164,7 @@ def deliver(
     """
     papers = hasattr(arguments, "methods")
     kind = format_of(arguments.format, arguments.output, papers=papers)
-    for note in result.notes if kind == "csv" else ():
+    for note in getattr(result, "notes", ()) if kind == "csv" else ():
         if note.severity == "warning":
             warned(arguments.quiet)(words(note.message))
     text = as_text(kind, table=table, data=result.to_dict, frame=frame or result.to_frame)

@@ -1,10 +1,10 @@
 """At which rate of wrong annotations the order of two representations can turn round."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from demele.core.columns import Missing
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.inputs import read_pair
 from demele.core.names import suggestion
-from demele.core.sentences import sentence
-from demele.core.shown import Worded
-from demele.core.written import Written, floor_percent, plain
+from demele.core.result import TableResult
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
 from demele.estimation.information import InformationTable
@@ -26,6 +24,8 @@ from demele.metrics.data import Data
 from demele.metrics.metric import wanted_by
 from demele.metrics.options import as_binning
 from demele.metrics.source import InMemory, Subject
+from demele.report.document import Document, Mark, Strip, Strips
+from demele.report.written import at_most, count, name, written
 from demele.runtime.progress import Report, reporting
 
 #: Rates are told to this precision.
@@ -34,8 +34,8 @@ PRECISION = 2.5e-4
 MOST = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Breakdown(Written, Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Breakdown(TableResult):
     """Between which rates of wrong annotations the order of two representations breaks down.
 
     Attributes
@@ -54,6 +54,9 @@ class Breakdown(Written, Worded):
         Rows (the largest number over factors, where annotations are missing).
     """
 
+    _kind = "breakdown"
+    _forms: ClassVar[Mapping[str, str]] = {"guaranteed": "percent.2", "attained": "percent.2"}
+
     metric: str
     ahead: str
     behind: str
@@ -63,30 +66,35 @@ class Breakdown(Written, Worded):
     attained: float
     n: int
 
-    @property
-    def sentence(self) -> str:
-        """What was found, in words."""
+    def headline(self) -> str:
+        """Return up to which share of wrong annotations the order is certain."""
+        ahead, behind = (
+            f"{name(one)} ({written(value)})"
+            for one, value in ((self.ahead, self.value_ahead), (self.behind, self.value_behind))
+        )
         title = CATALOGUE[self.metric].title
         if self.value_ahead == self.value_behind:
-            return sentence(f"By {title}, {self.ahead} and {self.behind} score the same, {self.value_ahead:.3f}.")
-        turned = (
-            "no relabelling of half of the annotations was found that turns the order round"
-            if math.isnan(self.attained)
-            else f"{self.attained:.2%}, in the worst places that were found, turn the order round"
-        )
-        return sentence(
-            f"By {title}, {self.ahead} ({self.value_ahead:.3f}) stays ahead of {self.behind} "
-            f"({self.value_behind:.3f}) if at most {floor_percent(self.guaranteed)} of the annotations of each factor "
-            f"are wrong, wherever they are; {turned}."
+            return (
+                f"By {title}, {name(self.ahead)} and {name(self.behind)} score the same, {written(self.value_ahead)}."
+            )
+        return (
+            f"By {title}, {ahead} stays ahead of {behind} if at most {at_most(self.guaranteed)} of the annotations of "
+            "each factor are wrong."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        names = ("metric", "ahead", "behind", "value_ahead", "value_behind", "guaranteed", "attained", "n")
-        return {"kind": "breakdown", **{name: plain(getattr(self, name)) for name in names}, "sentence": self.sentence}
-
-    def __repr__(self) -> str:
-        return f"Breakdown({self.sentence!r})"
+    def document(self) -> Document:
+        """Return what the result says: the two rates between which the order breaks down."""
+        turned = f"Changing {written(self.attained, 'percent.2')} of the annotations of each factor reverses the order"
+        worst = f"{turned}, in the worst places that were found."
+        none = "No change of half of the annotations was found that reverses the order."
+        rates = {"Order certain up to": self.guaranteed, "Order reversed at": self.attained}
+        strips = [Strip(title, [Mark("bar", at)], written(at, "percent.2")) for title, at in rates.items()]
+        return replace(
+            super(Breakdown, self).document(),
+            sentences=[none if math.isnan(self.attained) else worst] if self.value_ahead > self.value_behind else [],
+            figure=Strips("Wrong annotations of each factor", strips, "percent", zero=0.0),
+            scope=[count(self.n, "row")],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

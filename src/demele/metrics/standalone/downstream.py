@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
+from demele.core.result import TableResult
 from demele.core.results import Note
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
-from demele.core.written import Written, plain
 from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
+from demele.report.document import Document
+from demele.report.written import count, joined, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +31,8 @@ Floats = NDArray[np.float64]
 SIZES = 10, 100, 1_000, 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DownstreamScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DownstreamScores(TableResult):
     """How well factors are predicted from codes, by the number of training rows; made by :func:`demele.downstream`.
 
     Attributes
@@ -52,6 +53,8 @@ class DownstreamScores(Written, Tabled):
     notes : tuple of Note
     signature : Signature
     """
+
+    _kind = "downstream scores"
 
     scores: Floats
     spread: Floats
@@ -81,12 +84,25 @@ class DownstreamScores(Written, Tabled):
         full = means[self.sizes[-1]]
         return {size: means[size] / full if means[size] > 0 and full > 0 else float("nan") for size in self.sizes[:-1]}
 
-    def __repr__(self) -> str:
-        lines = [f"Downstream scores of {len(self.factor_names)} factors on {self.n_test} test rows"]
-        lines.append(self.to_frame().round(4).to_string())
-        shares = ", ".join(f"{size}: {share:.3f}" for size, share in self.efficiency.items())
-        lines.append(f"efficiency, against {self.sizes[-1]} rows: {shares}")
-        return "\n".join([*lines, *(f"note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return the mean score from the most training rows."""
+        size = self.sizes[-1]
+        return (
+            f"Predictors that learn from {count(size, 'row')} score {written(self.means[size])} on average over "
+            f"{count(len(self.factor_names), 'factor')}."
+        )
+
+    def document(self) -> Document:
+        """Return what the result says: the scores of each factor by the number of training rows."""
+        found = {count(size, "row"): values for size, values in zip(self.sizes, self.scores, strict=True)}
+        shares = [f"{written(share, 'percent')} from {size:,}" for size, share in self.efficiency.items()]
+        whole = f"of the mean score from {count(self.sizes[-1], 'row')} is reached"
+        return replace(
+            super(DownstreamScores, self).document(),
+            sentences=[f"This share {whole}: {joined(shares)}."] if shares else [],
+            figure=dots("Scores by training rows", self.factor_names, found, self.chance),
+            scope=[count(self.n_test, "test row")],
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor and their mean, a column for each number of training rows."""
@@ -96,27 +112,6 @@ class DownstreamScores(Written, Tabled):
         for size, row in zip(self.sizes, self.scores, strict=True):
             columns[str(size)] = [*row, self.means[size]]
         return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "downstream scores",
-                "scores": self.scores,
-                "spread": self.spread,
-                "chance": self.chance,
-                "sizes": self.sizes,
-                "means": self.means,
-                "worst": self.worst,
-                "efficiency": self.efficiency,
-                "measures": self.measures,
-                "factor_names": self.factor_names,
-                "n_test": self.n_test,
-                "notes": noted(self.notes),
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def downstream(

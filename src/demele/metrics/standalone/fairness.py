@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factor, Missing
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import give, plural, sentence
-from demele.core.shown import Tabled
+from demele.core.sentences import plural
 from demele.core.signature import Signature
-from demele.core.written import Written, plain
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, prober
+from demele.report.document import Document, Heat
+from demele.report.written import count, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,8 +86,8 @@ class GroupRates:
     n: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FairnessScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FairnessScores(TableResult):
     """How far predictions of each factor follow each other factor; made by :func:`demele.fairness`.
 
     Attributes
@@ -111,6 +112,9 @@ class FairnessScores(Written, Tabled):
     signature : Signature
     """
 
+    _kind = "fairness"
+    _forms: ClassVar[Mapping[str, str]] = {"rate": "percent", "rate_of_all": "percent"}
+
     mean: Floats
     largest: Floats
     of_labels: Floats
@@ -129,38 +133,36 @@ class FairnessScores(Written, Tabled):
         """The mean over all pairs of ``mean``: the score of the study of 2019; 0 is fair."""
         return float(np.nanmean(self.mean))
 
-    @property
-    def sentence(self) -> str:
-        """How far predictions follow other factors, whether that is beyond chance, and where most."""
-        found = f"between groups of another factor, predictions differ by {self.unfairness:.3f} on average"
-        compared = [f"true values by {np.nanmean(self.of_labels):.3f}"]
+    def headline(self) -> str:
+        """Return how far predictions follow other factors, and whether that is beyond chance."""
+        found = f"Between groups of another factor, predictions differ by {written(self.unfairness)} on average"
+        labels = f"true values by {written(float(np.nanmean(self.of_labels)))}"
         if np.isnan(self.p_value_of_any):
-            known = f"{compared[0]}; {give(chance=20)} to see what chance gives"
-        else:
-            compared.append(f"shuffled groups by {np.nanmean(self.chance):.3f}")
-            beyond = "some beyond chance" if self.p_value_of_any <= LEVEL else "none shown to be beyond chance"
-            known = f"{', '.join(compared)}; {beyond}, p = {self.p_value_of_any:.3g}"
-        return sentence(f"{found[0].upper()}{found[1:]} ({known}). {self._worst()}.")
+            return f"{found} ({labels})."
+        beyond = "some pairs are" if self.p_value_of_any <= LEVEL else "no pair is shown to be"
+        level, p_value = written(float(np.nanmean(self.chance))), written(self.p_value_of_any, "p")
+        return f"{found} ({labels}, shuffled groups by {level}); {beyond} above chance, p = {p_value}."
 
-    def _worst(self) -> str:
-        """Say of the pair that differs most which group does, and by which rates."""
+    def document(self) -> Document:
+        """Return what the result says: the difference of each pair, and the group where the largest one is found."""
         i, j = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
         target, sensitive = self.factor_names[i], self.factor_names[j]
         (most,) = (one for one in self.rates if (one.target, one.sensitive) == (target, sensitive))
-        group = f"{plural(most.n, 'row', 'rows')} of {sensitive} {most.group}"
-        return (
-            f"Most of all those of {target} by {sensitive}, {self.mean[i, j]:.3f}: {target} {most.value} is predicted "
-            f"in {most.rate:.0%} of the {group}, in {most.rate_of_all:.0%} of all"
+        names = list(map(name, self.factor_names))
+        step = ("Measure the chance level:", "demele downstream CODES FACTORS --fairness --chance 20")
+        return replace(
+            super(FairnessScores, self).document(),
+            figure=Heat("Differences of predictions", names, names, self.mean.tolist(), axes=("predicted", "groups")),
+            sentences=[
+                f"Predictions of {name(target)} differ most, between groups of {name(sensitive)}: "
+                f"{written(float(self.mean[i, j]))}.",
+                f"{name(target)} {name(most.value)} is predicted in {written(most.rate, 'percent.0')} of the "
+                f"{count(most.n, 'row')} of {name(sensitive)} {name(most.group)}, and in "
+                f"{written(most.rate_of_all, 'percent.0')} of all rows.",
+            ],
+            scope=[count(self.n_train, "training row"), count(self.n_test, "test row")],
+            next=[step] if np.isnan(self.p_value_of_any) else [],
         )
-
-    def __repr__(self) -> str:
-        lines = [f"Fairness of predictions of {len(self.factor_names)} factors, {self.n_test} test rows"]
-        lines.append(f"  unfairness = {self.unfairness:.4f}, of the true values {np.nanmean(self.of_labels):.4f}")
-        if not np.isnan(self.chance).all():
-            lines.append(f"  by chance {np.nanmean(self.chance):.4f}, p = {self.p_value_of_any:.3g}")
-        worst = self._worst()
-        lines.append(f"  {worst[0].lower()}{worst[1:]}")
-        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each pair of a factor that is predicted and a sensitive one."""
@@ -179,25 +181,6 @@ class FairnessScores(Written, Tabled):
             if i != j
         ]
         return pd.DataFrame(rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "fairness",
-                "unfairness": self.unfairness,
-                "p_value_of_any": self.p_value_of_any,
-                "sentence": str(self.sentence),
-                **{name: getattr(self, name) for name in _OF_PAIRS},
-                "rates": [asdict(one) for one in self.rates],
-                "factor_names": self.factor_names,
-                "n_train": self.n_train,
-                "n_test": self.n_test,
-                "notes": noted(self.notes),
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def fairness(

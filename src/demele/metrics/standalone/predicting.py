@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from demele.estimation.probes import Probe, ProbedCodes, held_out_score, predict
 from demele.metrics.options import at_least
 from demele.metrics.source import Subject
 from demele.metrics.splits import fewer_than_asked, sizes
+from demele.report.document import Mark, Strip, Strips
+from demele.report.written import name
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -168,6 +171,13 @@ def checked_rows(name: str, rows: int | None) -> int | None:
     return None if rows is None else at_least(2).check(name, rows)
 
 
-def noted(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
-    """Return notes as plain values."""
-    return [{"code": note.code, "message": note.message, "subject": note.subject} for note in notes]
+def dots(caption: str, factors: Sequence[str], found: Mapping[str, Floats], chance: Floats | None = None) -> Strips:
+    """Draw several scores of each factor as dots, by their names, and the chance level as a tick."""
+    levels = [None] * len(factors) if chance is None else chance.tolist()
+    strips = [
+        Strip(name(one), [*(Mark("dot", value, None, k) for k, value in enumerate(values)), Mark("tick", level)])
+        for one, level, *values in zip(factors, levels, *(own.tolist() for own in found.values()), strict=True)
+    ]
+    return Strips(
+        caption, strips, series=dict(enumerate(found)), axis="Score" + "; tick: chance level" * (chance is not None)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors, Missing
 from demele.core.names import checked_name
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
-from demele.core.written import Written, plain
 from demele.estimation.boosting_importance import boosted_fit
 from demele.estimation.counts import column_bins, factor_bins, joint_counts
 from demele.estimation.discretise import EqualFrequency
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
+from demele.report.document import Document
+from demele.report.written import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,8 @@ Ints = NDArray[np.intp]
 By = Literal["importance", "information"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReducedDownstreamScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ReducedDownstreamScores(TableResult):
     """How well each factor is predicted from its best codes and without; made by :func:`demele.reduced_downstream`.
 
     Attributes
@@ -54,6 +55,8 @@ class ReducedDownstreamScores(Written, Tabled):
     n_train, n_test : int
     """
 
+    _kind = "reduced downstream scores"
+
     whole: Floats
     alone: Floats
     without: Floats
@@ -68,12 +71,22 @@ class ReducedDownstreamScores(Written, Tabled):
     notes: tuple[Note, ...]
     signature: Signature
 
-    def __repr__(self) -> str:
-        count = len(self.removed[0])
-        best = "best code" if count == 1 else f"best {count} codes"
-        lines = [f"Reduced downstream scores, without the {best} of each factor, {self.n_train} training rows"]
-        lines.append(self.to_frame().round(4).to_string())
-        return "\n".join([*lines, *(f"note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return the mean scores from all codes and without the best ones."""
+        best = "its best code" if len(self.removed[0]) == 1 else f"its best {len(self.removed[0])} codes"
+        whole, without = (written(float(mean_of_defined(values))) for values in (self.whole, self.without))
+        return (
+            f"Without {best}, a factor is predicted with a mean score of {without}, instead of {whole} from all codes."
+        )
+
+    def document(self) -> Document:
+        """Return what the result says: the scores of each factor with and without its best codes."""
+        found = {"All codes": self.whole, "Best codes alone": self.alone, "Without the best codes": self.without}
+        return replace(
+            super(ReducedDownstreamScores, self).document(),
+            figure=dots("Scores by codes", self.factor_names, found, self.chance),
+            scope=[count(self.n_train, "training row"), count(self.n_test, "test row")],
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor and their mean."""
@@ -85,31 +98,6 @@ class ReducedDownstreamScores(Written, Tabled):
             values = getattr(self, name)
             columns[name] = [*values, np.nan if name == "chance" else float(mean_of_defined(values))]
         return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        names = [
-            "whole",
-            "alone",
-            "without",
-            "others",
-            "others_whole",
-            "removed",
-            "chance",
-            "measures",
-            "factor_names",
-            "n_train",
-            "n_test",
-        ]
-        found: dict[str, Any] = plain(
-            {
-                "kind": "reduced downstream scores",
-                **{name: getattr(self, name) for name in names},
-                "notes": noted(self.notes),
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def reduced_downstream(

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import read_codes
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.core.written import Written, plain
 from demele.metrics.options import Run, at_least
 from demele.metrics.source import checked_std
+from demele.report.written import written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +31,8 @@ NEAR_LIMIT = 0.8
 BLOCK = 2**21
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StochasticScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class StochasticScores(TableResult):
     """What stochastic codes tell of their rows; made by :func:`demele.stochastic_scores`. All in nats.
 
     Attributes
@@ -61,6 +61,8 @@ class StochasticScores(Written, Tabled):
     signature : Signature
     """
 
+    _kind, _figure = "stochastic scores", "sepin"
+
     wsepin: float
     wsep: float
     information: Floats
@@ -79,14 +81,12 @@ class StochasticScores(Written, Tabled):
         """WINDIN, the mean of I(x; z_j) - I(z_j; z_-j): WSEPIN, since each of these is I(x; z_j | z_-j)."""
         return self.wsepin
 
-    def __repr__(self) -> str:
-        lines = [
-            f"Stochastic scores of {len(self.code_names)} codes, n={self.n}",
-            f"  wsepin (windin) = {self.wsepin:.4f} +- {self.error:.4f} nats",
-            f"  wsep = {self.wsep:.4f} nats",
-            f"  all codes together tell {self.total:.4f} nats of the row",
-        ]
-        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return what a code says that no other does."""
+        return (
+            f"WSEPIN (and WINDIN) is {written(self.wsepin)} ± {written(self.error)} nats, WSEP {written(self.wsep)} "
+            f"nats; all codes together carry {written(self.total)} nats about the row."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each code, with its information, ``sep``, ``sepin`` and weight."""
@@ -94,19 +94,6 @@ class StochasticScores(Written, Tabled):
 
         columns = {name: getattr(self, name) for name in ("information", "sep", "sepin", "weights")}
         return pd.DataFrame(columns, index=list(self.code_names)).rename_axis("code")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        names = "wsepin wsep information sep sepin weights total error code_names n"
-        found: dict[str, Any] = plain(
-            {
-                "kind": "stochastic scores",
-                **{name: getattr(self, name) for name in names.split()},
-                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def log_densities(means: Floats, deviations: Floats, drawn: Floats) -> tuple[Floats, Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors, Missing
 from demele.core.names import checked_name
+from demele.core.result import TableResult, table_of_frame
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
-from demele.core.written import Written, plain
 from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
+from demele.report.document import Document, Section
+from demele.report.written import written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,8 +48,8 @@ class Shift:
     strong: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StrongDownstreamScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class StrongDownstreamScores(TableResult):
     """Scores on values that training rows never had; made by :func:`demele.strong_downstream`.
 
     Attributes
@@ -61,6 +62,8 @@ class StrongDownstreamScores(Written, Tabled):
     measures, factor_names, notes, signature
         As of :class:`demele.DownstreamScores`.
     """
+
+    _kind = "strong downstream scores"
 
     ordinary: Floats
     strong: Floats
@@ -76,10 +79,24 @@ class StrongDownstreamScores(Written, Tabled):
         ordinary, strong = (float(mean_of_defined(values)) for values in (self.ordinary, self.strong))
         return 1.0 - strong / ordinary if ordinary > 0 else float("nan")
 
-    def __repr__(self) -> str:
-        lines = [f"Strong downstream scores of {len(self.factor_names)} factors, {len(self.shifts)} experiments"]
-        lines += [self.to_frame().round(4).to_string(), f"gap = {self.gap:.4f}"]
-        return "\n".join([*lines, *(f"note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return the mean scores with values that training rows have, and without."""
+        ordinary, strong = (written(float(mean_of_defined(values))) for values in (self.ordinary, self.strong))
+        return (
+            f"On values that training rows lack, the mean score is {strong}, instead of {ordinary} with these values: "
+            f"a loss of {written(self.gap, 'percent')}."
+        )
+
+    def document(self) -> Document:
+        """Return what the result says: the scores of each factor, and the experiments that they are means of."""
+        made = super(StrongDownstreamScores, self).document()
+        found = {"Values in training": self.ordinary, "Values not in training": self.strong}
+        experiments, _ = table_of_frame("Experiments", self.shifts_frame())
+        return replace(
+            made,
+            figure=dots("Scores by values in training", self.factor_names, found),
+            sections=[*made.sections, Section("Data", [experiments])],
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor and their mean."""
@@ -95,28 +112,7 @@ class StrongDownstreamScores(Written, Tabled):
         """Return a table: a row for each experiment."""
         import pandas as pd
 
-        return pd.DataFrame([_facts(one) for one in self.shifts])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "strong downstream scores",
-                "ordinary": self.ordinary,
-                "strong": self.strong,
-                "gap": self.gap,
-                "shifts": [_facts(one) for one in self.shifts],
-                "measures": self.measures,
-                "factor_names": self.factor_names,
-                "notes": noted(self.notes),
-                "signature": str(self.signature),
-            }
-        )
-        return found
-
-
-def _facts(shift: Shift) -> dict[str, Any]:
-    return {name: getattr(shift, name) for name in Shift.__slots__}
+        return pd.DataFrame([asdict(one) for one in self.shifts])
 
 
 def strong_downstream(

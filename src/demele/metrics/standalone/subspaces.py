@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.inputs import Factors, read_pair
 from demele.core.names import suggestion
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.table_columns import reads_as_number
 from demele.core.version import __version__
-from demele.core.written import Written, plain
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import Run, above_zero, as_binning
+from demele.report.written import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,8 +108,8 @@ def factorisation(codes: Floats, others: Partition, share: float) -> float:
     return 1.0 - float(np.square(within @ axes[:number].T).sum()) / moved
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SubspaceScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SubspaceScores(TableResult):
     """Whether factors vary in subspaces of their own, and turn there; made by :func:`demele.subspace_scores`.
 
     Attributes
@@ -129,6 +129,8 @@ class SubspaceScores(Written, Tabled):
     signature : Signature
     """
 
+    _kind = "subspace scores"
+
     factorisation: float
     d_lsbd: float
     per_factor: Mapping[str, float]
@@ -139,18 +141,12 @@ class SubspaceScores(Written, Tabled):
     notes: tuple[Note, ...]
     signature: Signature
 
-    def __repr__(self) -> str:
-        lines = [
-            f"Subspaces of {len(self.code_names)} codes, n={self.n}",
-            f"  factorisation = {self.factorisation:.4f}",
-        ]
-        lines += [f"    {name}: {value:.4f}" for name, value in self.per_factor.items()]
-        lines += [f"  d_lsbd = {self.d_lsbd:.4f} (0 is best)"] if self.turns else []
-        lines += [
-            f"    {name}: {one.dispersion:.4f}, {one.frequency} turns of the codes for one"
-            for name, one in self.turns.items()
-        ]
-        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return the two scores."""
+        moving = count(sum(value == value for value in self.per_factor.values()), "factor")
+        turning = f"; D_LSBD is {written(self.d_lsbd)} (0 is best)" if self.turns else ""
+        value = written(self.factorisation)
+        return f"The factorisation is {value} over {moving} that move the codes (1 is best){turning}."
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor; NaN for what is not known of it."""
@@ -166,24 +162,6 @@ class SubspaceScores(Written, Tabled):
             for name in self.factor_names
         ]
         return pd.DataFrame(rows, index=list(self.factor_names)).rename_axis("factor")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN and infinity become None)."""
-        turns = {
-            name: {"dispersion": one.dispersion, "frequency": one.frequency, "ratio": one.ratio}
-            for name, one in self.turns.items()
-        }
-        names = "factorisation d_lsbd per_factor factor_names code_names n"
-        found: dict[str, Any] = plain(
-            {
-                "kind": "subspace scores",
-                **{name: getattr(self, name) for name in names.split()},
-                "turns": turns,
-                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def subspace_scores(

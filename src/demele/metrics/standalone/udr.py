@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.names import checked_name
+from demele.core.result import TableResult
 from demele.core.results import Note
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.core.written import Written, plain
 from demele.estimation.correlations import mid_ranks
 from demele.metrics.data import Data
+from demele.report.document import Document, Heat, Section
+from demele.report.written import name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,8 @@ Floats = NDArray[np.float64]
 Similarity = Literal["lasso", "spearman"]
 #: Penalty of the Lasso in the published code, for standardised codes.
 PENALTY = 0.1
+#: Models whose pairs are drawn.
+MOST_DRAWN = 60
 
 
 def relative_strength(similarity: Floats) -> float:
@@ -50,8 +53,8 @@ def relative_strength(similarity: Floats) -> float:
     return total / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UDR(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class UDR(TableResult):
     """Scores of models by how well other models agree with them; made by :func:`demele.udr`.
 
     Attributes
@@ -69,6 +72,8 @@ class UDR(Written, Tabled):
     signature : Signature
     """
 
+    _kind = "udr"
+
     scores: Floats
     pairs: Floats
     informative: tuple[tuple[str, ...], ...]
@@ -77,11 +82,20 @@ class UDR(Written, Tabled):
     notes: tuple[Note, ...]
     signature: Signature
 
-    def __repr__(self) -> str:
-        lines = [f"UDR of {len(self.model_names)} models, n={self.n}"]
-        for name, score, codes in zip(self.model_names, self.scores, self.informative, strict=True):
-            lines.append(f"  {name}: {score:.4f}, {len(codes)} informative codes")
-        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return which model the others agree with most."""
+        if np.isnan(self.scores).all():
+            return "No model has a score: none has informative codes."
+        best = name(self.best())
+        return f"The other models agree most with {best}: its UDR is {written(float(np.nanmax(self.scores)))}."
+
+    def document(self) -> Document:
+        """Return what the result says: the scores, and the pairs that they are medians of."""
+        made = super(UDR, self).document()
+        shown = min(len(self.model_names), MOST_DRAWN)
+        names, values = list(map(name, self.model_names[:shown])), self.pairs[:shown, :shown].tolist()
+        pairs = Heat("Agreement of pairs of models", names, names, values, axes=("model", "model"))
+        return replace(made, sections=[*made.sections, Section("Pairwise results", [pairs])])
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each model, with its score and its number of informative codes."""
@@ -101,22 +115,6 @@ class UDR(Written, Tabled):
         if np.isnan(self.scores).all():
             raise NotEnoughData("codes", "no model has a score: none has informative codes")
         return self.model_names[int(np.nanargmax(self.scores))]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "udr",
-                "scores": self.scores,
-                "pairs": self.pairs,
-                "informative": self.informative,
-                "model_names": self.model_names,
-                "n": self.n,
-                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def udr(
@@ -235,14 +233,14 @@ def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, thres
     argument = "kl" if codes_std is None else "codes_std"
     own = _for_each(read, kl if codes_std is None else codes_std, argument)
     found = []
-    for (name, model), given in zip(read.items(), own, strict=True):
+    for (title, model), given in zip(read.items(), own, strict=True):
         alive = ~model.constant
         if given is not None:
             values = np.asarray(given, dtype=np.float64)
             if codes_std is not None:
-                values = _divergences(model, values, name)
+                values = _divergences(model, values, title)
             if values.shape != (model.d,):
-                raise InputError(argument, f"expected {model.d} values for {name}, one for each code")
+                raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
             alive &= values > threshold
         found.append(np.flatnonzero(alive))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, read_codes
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.core.written import Written, plain
 from demele.estimation.counts import column_bins
 from demele.estimation.discretise import Binning, cut
 from demele.estimation.information import mutual_information
 from demele.metrics.data import Data
 from demele.metrics.options import Run, as_binning
+from demele.report.document import Document, Heat
+from demele.report.written import name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["UnsupervisedScores", "unsupervised_scores"]
 
 Floats = NDArray[np.float64]
+#: Codes whose pairs are drawn.
+MOST_DRAWN = 60
 #: Names of the scores, as disentanglement_lib has them.
 SCORES = (
     "gaussian_total_correlation",
@@ -69,8 +72,8 @@ def gaussian_wasserstein_correlation(covariance: Floats) -> float:
     return float(max(2 * np.trace(covariance) - 2 * np.sqrt(np.maximum(squares, 0.0)).sum(), 0.0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnsupervisedScores(Written, Tabled):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class UnsupervisedScores(TableResult):
     """How far codes depend on each other; made by :func:`demele.unsupervised_scores`.
 
     Attributes
@@ -92,6 +95,8 @@ class UnsupervisedScores(Written, Tabled):
     signature : Signature
     """
 
+    _kind = "unsupervised scores"
+
     gaussian_total_correlation: float
     gaussian_wasserstein_correlation: float
     gaussian_wasserstein_correlation_norm: float
@@ -103,12 +108,19 @@ class UnsupervisedScores(Written, Tabled):
     notes: tuple[Note, ...]
     signature: Signature
 
-    def __repr__(self) -> str:
-        lines = [f"Unsupervised scores of {len(self.code_names)} codes, n={self.n}"]
-        for name in SCORES:
-            by_chance = f", chance {self.chance[name]:.4f}" if name in self.chance else ""
-            lines.append(f"  {name} = {getattr(self, name):.4f}{by_chance}")
-        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+    def headline(self) -> str:
+        """Return how far codes depend on each other."""
+        share = written(self.gaussian_wasserstein_correlation_norm, "percent")
+        return (
+            f"Two codes share {written(self.mutual_info_score)} nats of information on average; the Wasserstein "
+            f"correlation is {share} of the variance."
+        )
+
+    def document(self) -> Document:
+        """Return what the result says: the scores, whose units differ, and the information of each pair of codes."""
+        names, values = list(map(name, self.code_names[:MOST_DRAWN])), self.information[:MOST_DRAWN, :MOST_DRAWN]
+        pairs = Heat("Information of two codes, nats", names, names, values.tolist(), axes=("code", "code"))
+        return replace(super(UnsupervisedScores, self).document(), figure=pairs)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each score, with its value and its mean by chance (NaN where not asked for)."""
@@ -122,22 +134,6 @@ class UnsupervisedScores(Written, Tabled):
         import pandas as pd
 
         return pd.DataFrame(self.information, index=list(self.code_names), columns=list(self.code_names))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN and infinity become None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "unsupervised scores",
-                **{name: getattr(self, name) for name in SCORES},
-                "information": self.information,
-                "chance": self.chance,
-                "code_names": self.code_names,
-                "n": self.n,
-                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return found
 
 
 def unsupervised_scores(codes: object, *, bins: object = 20, chance: int = 0, seed: int = 0) -> UnsupervisedScores:
