@@ -251,3 +251,45 @@ def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.Da
     plan = draw_audit(600, 40)
     audit = plan.answered(questions["true"].to_numpy()[plan.rows])
     assert json.loads(run.out) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+
+
+def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: pd.DataFrame) -> None:
+    """Half of the rows are drawn where the label or a model is the class; the key holds all rows of the stratum."""
+    draw(demele, "--rows", 60, "--positive", "yak", "--doubt", "questions.csv::old,new", "--seed", 3)
+    within = np.flatnonzero((questions[["label", "old", "new"]] == "yak").any(axis=1))
+    plan = draw_audit(600, 60, within=within, seed=3)
+    key = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))
+    assert (key["design"], key["within"]) == ("stratified", within.tolist())
+    assert [row["row"] for row in sorted(key["rows"], key=lambda row: row["draw"])] == plan.rows.tolist()
+    filled(lambda name: str(questions["true"][int(name[1:])]))
+    truth = questions["true"].to_numpy()[plan.rows]
+    for options, most in (((), 1.0), (("--unseen-positives", 0.2), 0.2)):
+        audit = plan.answered(truth, unseen_positives=most)
+        expected = evaluation.assess(questions["old"].to_numpy(), questions["label"].to_numpy(), audit=audit)
+        assert assess(demele, *options) == json.loads(json.dumps(expected.to_dict()))
+    table = sheet()
+    table.loc[3, "answer"] = ""
+    table.to_csv("sheet.csv", index=False)
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert (run.status, "1 row has no answer" in run.err) == (2, True), run.err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("audit", "questions.csv::label", "--rows", 9, "--positive", "yak"), "--positive: give --blind as well"),
+        (
+            ("audit", "questions.csv::label", "--rows", 9, "--positive", "cow", "--blind", "--output", "s.csv"),
+            "--positive: expected at least 1 row, got none",
+        ),
+        (
+            ("assess", "questions.csv::old", "questions.csv::label", "--unseen-positives", 0.01),
+            "--unseen-positives: expected an --audit that demele audit --positive drew",
+        ),
+    ],
+)
+def test_strata_that_are_refused(
+    command: tuple[object, ...], message: str, demele: Program, questions: pd.DataFrame
+) -> None:
+    run = demele(*command)
+    assert (run.status, message in run.err) == (2, True), run.err

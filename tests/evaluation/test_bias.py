@@ -74,8 +74,15 @@ def cubes() -> st.SearchStrategy[Array]:
 # ------------------------------------------------------------------------------------------------------------- exact
 
 
+def of_cube(cube: Array) -> BiasCounts:
+    """Count the instances of a cube of counts of shape (n_true, n_given, n_predicted)."""
+    places = np.indices(cube.shape, np.int32).reshape(3, -1)
+    true, given_labels, predicted = (np.repeat(place, cube.ravel()) for place in places)
+    return BiasCounts.from_rows(predicted, given_labels, true, len(cube))
+
+
 def check_identities(cube: Array) -> None:
-    counts, expected = BiasCounts.from_cube(cube), counted(cube)
+    counts, expected = of_cube(cube), counted(cube)
     assert_close(counts.rate, 1 - np.einsum("kkp->", cube) / cube.sum(), ROUNDING)
     _, f_n, f_r = counts.overall_indicators
     assert_close(accuracy_bias(counts.rate, f_n, f_r), expected["accuracy"], ROUNDING)
@@ -101,7 +108,7 @@ def test_every_formula_on_dense_cubes(k: int) -> None:
 @settings(max_examples=50)
 def test_rows_and_cube_give_the_same_counts(cube: Array) -> None:
     predicted, given_labels, true = (axis.astype(np.int32) for axis in rows_of(cube))
-    counts, rows = BiasCounts.from_cube(cube), BiasCounts.from_rows(predicted, given_labels, true, len(cube))
+    counts, rows = of_cube(cube), BiasCounts.from_rows(predicted, given_labels, true, len(cube))
     for name in BiasCounts.__slots__:
         assert_exact(getattr(rows, name), getattr(counts, name))
     half = predicted.size // 2
@@ -121,7 +128,7 @@ def test_the_printed_sign_of_6_16_is_a_slip() -> None:
     cube[0, 0] = (6, 2)
     cube[0, 1] = (1, 1)
     cube[1, 1] = (0, 5)
-    counts = BiasCounts.from_cube(cube)
+    counts = of_cube(cube)
     f_c, _, f_r = (values[0] for values in counts.class_indicators)
     kept = counts.both[0] / counts.actual[0]
     assert_close((1 - kept) * f_r + kept * f_c, 0.7, ROUNDING)
@@ -151,11 +158,11 @@ def test_a_case_by_hand() -> None:
     cube[1, 0] = (1, 0)
     cube[0, 1] = (1, 0)
     cube[1, 1] = (1, 4)
-    counts = BiasCounts.from_cube(cube)
+    counts = of_cube(cube)
     assert_close([values[0] for values in counts.class_indicators], [2 / 3, 1, 1], ROUNDING)
     assert_close(precision_bias(counts)[0], 0, ROUNDING)
     cube[0, 1] = (0, 1)  # now it is not recovered: predicted 4
-    counts = BiasCounts.from_cube(cube)
+    counts = of_cube(cube)
     assert_close(precision_bias(counts)[0], 3 / 4 - 2 / 4, ROUNDING)
     assert_close(recall_bias(counts)[0], 3 / 4 - 2 / 4, ROUNDING)
     assert_close(f1_bias(counts)[0], 6 / 8 - 4 / 8, ROUNDING)
@@ -165,7 +172,7 @@ def test_two_classes() -> None:
     # With two classes a prediction on a wrong label is the label or the truth: F_r = 1 - F_n.
     rng = np.random.default_rng(0)
     for _ in range(20):
-        counts = BiasCounts.from_cube(rng.integers(0, 20, (2, 2, 2)))
+        counts = of_cube(rng.integers(0, 20, (2, 2, 2)))
         _, f_n, f_r = counts.overall_indicators
         assert_close(f_r, 1 - f_n, ROUNDING)
         assert_close(accuracy_bias(counts.rate, f_n, f_r), counts.rate * (2 * f_n - 1), ROUNDING)
@@ -190,7 +197,7 @@ def test_precision_and_recall_under_noise_that_predictions_ignore() -> None:
     # Step 6.19 needs P(P | N, A) = P(P | A), which holds when the prediction tells nothing of the truth.
     blind = np.tile([0.5, 0.25, 0.25], (3, 1))
     cube = independent_cube(0.25, (320, 160, 64), blind)
-    counts = BiasCounts.from_cube(cube)
+    counts = of_cube(cube)
     given_table = cube.sum(axis=0)
     apparent = np.diag(given_table) / given_table.sum(axis=0)
     wrong_given = 1 - counts.both / counts.labelled
@@ -200,7 +207,7 @@ def test_precision_and_recall_under_noise_that_predictions_ignore() -> None:
     # A classifier that sees the truth is biased in both, though N is independent of C and P together.
     seeing = np.array([[0.75, 0.25, 0], [0, 0.75, 0.25], [0.25, 0, 0.75]])
     cube = independent_cube(0.25, (320, 160, 64), seeing)
-    counts, given_table = BiasCounts.from_cube(cube), cube.sum(axis=0)
+    counts, given_table = of_cube(cube), cube.sum(axis=0)
     assert_close(1 - np.einsum("ccp->cp", cube).sum(axis=0) / cube.sum(axis=(0, 1)), np.full(3, 0.25), ROUNDING)
     assert_close(1 - counts.both / counts.actual, np.full(3, 0.25), ROUNDING)
     assert np.abs(recall_bias(counts)).min() > 0.03

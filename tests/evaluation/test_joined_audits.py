@@ -172,3 +172,22 @@ def test_more_labels_settle_a_comparison() -> None:
         assert more.interval.high - more.interval.low < alone.interval.high - alone.interval.low
     assert compare(old, new, labels, audit=joined).verdict == "established"
     assert compare(old, new, labels, audit=joined, exact=True).n == labels.size
+
+
+def test_a_difference_in_recall_is_kept_where_a_rare_class_is_met_seldom() -> None:
+    """Few of the rare class are met among the other rows, so that estimated recalls exceed 1: 95% of 60 draws, less 3
+    standard errors.
+    """
+    missed = 0
+    for draw in range(60):
+        rng = np.random.default_rng(draw)
+        truth = (rng.random(2000) < 0.03).astype(np.int64)
+        labels, old = (np.where(rng.random(2000) < wrong, 1 - truth, truth) for wrong in (0.02, 0.04))
+        new = np.where(rng.random(2000) < 0.06, np.where(rng.random(2000) < 0.8, truth, 1 - truth), old)
+        world = truth, labels, old, new
+        first, second, apart = _audits(world, draw, second=2000)
+        joined = join_audits(first, second, within=apart)
+        found = compare(old, new, labels, audit=joined, measure="recall", of=1, target="sample").interval
+        value = ((new - old) * truth).sum() / truth.sum()
+        missed += not found.low - 1e-9 <= value <= found.high + 1e-9
+    assert missed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)

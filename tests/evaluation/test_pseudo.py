@@ -187,7 +187,6 @@ def test_labels_beside_it() -> None:
     without = pseudo_supervised(said)
     assert (without.rank_correlation, without.vote_accuracy, without.models[0].apparent) == (None, None, None)
     assert "apparent" in found.to_frame().columns
-    assert len(found.coverage_frame()) == 4 * 6
 
 
 def test_unanimous_classifiers_cannot_be_told_apart() -> None:

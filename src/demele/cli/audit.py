@@ -6,6 +6,8 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from demele.cli.options import command, option
 from demele.cli.output import emit, log, warned
 from demele.cli.several_files import read_models
@@ -14,7 +16,7 @@ from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.files.audit_files import DRAW, LEAST, PROBABILITY, ROW, TRUE, answers_text
 from demele.files.expert_sheets import ANSWER, key_path, new_key, write_sheet
-from demele.files.label_files import class_texts, column, in_file, in_one_vocabulary, models
+from demele.files.label_files import class_texts, classes_like, column, in_file, in_one_vocabulary, models
 from demele.files.log_sets import is_log
 from demele.files.table_files import Warn
 
@@ -42,6 +44,7 @@ examples:
   demele audit data.csv::label --rows 200 --doubt data.csv::a,b,c --output audit.csv     (more where these disagree)
   demele compare data.csv::a data.csv::b data.csv::label --audit audit.csv
   demele audit data.csv::label --rows 200 --blind --keep id,text --output sheet.xlsx
+  demele audit data.csv::label --rows 200 --positive tumour --doubt data.csv::a,b --blind --keep id --output sheet.csv
   demele compare data.csv::a data.csv::b data.csv::label --audit sheet.xlsx
   demele audit old.eval new.eval --rows 200 --doubt --blind --output sheet.xlsx     (logs; the sheet shows the question)
 
@@ -72,6 +75,13 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         help="predictions of several models, one column each: rows on which they disagree are drawn more often; logs: "
         "give it without a value",
     )
+    option(
+        parser,
+        "--positive",
+        argument="within",
+        metavar="CLASS",
+        help="a rare class: draw half of the rows where the label or a prediction is so; with --blind",
+    )
     option(parser, "--common", "--filter")
     option(parser, "--keep", "--blind")
     option(parser, "--seed", default=0)
@@ -97,6 +107,8 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.format is not None:
             raise InputError("--format: the sheet of --blind is written as its name says: .csv, .tsv or .xlsx")
         check_sheet(arguments.output, "--output", force=arguments.force, inputs=read)
+    elif arguments.positive is not None:
+        raise InputError("--positive: give --blind as well; the key beside the expert's sheet holds the strata")
     elif arguments.keep is not None:
         raise InputError("--keep: says what an expert is shown in the sheet of --blind, which is not given")
     warn = warned(arguments.quiet)
@@ -115,18 +127,23 @@ def _run(arguments: argparse.Namespace) -> None:
         labels = read_labels(column(files[0], warn), "labels")
         if arguments.doubt is not None:
             several = models(arguments.doubt, warn, labels=files[0])
-    weights = None
-    if arguments.doubt is not None:
+    several = in_one_vocabulary(several)
+    drawn: dict[str, Any] = {}
+    for size in {len(values) for values in several.values()} - {labels.size}:
+        raise InputError(
+            f"{arguments.doubt}: expected {labels.size} rows, as many as LABELS, got {size}; row r of both "
+            "must be the same instance"
+        )
+    if arguments.positive is not None:
+        (positive,) = classes_like([arguments.positive], labels)
+        said = [labels, *(read_labels(values, "predictions") for values in several.values())]
+        drawn["within"] = np.flatnonzero(np.any([one == positive for one in said], axis=0))
+    elif arguments.doubt is not None:
         if len(several) < 2:
             raise InputError(f"--doubt: expected the predictions of at least 2 models, got {len(several)}")
         with in_file(arguments.doubt or "--doubt"):
-            weights = doubt(in_one_vocabulary(several))
-        if weights.size != labels.size:
-            raise InputError(
-                f"{arguments.doubt}: expected {labels.size} rows, as many as LABELS, got {weights.size}; row r of both "
-                "must be the same instance"
-            )
-    plan = draw_audit(labels.size, arguments.rows, doubt=weights, seed=arguments.seed)
+            drawn["doubt"] = doubt(several)
+    plan = draw_audit(labels.size, arguments.rows, seed=arguments.seed, **drawn)
     if arguments.blind:
         _write_sheet(arguments, plan, labels, logs, warn)
         return
@@ -174,6 +191,7 @@ def _write_sheet(
         seed=arguments.seed,
         probabilities=plan.probabilities,
         least_probability=plan.least_probability,
+        within=plan.within,
     )
     choices = (logs.classes or ()) if logs is not None else ()
     offered = [] if logs is not None and logs.open else class_texts([*labels.tolist(), *choices])

@@ -69,16 +69,14 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     option(what, "--audit", help="expert labels that there are: how many more rows would settle it?")
     option(what, "--audit-design", "--audit-key", "--classes")
-    parser.set_defaults(second_audit=None)
     option(what, "--level", help="confidence of the verdict (default: 0.95)")
     option(what, "--target", choices=("population", "sample"), help="on new instances (the default), or on these")
     option(what, "--draws", type=int, metavar="N", help="simulated truths for each assumption (default: 40)")
     option(what, "--seed")
     out = parser.add_argument_group("output")
     option(out, "--format", "--output", "--report", "--force", "--quiet")
-    parser.set_defaults(
-        noise_rate=None, transition=None, groups=None, expert_error=None, expert_errors=None, true_labels=None
-    )
+    unused = "second_audit noise_rate transition groups expert_error expert_errors true_labels unseen_positives"
+    parser.set_defaults(**dict.fromkeys(unused.split()))
 
 
 def _run(arguments: argparse.Namespace) -> None:

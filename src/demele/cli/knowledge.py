@@ -38,7 +38,7 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     known = parser.add_argument_group("what is known of the labels")
     parser.set_defaults(second_audit=None)
     option(known, "--noise-rate", "--transition", "--audit", "--audit-design", "--audit-key")
-    option(known, "--expert-error", "--expert-errors", "--true-labels", "--groups", "--classes")
+    option(known, "--unseen-positives", "--expert-error", "--expert-errors", "--true-labels", "--groups", "--classes")
 
 
 def check_knowledge(arguments: argparse.Namespace) -> None:
@@ -74,7 +74,17 @@ def read_knowledge(arguments: argparse.Namespace, found: "PredictionSet", warn: 
         texts = [text for text in (arguments.audit, arguments.second_audit) if text is not None]
         audits = [_audit(text, arguments, labels, found, known.get("classes"), warn) for text in texts]
         known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, found.predictions.values(), labels)
+    if arguments.unseen_positives is not None:
+        known["audit"] = _assuming(known.get("audit"), arguments.unseen_positives)
     return known
+
+
+def _assuming(audit: "Audit | None", most: float) -> "Audit":
+    """Return an audit in strata with an assumption on the rows outside the first."""
+    if audit is None or audit.within is None:
+        raise InputError("--unseen-positives: expected an --audit that demele audit --positive drew")
+    kept: dict[str, Any] = {"design": audit.design, "unclear": audit.unclear, "within": audit.within}
+    return type(audit)(audit.rows, audit.labels, unseen_positives=most, **kept)
 
 
 def _groups(text: str, found: "PredictionSet", warn: Warn) -> Any:

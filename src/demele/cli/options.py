@@ -157,6 +157,11 @@ _SHARED: Mapping[str, dict[str, Any]] = {
         action="store_true",
     ),
     "--keep": _is("columns that the expert is shown, of the file of LABELS or as FILE::A,B", metavar="A,B"),
+    "--unseen-positives": _is(
+        "assume that at most this share of the rows outside the stratum of demele audit --positive is of that class",
+        type=share,
+        metavar="R",
+    ),
     "--expert-error": _is(
         "the expert may be wrong on this share of the rows (default: 0); of two classifiers, of those on which they "
         "disagree",

@@ -154,20 +154,6 @@ class PseudoEvaluation(Written, Tabled):
             )
         return pd.DataFrame(rows)
 
-    def coverage_frame(self) -> "pd.DataFrame":
-        """One row per classifier and threshold of the others' confidence: coverage, agreement there."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {"model": model.name, "threshold": threshold, "coverage": covered, "agreement": agreement}
-                for model in self.models
-                for threshold, covered, agreement in zip(
-                    self.thresholds, model.coverage, model.agreement_above, strict=True
-                )
-            ]
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         data: dict[str, Any] = plain(

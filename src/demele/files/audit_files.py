@@ -197,7 +197,7 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
     if not known.any():
         raise InputError(f"{text}: no row has an answer in column {answers.column}{' but unclear' * bool(done.any())}")
     gaps, last = np.flatnonzero(~done), int(np.flatnonzero(done).max())
-    if gaps.size and (design == "weighted" or gaps[0] < last):
+    if gaps.size and (design in ("weighted", "stratified") or gaps[0] < last):
         order = ", in the order drawn" if design == "uniform" else ""
         raise FormatError(
             f"{text}: {plural(gaps.size, 'row has', 'rows have')} no {answers.column}, first {answers.names[gaps[0]]}; "
@@ -226,6 +226,7 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
             probabilities=chances,
             least_probability=least,
             unclear=n_unclear,
+            within=None if answers.key is None else answers.key.within,
         )
 
 

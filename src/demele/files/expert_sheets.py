@@ -32,7 +32,7 @@ KEY, ANSWER = "key", "answer"
 _FORMAT = "demele key of an expert's sheet"
 _LETTERS = np.array([*"bcdfghjkmnpqrstvwxz"])  # no word, no number, no date that a spreadsheet could make of it
 _LENGTH = 6
-_DESIGNS = ("uniform", "weighted", "sequential")
+_DESIGNS = ("uniform", "weighted", "stratified", "sequential")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SheetKey:
 
     Attributes
     ----------
-    design : {"uniform", "weighted", "sequential"}
+    design : {"uniform", "weighted", "stratified", "sequential"}
     seed : int
     n : int
         Rows of the test set.
@@ -57,6 +57,8 @@ class SheetKey:
     least_probability : float or None
     comparison : str or None
         For ``"sequential"``: the comparison that asks.
+    within : tuple of int or None
+        For ``"stratified"``: all rows of the first stratum.
     """
 
     design: str
@@ -69,6 +71,7 @@ class SheetKey:
     probabilities: tuple[float, ...] | None = None
     least_probability: float | None = None
     comparison: str | None = None
+    within: tuple[int, ...] | None = None
 
     def to_json(self) -> str:
         """Return the content of its file."""
@@ -79,7 +82,8 @@ class SheetKey:
         for place, chance in enumerate(self.probabilities or ()):
             rows[place]["probability"] = chance
         about = {name: getattr(self, name) for name in ("design", "seed", "n", "labels")}
-        about |= {"least_probability": self.least_probability, "comparison": self.comparison, "rows": rows}
+        about |= {"least_probability": self.least_probability, "comparison": self.comparison}
+        about |= {"rows": rows} if self.within is None else {"within": self.within, "rows": rows}
         return json.dumps({"format": _FORMAT, "format_version": 1, **about}, indent=1) + "\n"
 
 
@@ -107,6 +111,7 @@ def new_key(
     least_probability: float | None = None,
     before: SheetKey | None = None,
     comparison: str | None = None,
+    within: NDArray[Any] | None = None,
 ) -> SheetKey:
     """Give rows keys, and an order that tells nothing of them.
 
@@ -131,6 +136,7 @@ def new_key(
     fresh = SheetKey(
         design, seed, given.size, digest, tuple(names), tuple(int(rows[place]) for place in order),
         tuple(int(place) + first for place in order), chances, least_probability, comparison,
+        None if within is None else tuple(within.tolist()),
     )  # fmt: skip
     if before is None:
         return fresh
@@ -231,6 +237,7 @@ def read_key(path: Path) -> SheetKey:
         key = SheetKey(
             str(data["design"]), int(data["seed"]), int(data["n"]), str(data["labels"]), keys, places, draws,
             chances, None if least is None else float(least), data["comparison"],
+            tuple(int(row) for row in data["within"]) if data["design"] == "stratified" else None,
         )  # fmt: skip
     whole = len(set(keys)) == len(keys) == len(set(places)) and sorted(draws) == list(range(1, len(keys) + 1))
     if key.design not in _DESIGNS or not whole or not all(0 <= row < key.n for row in places):

@@ -33,6 +33,10 @@ _DESIGNS = (
     f"{arg('within', code='within=')}; join_audits makes such an audit); "
     "'selective': rows chosen for a reason, such as those that models disagree on"
 )
+#: What an audit found contradicts an assumption under which it is found more seldom than this.
+UNLIKELY = 0.01
+#: Arithmetic on shares of rows may be off by so much.
+SLACK = 1e-9
 #: Of fewer rows, most may well be wrong.
 FEW_AUDITED = 10
 
@@ -58,6 +62,8 @@ class CodedAudit:
         Rows that were drawn and that the expert could not label; they are none of the k.
     within : array of bool of shape (n,) or None
         For a stratified design: the rows of the first stratum.
+    unseen : float in [0, 1]
+        Assumed of the other rows: at most this share is truly of a class that none of them is labelled.
     """
 
     rows: Rows
@@ -68,6 +74,7 @@ class CodedAudit:
     least: float | None = None
     unclear: int = 0
     within: Flags | None = None
+    unseen: float = 1.0
 
     @property
     def k(self) -> int:
@@ -81,34 +88,69 @@ class CodedAudit:
             return ((np.ones(self.n, np.bool_), np.ones(self.k, np.bool_)),)
         return tuple((part, part[self.rows]) for part in (self.within, ~self.within))
 
+    def unseen_rows(self, given: Indices, k: int) -> Floats:
+        """Return how many labels of the last stratum are wrong at most, for each of ``k`` classes; given labels (n,).
+
+        What is assumed limits classes without a label there; if all labels there are of one class, every class.
+        """
+        rest = self.strata[-1][0]
+        labelled = np.bincount(given[rest], minlength=k) > 0
+        limited = ~labelled | (labelled.sum() == 1)
+        return np.where(limited, np.floor(self.unseen * rest.sum() + SLACK), np.inf)
+
+    def assumed(self, given: Indices) -> tuple[str, ...]:
+        """Return what is assumed of the rows outside the first stratum, from the given labels of shape (n,).
+
+        Raises
+        ------
+        InputError
+            If each class is the label of one of these rows, or the audited ones contradict it.
+        """
+        from scipy.stats import hypergeom
+
+        if self.unseen >= 1:
+            return ()
+        rest, drawn = self.strata[-1]
+        size, labelled = int(rest.sum()), np.unique(given[rest])
+        if labelled.size == np.unique(given).size:
+            raise InputError("unseen_positives", "every class is the label of a row outside `within`; leave it out")
+        most, found = int(self.unseen * size + SLACK), int(np.count_nonzero(~np.isin(self.labels[drawn], labelled)))
+        allowed = f"at most a share of {self.unseen:g} ({most}) of the {size:,} rows outside the first stratum"
+        if hypergeom.sf(found - 1, size, most, drawn.sum()) < UNLIKELY:
+            raise InputError(
+                "unseen_positives",
+                f"{allowed} is positive, it says, but {found} of {drawn.sum()} audited ones are; give a larger share",
+            )
+        return (f"Assumed, not measured: {allowed} is truly of a class that none of them is labelled.",)
+
     def wrong_labels(self, given: Indices) -> float:
         """Estimate how many of all given labels, of shape (n,), are wrong: each found one counts as 1 / inclusion."""
         return float((1 / self.inclusion[given[self.rows] != self.labels]).sum())
 
-    def changes(self, given: Indices) -> Note:
-        """Say how many of the given labels, of shape (n,), the expert changed; a warning if it is most of them."""
+    def notes(self, given: Indices) -> tuple[Note, ...]:
+        """Say what the expert changed of the given labels, of shape (n,), and what the expert could not label.
+
+        A warning, if most labels were changed.
+        """
         changed = int(np.count_nonzero(given[self.rows] != self.labels))
         message = f"the expert changed {changed} of {self.k} audited labels"
-        if self.k < FEW_AUDITED or 2 * changed <= self.k:
-            return Note(code="audit", message=message)
-        message += ", more than half: are its rows those of this test set, counted from 0, and its classes the same?"
-        return Note(code="audit", message=message, severity="warning")
-
-    def notes(self, given: Indices) -> tuple[Note, ...]:
-        """Say what the expert changed of the given labels, of shape (n,), and what the expert could not label."""
+        most = self.k >= FEW_AUDITED and 2 * changed > self.k
+        if most:
+            message += (
+                ", more than half: are its rows those of this test set, counted from 0, and its classes the same?"
+            )
+        changes = Note(code="audit", message=message, severity="warning" if most else "info")
         if not self.unclear:
-            return (self.changes(given),)
+            return (changes,)
         message = (
             f"{self.unclear} of {self.k + self.unclear} rows were unclear to the expert and are not audited; the "
             "result takes them, and the rows like them that were not drawn, to be as the audited ones are"
         )
-        return self.changes(given), Note(code="audit-unclear", message=message, severity="warning")
+        return changes, Note(code="audit-unclear", message=message, severity="warning")
 
     def __repr__(self) -> str:
-        return (
-            f"CodedAudit(k={self.k}, n={self.n}, design={self.design!r}, "
-            f"digest={digest(self.rows, self.labels, self.inclusion)!r})"
-        )
+        known = (self.rows, self.labels, self.inclusion, *(() if self.unseen >= 1 else (self.unseen,)))
+        return f"CodedAudit(k={self.k}, n={self.n}, design={self.design!r}, digest={digest(*known)!r})"
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -137,6 +179,10 @@ class Audit:
         rows.
     within : array-like of int of shape (m,), optional
         For ``"stratified"``: all rows of the first stratum, audited or not.
+    unseen_positives : float in [0, 1]
+        For ``"stratified"``, an assumption where it is below 1: at most this share of the rows outside ``within`` is
+        truly of a class that none of them is labelled. It narrows what a rare class leaves open, and is not measured:
+        if more are, the intervals miss by as much. An audit that contradicts it is refused.
 
     Raises
     ------
@@ -157,6 +203,7 @@ class Audit:
     least_probability: float | None
     unclear: int
     within: Rows | None
+    unseen_positives: float
 
     def __init__(
         self,
@@ -168,10 +215,11 @@ class Audit:
         least_probability: float | None = None,
         unclear: int = 0,
         within: object = None,
+        unseen_positives: float = 1.0,
     ) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
             raise InputError("design", f"expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
-        drawn, said = _read_rows(rows), read_labels(labels, "labels")
+        drawn, said = read_rows(rows), read_labels(labels, "labels")
         if said.size != drawn.size:
             raise InputError(
                 ("rows", "labels"),
@@ -185,7 +233,11 @@ class Audit:
         object.__setattr__(self, "unclear", unclear and count(unclear, "unclear"))
         if (within is None) == (design == "stratified"):
             raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
-        object.__setattr__(self, "within", None if within is None else _read_rows(within, "within"))
+        object.__setattr__(self, "within", None if within is None else read_rows(within, "within"))
+        checked_number(unseen_positives, "unseen_positives", "a share in [0, 1]", inside=lambda most: 0 <= most <= 1)
+        if unseen_positives < 1 and design != "stratified":
+            raise InputError("unseen_positives", f"only for design 'stratified', got it with {design!r}; {_DESIGNS}")
+        object.__setattr__(self, "unseen_positives", float(unseen_positives))
 
     def __repr__(self) -> str:
         known = digest(self.rows, self.labels, self.probabilities if self.within is None else self.within)
@@ -235,7 +287,8 @@ class Audit:
             if part.any() and not here.any():
                 raise NotEnoughData(argument, f"none of its rows lies {where} the {among.size:,} rows of `within`")
         least = float(inclusion.min())
-        return CodedAudit(self.rows, labels, inclusion, self.design, n, least, self.unclear, within)
+        known = (least, self.unclear, within, self.unseen_positives)
+        return CodedAudit(self.rows, labels, inclusion, self.design, n, *known)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row, label and, for a weighted design, probability."""
@@ -292,7 +345,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
             raise InputTypeError(name, f"expected an Audit, got {type(audit).__name__}")
         if audit.design != "uniform":
             raise InputError(name, f"expected an audit of design 'uniform', got {audit.design!r}")
-    among = _read_rows(within, "within")
+    among = read_rows(within, "within")
     stray = second.rows[~np.isin(second.rows, among)]
     if stray.size:
         raise InputError(
@@ -318,7 +371,8 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
     )
 
 
-def _read_rows(rows: object, argument: str = "rows") -> Rows:
+def read_rows(rows: object, argument: str = "rows") -> Rows:
+    """Read distinct row numbers, counted from 0."""
     array = as_column(rows, argument)
     if array.ndim != 1:
         raise InputError(argument, f"expected row numbers of shape (k,), got shape {array.shape}")

@@ -17,7 +17,7 @@ from demele.noise.square_tables import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-from demele.noise.audit import Audit, Design, count
+from demele.noise.audit import Audit, Design, count, read_rows
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -37,12 +37,14 @@ class AuditPlan:
         In the order in which they were drawn.
     probabilities : array of shape (k,) or None
         Probability that each was to be drawn; None for a uniform design (k / n for all).
-    design : {"uniform", "weighted"}
+    design : {"uniform", "weighted", "stratified"}
     n : int
         Rows of the test set.
     least_probability : float or None
         For a weighted design: the least such probability of all rows with doubt, drawn or not. If the doubt is
         that of a pool, no row on which two models of the pool disagree had a smaller one.
+    within : array of intp of shape (m,) or None
+        For a stratified design: all rows of the first stratum, drawn or not.
     """
 
     rows: Rows
@@ -50,12 +52,13 @@ class AuditPlan:
     design: Design
     n: int
     least_probability: float | None = None
+    within: Rows | None = None
 
     def __repr__(self) -> str:
         return f"AuditPlan(k={self.rows.size}, n={self.n}, design={self.design!r}, digest={digest(self.rows)!r})"
 
-    def answered(self, labels: object) -> Audit:
-        """Return the audit, given the expert's labels in the order of ``rows``.
+    def answered(self, labels: object, *, unseen_positives: float = 1.0) -> Audit:
+        """Return the audit, given the expert's labels in the order of ``rows``; ``unseen_positives`` as in ``Audit``.
 
         Raises
         ------
@@ -68,6 +71,8 @@ class AuditPlan:
             design=self.design,
             probabilities=self.probabilities,
             least_probability=self.least_probability,
+            within=self.within,
+            unseen_positives=unseen_positives,
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -80,7 +85,9 @@ class AuditPlan:
         return pd.DataFrame(columns)
 
 
-def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, seed: int = 0) -> AuditPlan:
+def draw_audit(
+    n: int, size: int, *, doubt: object = None, floor: float = 0.4, within: object = None, seed: int = 0
+) -> AuditPlan:
     """Draw rows for an expert to label.
 
     Parameters
@@ -95,6 +102,9 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
         floor + (1 - floor) doubt / mean(doubt), and 1 where that would exceed 1.
     floor : float in (0, 1]
         What a row without doubt keeps, relative to the mean; 1 ignores the doubt.
+    within : array-like of int of shape (m,), optional
+        Draw half of the rows among these, or all of these if they are fewer, and the others among the other rows
+        (design ``"stratified"``). For a rare class: all rows that the given label, a model or a reader calls so.
     seed : int >= 0
 
     Returns
@@ -105,7 +115,7 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
     Raises
     ------
     InputError, InputTypeError
-        If there are fewer than ``size`` rows, or the doubt is not n finite numbers >= 0.
+        If there are fewer than ``size`` rows, the doubt is not n finite numbers >= 0, or one of both strata is empty.
 
     Notes
     -----
@@ -123,6 +133,17 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
     if size > n:
         raise InputError("size", f"expected at most {n} rows, as many as there are, got {size}")
     seed = checked_seed(seed)
+    if within is not None:
+        among = read_rows(within, "within")
+        rest = np.setdiff1d(np.arange(n), among)
+        if doubt is not None or rest.size + among.size != n or not rest.size or size < 2:
+            raise InputError(
+                "within", f"expected some rows of 0 to {n - 1}, not all; a size of 2 or more, and no doubt"
+            )
+        k = min(max(size // 2, size - rest.size), among.size, size - 1)
+        rng = rng_for(seed, "draw_audit", "stratified", n)
+        rows = np.concatenate([rng.permutation(among)[:k], rng.permutation(rest)[: size - k]])
+        return AuditPlan(rows.astype(np.intp), None, "stratified", n, within=among)
     if doubt is None:
         rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
@@ -132,7 +153,8 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
             f"expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never be drawn",
         )
     doubts = read_doubt(doubt, n)
-    chances = inclusion_probabilities(_weights(doubts, float(floor)), size)
+    mean = doubts.mean() or 1.0
+    chances = inclusion_probabilities(floor + (1 - floor) * doubts / mean, size)
     draws = rng_for(seed, "draw_audit", "weighted", n).random(n)
     with np.errstate(divide="ignore"):
         ranks = np.where(chances >= 1, 0.0, draws / (1 - draws) * (1 / chances - 1))
@@ -275,8 +297,3 @@ def _iterable(values: Any) -> Any:
     if values is None or isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InputTypeError("predictions", f"expected shape (n_models, n), got {type(values).__name__}")
     return values
-
-
-def _weights(doubts: Floats, floor: float) -> Floats:
-    mean = doubts.mean()
-    return floor + (1 - floor) * doubts / mean if mean > 0 else np.ones(doubts.size)

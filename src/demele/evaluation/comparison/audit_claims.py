@@ -122,15 +122,22 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How the audited rows were drawn: weight = 1 / inclusion probability, shape (k,)."""
+    """How the audited rows were drawn: weight = 1 / inclusion probability, shape (k,).
+
+    ``strata``: of a stratified design, the weight of each stratum.
+    """
 
     weight: Floats
     uniform: bool
+    strata: Floats | None = None
 
     @classmethod
     def of(cls, audit: CodedAudit) -> "Drawn":
         """Read it from an audit."""
-        return cls(1 / audit.inclusion, audit.design == "uniform")
+        weight, strata = 1 / audit.inclusion, None
+        if audit.within is not None:
+            strata = np.array([weight[drawn].max(initial=1.0) for _, drawn in audit.strata])
+        return cls(weight, audit.design == "uniform", strata)
 
     def evidence(self, errors: Floats, capacity: Floats, threat: Floats) -> Evidence:
         """Gather errors >= 0, shape (pairs, k); ``capacity`` and ``threat``: largest possible, of all and of these."""
@@ -139,44 +146,32 @@ class Drawn:
         room = np.maximum(capacity - threat.sum(axis=-1), 0.0)
         return Evidence(SampledSum.of(errors, self.weight, spare=spare), errors.sum(axis=-1), room)
 
-    def guard(self, loss: Floats, largest: Floats, chance: Floats | None = None) -> Guard:
+    def guard(self, loss: Floats, largest: Floats, chance: Floats | None = None, *, uneven: bool = False) -> Guard:
         """Return the weight and the size of one unseen error.
 
         Uniform audits: the largest there is. Weighted ones: means over the audited rows that could have had one,
         ``loss`` > 0 of shape (pairs, k), each as likely (or by ``chance``): a wrong label that repeats one of the two
         classifiers sits anywhere among their disagreements, where a pool doubts and where it does not. One more row
         stands in the means, with the largest error there is and the heaviest weight of those rows: where a single
-        disagreement was met, and it could lose little, the others could still lose much.
+        disagreement was met, and it could lose little, the others could still lose much. Of stratified ones, one such
+        row of each stratum: ``largest`` has shape (strata, pairs), or (1, pairs) if it is one for all rows.
+
+        Where what rows can lose is ``uneven``, as between a rare class and a frequent one, no more row stands there:
+        any row may truly be of the rare class, so that with the largest error there is intervals say nothing.
         """
-        heaviest = np.full(largest.shape, self.weight.max())
+        heaviest = np.full(largest.shape[1:], self.weight.max())
         if self.uniform:
-            return Guard(heaviest, largest)
+            return Guard(heaviest, largest[0])
         each = loss if chance is None else (chance + DISTRUST) * loss
         spread = self.weight * (self.weight - 1)
         worst = np.where(loss > 0, self.weight, 0.0).max(axis=-1)
-        worst = np.where(worst > 1, worst, heaviest)
-        own = largest * worst * (worst - 1)
-        size = each @ spread + own
+        worst = np.where(worst > 1, worst, heaviest)[None] if self.strata is None else self.strata[:, None]
+        own = (0.0 if uneven else largest) * worst * (worst - 1)
+        size = each @ spread + own.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weight = np.where(size > 0, (each @ (spread * self.weight) + own * worst) / size, heaviest)
-            amount = np.where(size > 0, ((each * loss) @ spread + own * largest) / size, largest)
-        return Guard(weight, amount)
-
-    def expected_guard(self, loss: Floats, largest: Floats, chance: Floats) -> Guard:
-        """Return the same where what rows can lose differs by far, as between a rare class and a frequent one.
-
-        Weighted audits: the means over the audited rows alone, each as likely as ``chance`` says. Any row may truly be
-        of the rare class, so that with all as likely, or with the largest error there is, intervals say nothing.
-        """
-        heaviest = np.full(largest.shape, self.weight.max())
-        if self.uniform:
-            return Guard(heaviest, largest)
-        each, spread = (chance + DISTRUST) * loss, self.weight * (self.weight - 1)
-        size = each @ spread
-        with np.errstate(divide="ignore", invalid="ignore"):
-            weight = np.where(size > 0, each @ (spread * self.weight) / size, heaviest)
-            amount = np.where(size > 0, (each * loss) @ spread / size, largest)
-        return Guard(weight, amount)
+            weight = np.where(size > 0, (each @ (spread * self.weight) + (own * worst).sum(axis=0)) / size, heaviest)
+            amount = ((each * loss) @ spread + (own * largest).sum(axis=0)) / size
+        return Guard(weight, np.where(size > 0, amount, largest.max(axis=0)))
 
 
 def claims_of(
@@ -195,7 +190,7 @@ def claims_of(
         against = drawn.evidence(np.maximum(-error, 0), view.capacity(one, other), loss)
         favour = drawn.evidence(np.maximum(error, 0), view.capacity(other, one), gain)
         largest = view.largest(one, other)
-        guard = drawn.expected_guard(loss, largest, chance) if view.uneven else drawn.guard(loss, largest)
+        guard = drawn.guard(loss, largest, chance if view.uneven else None, uneven=view.uneven)
         columns.append((*_parts(against), *_parts(favour), guard.weight, guard.amount))
     every = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
     whole = Claim(_evidence(every[:5]), _evidence(every[5:10]), Guard(every[10], every[11]), None)
@@ -224,7 +219,7 @@ def margins(
     """
     ends = []
     value, tail = view.value, (1 - level) / 2
-    largest = view.own_largest()
+    largest = view.own_largest()[None]
     for side in (1, -1):
         error = side * view.error
         (loss, chance), (gain, _) = view.own_threat(side), view.own_threat(-side)

@@ -150,7 +150,7 @@ def _read(
             "audit", "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows"
         )
     if held is not None and held.design == "stratified":
-        raise InputError("audit", "audits that go on from two joined ones are not simulated; give the first of the two")
+        raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
     return data, held
 
 

@@ -68,7 +68,7 @@ class TableView:
 
     @property
     def uneven(self) -> bool:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         return True
 
     @property
@@ -108,17 +108,17 @@ class TableView:
         return found
 
     def threat(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         losses = [self._losses(int(one), int(other))[0] for one, other in zip(first, second, strict=True)]
         return np.array(losses), np.broadcast_to(self._unsure(), (len(losses), self.audit.k))
 
     def largest(self, first: Positions, second: Positions) -> Floats:
         """Largest loss or gain of the audited rows: every class may be that of a row that was not audited."""
         pairs = zip(first, second, strict=True)
-        return np.array([max(part.max() for part in self._losses(int(one), int(other))) for one, other in pairs])
+        return np.array([[max(part.max() for part in self._losses(int(one), int(other))) for one, other in pairs]])
 
     def capacity(self, first: Positions, second: Positions) -> Floats:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         pairs = zip(first, second, strict=True)
         least = np.array([self._least_sum(int(one), int(other)) for one, other in pairs])
         found: Floats = self.guessed[second] - self.guessed[first] - least
@@ -133,16 +133,16 @@ class TableView:
         return float(counts @ (low if side == 1 else -high))
 
     def own_threat(self, side: int) -> tuple[Floats, Floats]:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         found = np.array([self._losses(None, model)[0 if side == 1 else 1] for model in range(self.value.size)])
         return found, np.broadcast_to(self._unsure(), found.shape)
 
     def own_largest(self) -> Floats:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         return np.array([max(part.max() for part in self._losses(None, model)) for model in range(self.value.size)])
 
     def own_capacity(self, side: int) -> Floats:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         least = np.array([self._least_sum(None, model, side) for model in range(self.value.size)])
         found: Floats = side * self.guessed - least
         return found
@@ -156,7 +156,7 @@ class TableView:
         return np.array([variance for variance, _ in found]), np.array([step for _, step in found])
 
     def own_sampling(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         spreads = [self._spread(None, model) for model in range(self.value.size)]
         deviation = np.sqrt(np.array([variance for variance, _ in spreads]) / share)
         reach = normal_quantile((1 + level) / 2) * deviation + np.array([step for _, step in spreads])
@@ -182,7 +182,7 @@ class TableView:
         return max(corrected, LEAST_SHARE * guessed), step
 
     def terms(self, first: int | None, second: int) -> tuple[Floats, Floats]:
-        """See :class:`~demele.evaluation.comparison.audit_views.View`."""
+        """As of accuracies, in :mod:`~demele.evaluation.comparison.audit_views`."""
         mean, square = np.zeros(self.data.n), np.zeros(self.data.n)
         for rows, chances in self.guess.everywhere():
             for truth in range(self.data.k):

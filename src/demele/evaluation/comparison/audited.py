@@ -122,8 +122,8 @@ def audited(question: Question) -> Outcomes:
         candidate=shown[0],
         established=shown[1],
         difference=difference,
-        low=np.maximum(low, view.lowest - 1.0),
-        high=np.minimum(high, 1.0 - view.lowest),
+        low=np.clip(low, view.lowest - 1.0, 1.0 - view.lowest),
+        high=np.clip(high, view.lowest - 1.0, 1.0 - view.lowest),
         method="audit, binomial bounds in quadrature",
         kind="design" if sampling is None else "sampling",
         p_value=claims[0].p_value(difference - needed - ROUNDING),
@@ -280,7 +280,7 @@ def _assumptions(question: Question, audit: CodedAudit) -> tuple[str, ...]:
         "stratified": "The audited rows are a simple random sample of all rows and one of a part of them, which was "
         "not chosen by what the expert said.",
     }[audit.design]
-    return design, expert_assumption(question, "The expert's labels are right.")
+    return design, *audit.assumed(question.data.labels), expert_assumption(question, "The expert's labels are right.")
 
 
 def _table_notes(question: Question, audit: CodedAudit, models: Positions, value: Floats) -> tuple[Note, ...]:

@@ -20,6 +20,7 @@ from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.comparison.table_difference import own_ends, table_notes
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
+from demele.evaluation.measures.audit_interval import unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import largest_class_notes, unlabelled_notes, unpredicted_notes
 from demele.evaluation.question import Outcomes, Question, as_value
@@ -163,6 +164,9 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     found: tuple[Note, ...] = ()
     if audit is not None and spec.name in _AUDITED:
         found = (*audit.notes(question.data.labels), *audit_notes(question.data, audit))
+        if question.measure in ("recall", "f1") and spec.name == "audited":
+            target: Any = "sample" if question.target == "sample" else "population"
+            found += unseen_notes(question.data, audit, int(question.of or 0), question.level, target)
     by_noise = ("prudent-v1", "bounded", "sequential")
     uses = {
         "noise": (*by_noise, "audited") if audit is not None and audit.design == "selective" else by_noise,

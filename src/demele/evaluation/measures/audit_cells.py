@@ -34,7 +34,8 @@ class Cells:
 
     A measure is the proportion T / U, with T = ``T_0`` + sum of ``t`` x rows that have the property, and U likewise.
     Arrays of shape (..., n_cells), ``base`` of shape (..., 2) for T_0 and U_0; leading axes are separate problems.
-    ``given`` is the share that the given labels show, which at most ``wrong`` rows contradict, if that is known.
+    ``given`` is the share that the given labels show, 0 or 1. At most ``wrong`` rows contradict it, if that is known;
+    ``unseen`` assumes the same of each cell.
 
     ``pooled`` is the share that audited rows of all classes make likely in a cell like this one. It counts as one row
     of the part of the cell that was not audited. Without it (None) a cell without an audited row counts as labelled.
@@ -48,9 +49,23 @@ class Cells:
     u: Floats
     base: Floats
     given: Floats
-    wrong: "float | NDArray[Any] | None" = None
+    wrong: float = np.inf
+    unseen: Floats | float = np.inf
     pooled: Floats | None = None
     few: bool = False
+
+    def limited(self, wrong: int | None) -> "Cells":
+        """Return the same where at most so many labels are wrong, if that is known."""
+        return self if wrong is None else replace(self, wrong=wrong)
+
+    def settled(self, most: NDArray[np.bool_]) -> "Cells":
+        """Return the same with known shares in cells with an assumption: the largest or the least that it allows."""
+        low, high = self.limits()
+        rows = np.maximum(self.size, 1)
+        low, high = np.maximum(low, self.seen / rows), np.minimum(high, 1 - (self.audited - self.seen) / rows)
+        held = np.isfinite(self.unseen)
+        seen = np.where(held, self.size * np.where(most, high, low), self.seen)
+        return replace(self, audited=np.where(held, self.size, self.audited), seen=seen, unseen=np.inf)
 
     @property
     def share(self) -> Floats:
@@ -70,9 +85,7 @@ class Cells:
 
     def limits(self) -> tuple[Floats, Floats]:
         """Shares that so few wrong labels allow."""
-        if self.wrong is None:
-            return np.zeros_like(self.size), np.ones_like(self.size)
-        reach = np.minimum(self.wrong / np.maximum(self.size, 1), 1)
+        reach = np.minimum(np.minimum(self.wrong, self.unseen) / np.maximum(self.size, 1), 1)
         return np.maximum(self.given - reach, 0), np.minimum(self.given + reach, 1)
 
 
@@ -98,12 +111,12 @@ def _together(parts: list[Cells]) -> Cells:
     """Return the cells of several strata as those of all rows."""
 
     def flat(name: str) -> Floats:
-        found: Floats = np.concatenate([getattr(part, name) for part in parts], axis=-1)
+        found: Floats = np.concatenate([np.broadcast_to(getattr(part, name), part.size.shape) for part in parts], -1)
         return found
 
     return replace(
         parts[0],
-        **{name: flat(name) for name in ("size", "audited", "seen", "t", "u", "given")},  # type: ignore[arg-type]
+        **{name: flat(name) for name in ("size", "audited", "seen", "t", "u", "given", "unseen")},  # type: ignore[arg-type]
         base=np.sum([part.base for part in parts], axis=0),
         pooled=None if parts[0].pooled is None else flat("pooled"),
     )
@@ -118,6 +131,8 @@ def hit_cells(data: Labelled, audit: CodedAudit, model: int = 0) -> Cells:
         ok, had = right[drawn], was[drawn]
         counts = (hit[rows].sum(), rows.sum(), had.sum(), (had & ~ok).sum(), (~had).sum(), (~had & ok).sum())
         parts.append(accuracy_cells(*counts))
+    if audit.unseen < 1:
+        parts[-1] = replace(parts[-1], unseen=audit.unseen_rows(data.labels, data.k).max())
     return parts[0] if len(parts) == 1 else _together(parts)
 
 
@@ -128,6 +143,8 @@ def class_cells(data: Labelled, audit: CodedAudit, measure: str, model: int = 0)
     precision. O(n + n_classes).
     """
     parts = [_class_cells(data, audit, measure, model, *part) for part in audit.strata]
+    if audit.unseen < 1:
+        parts[-1] = replace(parts[-1], unseen=audit.unseen_rows(data.labels, data.k)[:, None])
     return parts[0] if len(parts) == 1 else _together(parts)
 
 
@@ -237,6 +254,12 @@ def cell_interval(
     """Interval of T / U; leading axes of the cells are kept. ``effect``: as in :func:`inverted`, if not exact."""
     if exact:
         return _exact_interval(cells, level, target)
+    if np.isfinite(cells.unseen).any():
+        # What is assumed is no sample: an end holds for the worst that it allows, if that is nearer than what is seen.
+        known: dict[str, Any] = {"level": level, "exact": exact, "target": target, "effect": effect}
+        low, high = cell_interval(replace(cells, unseen=np.inf), **known)
+        worst, best = (cell_interval(cells.settled(most), **known) for most in (cells.t <= 0, cells.t > 0))
+        return np.fmax(low, worst[0]), np.fmin(high, best[1])
     tail = (1 - level) / 2
     limits, share = cells.limits(), cells.share
     low, high = (np.clip(end, *limits) for end in _share_bounds(cells, tail))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
-from demele.core.results import Interval
-from demele.core.sentences import in_code
+from demele.core.results import Interval, Note
+from demele.core.sentences import arg, in_code
 from demele.evaluation.measures.audit_cells import (
     AuditTarget,
     accuracy_cells,
@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 
 #: Classes times audited rows looked at together, so that memory stays bounded.
 VALUES_AT_ONCE = 1 << 20
+
+#: Wider intervals of a recall are explained, for classes that a label or a prediction gives to at most so many rows.
+WIDE, RARE = 0.2, 0.2
 
 _METHODS = {False: "audit strata, Jeffreys bounds in quadrature", True: "audit strata, exact bounds"}
 _OF_CLASSES = "audit strata, pooled centres, exact ends of rare shares, in quadrature"
@@ -118,7 +121,7 @@ def audit_interval(
         raise InputError("n", f"expected at least 1 row, got {n}")
     if wrong is not None and lost + won > wrong:
         raise InputError("wrong", f"at most {wrong} labels are said to be wrong, but the audit shows {lost + won}")
-    cells = replace(accuracy_cells(hits, n, audited_hits, lost, audited_misses, won), wrong=wrong)
+    cells = accuracy_cells(hits, n, audited_hits, lost, audited_misses, won).limited(wrong)
     low, high = cell_interval(cells, level=level, exact=exact, target=target)
     kind = "sampling" if target == "population" else "design"
     return Interval(low=float(low), high=float(high), level=level, method=_METHODS[exact], kind=kind)
@@ -176,7 +179,8 @@ def audited_estimate(
     likely in such a cell (:func:`~demele.evaluation.measures.audit_cells.pooled_shares`). The end of its bounds on the
     side of the rarer outcome is Clopper and Pearson's, the other one Jeffreys'; with fewer than 100 audited rows both
     are Clopper and Pearson's. The interval is widened to hold every value that makes the audit likeliest. Accuracy has
-    two cells with Jeffreys' bounds, without a pooled share. Stratified audits have these cells in each stratum.
+    two cells with Jeffreys' bounds, without a pooled share. Stratified audits have these cells in each stratum; in the
+    last one, no share exceeds ``audit.unseen`` where a class has no label there.
 
     Weighted audits: difference estimator; the losses and the gains get the bounds of
     :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited one. Rows that
@@ -242,7 +246,7 @@ def class_estimates(
         correct = value / (2 - value) if measure == "f1" else value
         effect = _effects(data, audit, measure, range(data.k), model, correct, groups, level)
     if audit.design != "weighted":
-        cells = replace(class_cells(data, audit, measure, model), wrong=wrong)
+        cells = class_cells(data, audit, measure, model).limited(wrong)
         t, u = cells.totals
         value = share_of(t, u)
         low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
@@ -256,6 +260,32 @@ def class_estimates(
             blocks.append((sample.value, *ends))
         value, low, high = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return as_value(value, measure), as_value(low, measure), as_value(high, measure)
+
+
+def unseen_notes(data: Labelled, audit: CodedAudit, of: int, level: float, target: AuditTarget) -> tuple[Note, ...]:
+    """Say why the recall of a rare class is left open, and how its interval depends on rows that nobody calls so."""
+    name, said = data.vocabulary.classes[of], (data.labels == of) | (data.predictions == of).any(axis=0)
+    now = audited_estimate(data, audit, "recall", of, level, target=target)[1]
+    if audit.design == "weighted" or not now.high - now.low > WIDE or said.mean() > RARE:
+        return ()
+    if audit.within is None:
+        message = (
+            f"the recall of {name!r} is between {now}: of {said.sum():,} rows that a label or a prediction calls so, "
+            f"{said[audit.rows].sum()} were audited. Draw half of the rows among these "
+            f"({in_code('demele.labels.draw_audit with within=', otherwise='demele audit --positive')})"
+        )
+    else:
+        rest, drawn = audit.strata[-1]
+        if audit.unseen < 1 or said[rest].any() or (audit.labels[drawn] == of).any():
+            return ()
+        known = (replace(audit, unseen=most) for most in (0.005, 0.0))
+        few, none = (audited_estimate(data, one, "recall", of, level, target=target)[1] for one in known)
+        message = (
+            f"the recall of {name!r} is between {now}, for {rest.sum():,} rows that no label or prediction calls so "
+            f"may hold some; {drawn.sum()} were audited, none is {name!r}. If at most 1 in 200 is, it is {few}; "
+            f"if none is, {none}. Where that can be assumed, give {arg('unseen_positives', code='unseen_positives=')}"
+        )
+    return (Note(code="rare-class", message=message, subject=(str(name),)),)
 
 
 def _effects(
@@ -291,7 +321,7 @@ def _accuracy(
         sample = weighted_sample(data, audit, "accuracy", None, model)
         low, high = weighted_interval(sample, level=level, target=target, wrong=wrong, effect=effect)
         return float(sample.value), float(low), float(high)
-    cells = replace(hit_cells(data, audit, model), wrong=wrong)
+    cells = hit_cells(data, audit, model).limited(wrong)
     low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
     return float(share_of(*cells.totals)), float(low), float(high)
 

@@ -63,21 +63,6 @@ class BiasCounts:
         )
         return cls(*(np.bincount(rows, minlength=k).astype(np.int64) for rows in counted))
 
-    @classmethod
-    def from_cube(cls, cube: NDArray[Any]) -> "BiasCounts":
-        """Sum a cube of counts of shape (n_true, n_given, n_predicted)."""
-        cells = np.asarray(cube, dtype=np.int64)
-        right = np.einsum("kkk->k", cells).copy()
-        return cls(
-            predicted=cells.sum(axis=(0, 1)),
-            labelled=cells.sum(axis=(0, 2)),
-            actual=cells.sum(axis=(1, 2)),
-            both=np.einsum("kkp->k", cells),
-            right_on_clean=right,
-            follows_label=np.einsum("ckk->k", cells) - right,
-            recovers=np.einsum("kyk->k", cells) - right,
-        )
-
     def merge(self, other: "BiasCounts") -> "BiasCounts":
         """Add the counts of other instances; changes neither."""
         return BiasCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))

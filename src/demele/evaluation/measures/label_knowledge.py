@@ -14,7 +14,7 @@ from demele.core.sentences import arg, in_code, setting
 from demele.evaluation.expert_errors import ExpertErrors, expert_words, moved_ends
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.audit_cells import AuditTarget
-from demele.evaluation.measures.audit_interval import audited_estimate, class_estimates
+from demele.evaluation.measures.audit_interval import audited_estimate, class_estimates, unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.average_bounds import average_bounds
 from demele.evaluation.measures.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
@@ -27,14 +27,12 @@ from demele.evaluation.row_groups import (
     alike_share,
     refuse_whole_groups,
 )
-from demele.noise.audit import Audit, CodedAudit
+from demele.noise.audit import UNLIKELY, Audit, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-#: An audit that a supplied rate makes rarer than this contradicts it.
-UNLIKELY = 0.01
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
 #: What a message calls what is known of the noise, for who did not make the object.
@@ -320,9 +318,16 @@ class _Audited(LabelKnowledge):
             LabelKnowledge.assumptions[0],
             f"The {audit.k} audited rows were drawn {drawn}, without regard to what the expert would say.",
             expert_words(*errs) or "The expert is right on all of them.",
+            *audit.assumed(data.labels),
             *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
         )
-        self.notes = (*audit.notes(data.labels), *audit_notes(data, audit), *self._contradiction(wrong, rate))
+        rarest = np.flatnonzero(table.support)[table.support[table.support > 0].argmin()]
+        self.notes = (
+            *audit.notes(data.labels),
+            *audit_notes(data, audit),
+            *self._contradiction(wrong, rate),
+            *(unseen_notes(data, audit, int(rarest), level, "population") if groups is None else ()),
+        )
         if errs[0]:
             message = (
                 "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "
