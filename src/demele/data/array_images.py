@@ -83,31 +83,30 @@ class ArrayImages(ImageSet):
             space, places = found if found is not None else (None, None)
         else:
             places = _places(space, factors, n)
+        if places is not None and space is not None and np.array_equal(places, np.arange(len(space))):
+            places = None
         super().__init__(
             name=name,
             shape=self._shape_drawn,
             space=space,
-            places=None if places is None or _in_order(places, space) else places,
+            places=places,
             table=table if space is None else None,
             digest="",
             provenance=provenance,
             licence=licence,
         )
         check_values(self._array, lambda row: described(self.factors([row]).iloc[0].to_dict()))
-        self.digest = self._digest()
+        # of the shape, the factors, and 64 images spread over the set
+        spread = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
+        columns = [] if self._table is None else [np.asarray(column) for _, column in self._table.items()]
+        named = [] if self._table is None else list(self._table)
+        values = [column if column.dtype.kind in "iufb" else column.astype(str) for column in columns]
+        grid = "" if space is None else space.to_json()
+        rows = np.empty(0) if self._places is None else self._places
+        self.digest = digest_of(self._array.shape, grid, rows, named, *values, self._array[spread])
 
     def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         return as_uint8(self._array[rows]).reshape(len(rows), *self._shape_drawn)
-
-    def _digest(self) -> str:
-        """Digest of the shape, the factors, and 64 images spread over the set."""
-        spread = np.unique(np.linspace(0, len(self) - 1, 64).astype(np.int64))
-        factors = [] if self._table is None else [np.asarray(column) for _, column in self._table.items()]
-        named = [] if self._table is None else list(self._table)
-        values = [column if column.dtype.kind in "iufb" else column.astype(str) for column in factors]
-        grid = "" if self.space is None else self.space.to_json()
-        places = np.empty(0) if self._places is None else self._places
-        return digest_of(self._array.shape, grid, places, named, *values, self._array[spread])
 
 
 def _places(space: FactorSpace, factors: object, n: int) -> NDArray[np.int64] | None:
@@ -122,7 +121,3 @@ def _places(space: FactorSpace, factors: object, n: int) -> NDArray[np.int64] | 
             ("images", "factors"), f"expected one row of factors per image, got {n} images and {len(places)} rows"
         )
     return places
-
-
-def _in_order(places: NDArray[np.int64], space: FactorSpace | None) -> bool:
-    return space is not None and len(places) == len(space) and bool((places == np.arange(len(places))).all())

@@ -54,7 +54,10 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
     if factors is None or (isinstance(factors, Mapping) and not factors):
         return pd.DataFrame(index=pd.RangeIndex(n))
     if isinstance(factors, Mapping):
-        factors = _as_frame(factors)
+        lengths = {name: np.shape(column) for name, column in factors.items()}
+        if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
+            raise InputError("factors", f"expected one value of each factor per image, got shapes {lengths}")
+        factors = pd.DataFrame({str(name): column for name, column in factors.items()})
     columns, names = split_columns(factors, "factors", default="v")
     parts = dict(zip(names, columns.T if isinstance(columns, np.ndarray) else columns, strict=True))
     read = read_factors(factors, kinds=kinds, missing="omit")
@@ -104,8 +107,13 @@ def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None
     kinds: dict[str, str] = {}
     positions = []
     for name, column in table.items():
-        held, place = _levels(column)
-        values[str(name)], kinds[str(name)] = held, "continuous" if column.dtype.kind == "f" else "categorical"
+        if column.dtype.kind == "f":
+            held, place = np.unique(column.to_numpy(), return_inverse=True)
+            values[str(name)], place = held.tolist(), np.where(np.isnan(column), -1, place.ravel())
+        else:
+            column = column.cat.remove_unused_categories()
+            values[str(name)], place = column.cat.categories.tolist(), column.cat.codes.to_numpy().astype(np.int64)
+        kinds[str(name)] = "continuous" if column.dtype.kind == "f" else "categorical"
         positions.append(place)
         if (place < 0).any() or math.prod(map(len, values.values())) > len(table):
             return None
@@ -114,24 +122,6 @@ def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None
     space = FactorSpace(values, kinds=kinds)
     places = space.index(np.stack(positions, axis=-1))
     return (space, places) if np.bincount(places, minlength=len(space)).all() else None
-
-
-def _levels(column: pd.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the values that occur, and for each row the position of its value; -1 where it is missing."""
-    if column.dtype.kind == "f":
-        held, place = np.unique(column.to_numpy(), return_inverse=True)
-        return held.tolist(), np.where(np.isnan(column), -1, place.ravel())
-    column = column.cat.remove_unused_categories()
-    return column.cat.categories.tolist(), column.cat.codes.to_numpy().astype(np.int64)
-
-
-def _as_frame(factors: Mapping[Any, Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    lengths = {name: np.shape(column) for name, column in factors.items()}
-    if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
-        raise InputError("factors", f"expected one value of each factor per image, got shapes {lengths}")
-    return pd.DataFrame({str(name): column for name, column in factors.items()})
 
 
 def _column(factor: Factor, given: Any) -> Any:

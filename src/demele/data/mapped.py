@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import zipfile
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from demele.core.npy_files import ArrayHeader, place_of_member
 
 
 class StoredArray(ABC):
@@ -62,3 +65,18 @@ class MappedArray(StoredArray):
     def __getstate__(self) -> dict[str, Any]:
         """Send the place to another process."""
         return {**self.__dict__, "_array": None}
+
+
+def mapped_member(path: Path, info: zipfile.ZipInfo, header: ArrayHeader) -> MappedArray | None:
+    """Return an array of an archive, if its bytes stand there as they are; None if they are packed.
+
+    Raises
+    ------
+    FormatError
+        If the archive holds no such member there.
+    """
+    place = place_of_member(path, info)
+    if place is None:
+        return None
+    begins = place + info.file_size - header.size
+    return MappedArray(path, begins, header.shape, header.dtype, columns_first=header.columns_first)

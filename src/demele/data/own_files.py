@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from demele.core.npy_files import (
     members_of,
     opened_archive,
     opened_member,
-    place_of_member,
+    read_header,
     read_member,
 )
 from demele.core.reading import check_characters, check_unpacked, path_of, regular_file, unpacking_at_most
@@ -28,7 +27,7 @@ from demele.data.catalogue import DRAWN
 from demele.data.factor_tables import factor_names
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
-from demele.data.mapped import MappedArray, StoredArray
+from demele.data.mapped import MappedArray, StoredArray, mapped_member
 from demele.data.pictures import PictureArray, listed, picture_names
 from demele.data.pixels import check_type, checked_shape
 from demele.data.space import FactorSpace
@@ -102,10 +101,15 @@ def open_images(
     ImageSet(mine.npz: 6 images of 8 x 8 x 1; 2 shape × 3 x)
     """
     path = path_of(path)
+    if not path.exists():
+        drawn = f"demele.data.{path}() draws the set of that name" if str(path) in DRAWN else None
+        raise InputError("path", f"there is no {path}", drawn)
     with unpacking_at_most(max_bytes):
         if path.is_dir():
             return _from_folder(path, factors, kinds)
-        start = _start_of(path)
+        regular_file(path)
+        with path.open("rb") as file:
+            start = file.read(len(_HDF5))
         if start.startswith(MAGIC_PREFIX):
             converted = open_converted(path)[0] if is_converted(path) else None
             if converted is not None and factors is None:
@@ -116,15 +120,6 @@ def open_images(
             return _from_archive(path, factors, kinds)
     remedy = _PUBLISHED if start == _HDF5 else None
     raise FormatError(path, "expected images in an .npz or .npy of NumPy, or a folder of .png", remedy)
-
-
-def _start_of(path: Path) -> bytes:
-    if not path.exists():
-        drawn = f"demele.data.{path}() draws the set of that name" if str(path) in DRAWN else None
-        raise InputError("path", f"there is no {path}", drawn)
-    regular_file(path)
-    with path.open("rb") as file:
-        return file.read(len(_HDF5))
 
 
 def _made(
@@ -152,12 +147,11 @@ def _made(
 
 
 def _from_array(path: Path) -> MappedArray:
-    array = mapped_array(path)
-    header = ArrayHeader(array.shape, array.dtype, array.flags.f_contiguous and not array.flags.c_contiguous)
-    with _refused(path):
-        _check_header(header)
-    offset = int(getattr(array, "offset", 0))
-    return MappedArray(path, offset, header.shape, header.dtype, columns_first=header.columns_first)
+    mapped_array(path)  # it is whole, and holds no objects
+    with path.open("rb") as file:
+        header = read_header(path, file)
+        _check_header(path, header)
+        return MappedArray(path, file.tell(), header.shape, header.dtype, columns_first=header.columns_first)
 
 
 def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
@@ -167,46 +161,35 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
             remedy = _PUBLISHED if "imgs" in members else "save them as numpy.savez(FILE, images=...)"
             raise FormatError(path, f"expected an array 'images', found {listed(members) or 'nothing'}", remedy)
         images = _images(path, archive, members["images"])
-        texts = {name: _text(archive, members[name]) for name in TEXTS if name in members}
+        held = {name: _read(path, archive, members[name]) for name in TEXTS if name in members}
+        texts = {name: str(text) for name, text in held.items() if text.shape == () and text.dtype.kind == "U"}
         if factors is not None or "factors" in members:
             texts.pop("space", None)  # it is of the columns
         if factors is None:
             factors = _factors(path, archive, members, len(images))
-    return _made(path, images, factors, kinds, {name: text for name, text in texts.items() if text is not None})
+    return _made(path, images, factors, kinds, texts)
 
 
 def _images(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any] | StoredArray:
-    with opened_member(archive, info) as (header, _), _refused(f"{path}::images"):
-        _check_header(header)
-    start = place_of_member(path, info)
-    if start is None:
-        check_unpacked(path, header.size, stored=regular_file(path))
-        return read_member(archive, info)
-    before = start + info.file_size - header.size
-    return MappedArray(path, before, header.shape, header.dtype, columns_first=header.columns_first)
+    with opened_member(archive, info) as (header, _):
+        _check_header(f"{path}::images", header)
+    mapped = mapped_member(path, info, header)
+    return _read(path, archive, info) if mapped is None else mapped
 
 
-def _check_header(header: ArrayHeader) -> None:
-    check_type(header.dtype)
-    checked_shape(header.shape)
-
-
-@contextmanager
-def _refused(what: object) -> Iterator[None]:
+def _check_header(what: object, header: ArrayHeader) -> None:
     """Say of a file what would be said of an argument."""
     try:
-        yield
-    except FormatError:
-        raise
+        check_type(header.dtype)
+        checked_shape(header.shape)
     except InputError as error:
         raise FormatError(what, str(error.problem), error.remedy) from error
 
 
-def _text(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
-    """Return a text of an archive; None if the member is none."""
-    check_unpacked(archive.filename, info.file_size, stored=info.compress_size)
-    held = read_member(archive, info)
-    return str(held) if held.shape == () and held.dtype.kind == "U" else None
+def _read(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return a member, if it takes no more than it may."""
+    check_unpacked(path, info.file_size, stored=regular_file(path))
+    return read_member(archive, info)
 
 
 def _factors(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], n: int) -> object:
@@ -223,14 +206,12 @@ def _factors(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile
             continue
         if shape[0] != n:
             raise FormatError(f"{path}::{name}", f"expected {n} values, one per image, found {shape[0]}")
-        check_unpacked(path, info.file_size, stored=regular_file(path))
-        columns[name] = read_member(archive, info)
+        columns[name] = _read(path, archive, info)
     return columns
 
 
 def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> object:
-    check_unpacked(path, members["factors"].file_size, stored=regular_file(path))
-    held = read_member(archive, members["factors"])
+    held = _read(path, archive, members["factors"])
     if held.dtype.names is not None:
         for name in held.dtype.names:
             check_characters(f"{path}::factors", held[name])

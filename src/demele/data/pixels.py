@@ -79,7 +79,17 @@ def check_values(
         With the number of values and of images, and the first of them.
     """
     if images.dtype == np.uint8:
-        _refuse_black(images, argument)
+        largest = 0
+        for _, part in blocks(images):
+            largest = max(largest, int(part.max()))
+            if largest > 1:
+                return
+        if largest == 1:
+            raise InputError(
+                argument,
+                "expected uint8 from 0 to 255, got 0 and 1 only: all would be black",
+                "multiply them by 255, or save them as True and False",
+            )
     if images.dtype.kind != "f":
         return
     n_values, wrong, low, high = 0, [], np.inf, -np.inf
@@ -93,39 +103,22 @@ def check_values(
         low, high = min(low, float(finite.min(initial=0))), max(high, float(finite.max(initial=0)))
     if wrong:
         known = told(wrong[0])
+        remedy = "scale them, and leave out images with NaN"
+        if low >= 0 and 1 < high <= 255:
+            remedy = "divide them by 255"
+        elif -1 <= low < 0 and high <= 1:
+            remedy = "from -1 to 1 become (images + 1) / 2"
         at = f"first in image {wrong[0]}" + (f" ({known})" if known else "")
         raise InputError(
             argument,
             f"expected floats from 0 to 1; {_counted(n_values, 'value')} in {_counted(len(wrong), 'image')} "
             f"{'is' if n_values == 1 else 'are'} not, {at}",
-            _scaling(low, high),
+            remedy,
         )
 
 
 def _counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
-def _scaling(low: float, high: float) -> str:
-    if low >= 0 and 1 < high <= 255:
-        return "divide them by 255"
-    if -1 <= low < 0 and high <= 1:
-        return "from -1 to 1 become (images + 1) / 2"
-    return "scale them, and leave out images with NaN"
-
-
-def _refuse_black(images: NDArray[Any] | StoredArray, argument: str) -> None:
-    most = 0
-    for _, part in blocks(images):
-        most = max(most, int(part.max()))
-        if most > 1:
-            return
-    if most == 1:
-        raise InputError(
-            argument,
-            "expected uint8 from 0 to 255, got 0 and 1 only: all would be black",
-            "multiply them by 255, or save them as True and False",
-        )
 
 
 def as_uint8(images: NDArray[Any]) -> NDArray[np.uint8]:

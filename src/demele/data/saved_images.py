@@ -73,8 +73,15 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
         writing_whole(path, replace=replace) as whole,
         zipfile.ZipFile(cast("IO[bytes]", _Sequential(whole)), "w") as archive,
     ):
+        n, shape = len(images), images.shape
         with _member(archive, "images") as member:
-            _write_images(images, member, report)
+            npy.write_array_header_1_0(member, {"descr": "|u1", "fortran_order": False, "shape": (n, *shape)})
+            per_block = max(1, BLOCK // int(np.prod(shape)))
+            for start in range(0, n, per_block):
+                rows = np.arange(start, min(start + per_block, n))
+                member.write(images.images(rows).data.cast("B"))
+                if report is not None:
+                    report(int(rows[-1]) + 1, n, f"images of {images.name}")
         for name, held in {**columns, **{name: np.array(text) for name, text in texts.items()}}.items():
             with _member(archive, name) as member:
                 npy.write_array(member, held, allow_pickle=False)
@@ -100,17 +107,6 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
     # the date of an entry is that of a new ZipInfo, 1980: the same set gives the same bytes
     with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
         yield member
-
-
-def _write_images(images: ImageSet, member: IO[bytes], report: Report | None) -> None:
-    n, shape = len(images), images.shape
-    npy.write_array_header_1_0(member, {"descr": "|u1", "fortran_order": False, "shape": (n, *shape)})
-    per_block = max(1, BLOCK // int(np.prod(shape)))
-    for start in range(0, n, per_block):
-        rows = np.arange(start, min(start + per_block, n))
-        member.write(images.images(rows).data.cast("B"))
-        if report is not None:
-            report(int(rows[-1]) + 1, n, f"images of {images.name}")
 
 
 def _plain_column(name: Any, column: pd.Series[Any]) -> NDArray[Any]:

@@ -116,7 +116,8 @@ class FactorSpace(Written):
                 "values", f"expected at most 2^63 - 1 combinations, got {quoted(math.prod(sizes))}; leave out factors"
             )
         given = given_kinds(kinds, names)
-        found = tuple(given.get(name) or _detected(one) for name, one in zip(names, read, strict=True))
+        detected = ["continuous" if isinstance(one[0], float) else "categorical" for one in read]
+        found = tuple(given.get(name) or kind for name, kind in zip(names, detected, strict=True))
         for name, one, kind in zip(names, read, found, strict=True):
             if kind == "continuous" and not _numbers(one):
                 raise InputTypeError(
@@ -125,7 +126,14 @@ class FactorSpace(Written):
         fields = {"names": names, "sizes": sizes, "values": read, "kinds": found}
         for field, held in fields.items():
             object.__setattr__(self, field, held)
-        object.__setattr__(self, "period", self._read_period(period or {}))
+        cyclic = period or {}
+        if not isinstance(cyclic, Mapping):
+            raise InputTypeError("period", f"expected a mapping of names to numbers, got {type(cyclic).__name__}")
+        for name, length in cyclic.items():
+            self._check_period(name, length, "period")
+        object.__setattr__(
+            self, "period", tuple(float(cyclic[name]) if name in cyclic else None for name in self.names)
+        )
         if isinstance(symmetric, str) or not isinstance(symmetric, Sequence):
             raise InputTypeError(
                 "symmetric", f"expected a sequence of (factor, other, value, period), got {quoted(symmetric)}"
@@ -289,13 +297,6 @@ class FactorSpace(Written):
         except KeyError as error:
             raise FormatError("factor space", f"{error} is missing") from error
 
-    def _read_period(self, given: Any) -> tuple[float | None, ...]:
-        if not isinstance(given, Mapping):
-            raise InputTypeError("period", f"expected a mapping of names to numbers, got {type(given).__name__}")
-        for name, period in given.items():
-            self._check_period(name, period, "period")
-        return tuple(float(given[name]) if name in given else None for name in self.names)
-
     def _check_period(self, name: object, period: object, argument: str) -> None:
         """Refuse a period that is no positive number, or of a factor without numbers."""
         values = self._values_of(name, argument)
@@ -366,10 +367,6 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
 
 def _numbers(values: Sequence[object]) -> bool:
     return not isinstance(values[0], str)
-
-
-def _detected(values: Sequence[object]) -> Kind:
-    return "continuous" if isinstance(values[0], float) else "categorical"
 
 
 def _listed(values: Sequence[object]) -> str:

@@ -26,13 +26,12 @@ from demele.core.npy_files import (
     members_of,
     opened_archive,
     opened_member,
-    place_of_member,
     read_member,
 )
 from demele.core.reading import parsing, regular_file, size_text
 from demele.data.loaders.published import Request
 from demele.data.loaders.stored_images import BLOCK, Images, Pixels, read_rows
-from demele.data.mapped import MappedArray, StoredArray
+from demele.data.mapped import MappedArray, StoredArray, mapped_member
 
 # Archives of NumPy and of tar -----------------------------------------------------------------------------------------
 
@@ -76,10 +75,8 @@ def npz_images(
     info, header = npz_member(request, path, name)
     what, (n, height, width, channels) = f"{path}::{name}", (*shape, 1)[:4]
     request.expect_array(what, header.dtype, header.shape, "uint8", shape)
-    place = place_of_member(path, info)
-    if place is not None:
-        begins = place + info.file_size - header.size
-        rows = MappedArray(path, begins, header.shape, header.dtype, columns_first=header.columns_first)
+    rows = mapped_member(path, info, header)
+    if rows is not None:
         return Images(what, n, (height, width, channels), rows, decode)
     if header.columns_first:
         raise FormatError(

@@ -285,20 +285,18 @@ def requested(
         raise UnknownNameError(
             "variant", f"{published.name} has no variant {quoted(variant)}; its variants are {known}"
         )
-    return Request(published, path, variant, _options(published, options))
-
-
-def _options(published: PublishedSet, given: Mapping[str, Any]) -> dict[str, Any]:
-    for name in given:
+    for name in options:
         if name not in published.options:
             others = [one.name for one in PUBLISHED.values() if name in one.options]
             of = f"; it is an option of {', '.join(others)}" if others else ""
             known = ", ".join(published.options) or "none"
             raise InputTypeError(name, f"{published.name} has no such option{of}; its options are {known}")
-        if not any(type(given[name]) is type(value) and given[name] == value for value in published.options[name]):
-            values = ", ".join(map(quoted, published.options[name]))
-            raise InputError(name, f"expected one of {values}, got {quoted(given[name])}")
-    return {name: given.get(name, values[0]) for name, values in published.options.items()}
+        if not any(type(options[name]) is type(value) and options[name] == value for value in published.options[name]):
+            known = ", ".join(map(quoted, published.options[name]))
+            raise InputError(name, f"expected one of {known}, got {quoted(options[name])}")
+    return Request(
+        published, path, variant, {name: options.get(name, held[0]) for name, held in published.options.items()}
+    )
 
 
 def _opened(request: Request, check: str, report: Report | None) -> tuple[Opened, StoredImages]:

@@ -139,7 +139,8 @@ class _Sprites(ImageSet):
         size, half, points = self._size, int(np.ceil(self._radius)), self._supersample
         box = 2 * half + 1
         images = np.zeros((len(rows), size, size, 1), dtype=np.uint8)
-        grey = _grey_levels(points)
+        total = points**2
+        grey = ((255 * np.arange(total + 1) + total // 2) // total).astype(np.uint8)  # by points inside a pixel
         block = max(1, _POINTS // (box * points) ** 2)
         for kind in np.unique(shape):
             drawn = np.flatnonzero(shape == kind)
@@ -150,7 +151,9 @@ class _Sprites(ImageSet):
                 cosine, sine = _cosine_and_sine(angle[part] * self._turns, self._counts[2], kind=SHAPES[kind])
                 radii = self._scales[scale[part]] * self._radius
                 inside = _inside(SHAPES[kind], x - left, y - top, cosine / radii, sine / radii, box, points)
-                boxes = grey[_counted(inside, points)]
+                of_rows = reduce(np.add, [inside[:, index::points].view(np.uint8) for index in range(points)])
+                counts = [of_rows[:, :, index::points].astype(np.uint16) for index in range(points)]
+                boxes = grey[reduce(np.add, counts)]
                 for image, i, j, square in zip(part, top, left, boxes, strict=True):
                     images[image, i : i + box, j : j + box, 0] = square
         return images
@@ -204,15 +207,3 @@ def _inside(kind: str, x: Floats, y: Floats, cosine: Floats, sine: Floats, box: 
         found |= u**2 + (v + 0.5) ** 2 <= 0.25
         found |= (u + 0.5) ** 2 + v**2 <= 0.25
     return np.asarray(found)
-
-
-def _counted(inside: NDArray[np.bool_], points: int) -> NDArray[np.uint16]:
-    """Return how many points of each pixel are inside: (n, box, box)."""
-    of_rows = reduce(np.add, [inside[:, index::points].view(np.uint8) for index in range(points)])
-    return reduce(np.add, [of_rows[:, :, index::points].astype(np.uint16) for index in range(points)])
-
-
-def _grey_levels(points: int) -> NDArray[np.uint8]:
-    """Grey of a pixel with 0, 1, ..., points^2 of its points inside."""
-    total = points**2
-    return ((255 * np.arange(total + 1) + total // 2) // total).astype(np.uint8)
