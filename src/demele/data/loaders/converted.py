@@ -43,7 +43,6 @@ def convert(
     path: Path,
     made_from: Mapping[str, Any],
     *,
-    replace: bool = True,
     report: Report | None = None,
 ) -> StoredImages:
     """Write the images of a set in its order, in one pass over its files, and return them from there.
@@ -58,8 +57,7 @@ def convert(
     path : Path
         Ends in ``.npy``.
     made_from : mapping
-        The name of the set, its variant, options and files; plain values.
-    replace : bool
+        The name of the set, its variant and options; plain values.
     report : callable(done, total, label), optional
 
     Raises
@@ -83,7 +81,7 @@ def convert(
     }
     behind = json.dumps(facts, allow_nan=False).encode() + b"\n" + factors
     check_room(path, n * each)
-    with writing_whole(path, replace=replace) as whole:
+    with writing_whole(path) as whole:
         whole.write(header.getvalue(), at=0)
         written = 0
         for rows, images in opened.in_order(target.shape[:2], resample):

@@ -184,7 +184,9 @@ def load_as(
         target = _resized(whole, size, resample)
         if cache is not None and cache != PACKED:
             output = path_of(cache, "cache")
-            return cached(output, target.digest) or _converted(request, opened, target, resample, output, report)
+            return cached(output, target.digest) or convert(
+                opened, target, resample, output, request.origin, report=report
+            )
         if cache == PACKED and not published.binary:
             binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
             raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")
@@ -218,7 +220,6 @@ def convert_as(
     size: int | tuple[int, int] | None = None,
     resample: Resample = "area",
     check: str = "shape",
-    replace_files: bool = True,
     report: Report | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> ImageSet:
@@ -227,23 +228,7 @@ def convert_as(
     if output.suffix != ".npy":
         raise InputError("output", f"expected a file that ends in .npy, got {quoted(str(output))}")
     opened, whole = _opened(request, check, report)
-    target = _resized(whole, size, resample)
-    return _converted(request, opened, target, resample, output, report, replace_file=replace_files)
-
-
-def _converted(
-    request: Request,
-    opened: Opened,
-    target: ImageSet,
-    resample: Resample,
-    output: Path,
-    report: Report | None,
-    *,
-    replace_file: bool = True,
-) -> ImageSet:
-    files = [path.name for path in opened.files[:8]]
-    made_from = {"name": request.published.name, "variant": request.variant, **request.options, "files": files}
-    return convert(opened, target, resample, output, made_from, replace=replace_file, report=report)
+    return convert(opened, _resized(whole, size, resample), resample, output, request.origin, report=report)
 
 
 def _resized(images: ImageSet, size: int | tuple[int, int] | None, resample: Resample) -> ImageSet:

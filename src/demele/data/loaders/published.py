@@ -185,6 +185,11 @@ class Request:
         """The grid of the variant; without factors where they are no grid."""
         return self.published.grids.get(self.variant or "", Grid((), (1, 1, 1)))
 
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What a converted set was made from: its name, variant and options."""
+        return {"name": self.published.name, "variant": self.variant, **self.options}
+
     def expect(self, file: object, found: str, expected: str, *, remedy: str | None = None) -> None:
         """Note what a file holds, and refuse it where that is not what was published.
 
