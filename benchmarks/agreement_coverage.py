@@ -6,10 +6,6 @@ nominal 95 %. "told from 0": the share that is called clear as if it were the on
 unless it is said otherwise; where scores tie, tau is tau-b of the population.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from collections.abc import Callable
 
 import numpy as np
@@ -17,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import kendalltau, multivariate_normal, norm, rankdata
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele.bench.rank_correlation import (
     counted,
     p_values,
@@ -108,7 +104,7 @@ KINDS: dict[str, Callable[[float], Draw]] = {
 }
 
 
-def row(kind: str, n: int, tau: float) -> dict[str, object]:
+def row(kind: str, n: int, tau: float) -> list[dict[str, object]]:
     """Draw samples, and count how often their intervals hold tau."""
     rng = np.random.default_rng([n, round(100 * tau), sorted(KINDS).index(kind)])
     draw = KINDS[kind](tau)
@@ -121,16 +117,16 @@ def row(kind: str, n: int, tau: float) -> dict[str, object]:
     return told(kind, n, tau, np.array(found)[..., 0])
 
 
-def told(kind: str, n: int, tau: float, found: Array) -> dict[str, object]:
-    """Return how many of the samples with an interval hold tau; empty without one.
+def told(kind: str, n: int, tau: float, found: Array) -> list[dict[str, object]]:
+    """Return how many of the samples with an interval hold tau; no row without one.
 
     The columns of ``found``: tau, low, high, p-value.
     """
     if not np.isfinite(found[:, :3]).all(axis=1).any():
-        return {}
+        return []
     estimate, low, high, chance = found[np.isfinite(found[:, :3]).all(axis=1)].T
     clear = (chance <= 1 - LEVEL) & ~((low <= 0) & (high >= 0))
-    return {
+    row = {
         "scores": kind,
         "configurations": n,
         "tau": f"{tau:.3g}",
@@ -140,6 +136,7 @@ def told(kind: str, n: int, tau: float, found: Array) -> dict[str, object]:
         "mean width": f"{np.mean(high - low):.2f}",
         "told from 0": f"{np.mean(clear):.3f}",
     }
+    return [row]
 
 
 def grouped(tau: float, rng: np.random.Generator, n: int) -> tuple[Array, NDArray[np.intp]]:
@@ -148,7 +145,7 @@ def grouped(tau: float, rng: np.random.Generator, n: int) -> tuple[Array, NDArra
     return normal(tau)(rng, n) + 0.5 * groups[:, None], groups
 
 
-def row_within(n: int, tau: float) -> dict[str, object]:
+def row_within(n: int, tau: float) -> list[dict[str, object]]:
     """The same, for ranks less their means within six groups; the truth is that of 100 000 configurations."""
     rng = np.random.default_rng([n, round(100 * tau), 99])
     scores, groups = grouped(tau, rng, 100_000)
@@ -165,20 +162,12 @@ def row_within(n: int, tau: float) -> dict[str, object]:
     return told(f"means of {GROUPS} groups removed", n, truth, np.array(found)[..., 0])
 
 
-def main() -> None:
-    """Simulate all rows."""
-    rows = []
-    for kind in KINDS:
-        for n in SIZES:
-            for tau in TAUS:
-                rows.append(row(kind, n, tau))
-                print(rows[-1], flush=True)
-    for n in (24, 36):
-        for tau in (0.0, 0.3, 0.6, 0.8):
-            rows.append(row_within(n, tau))
-            print(rows[-1], flush=True)
-    write_rows("agreement_coverage", [row for row in rows if row])
+CELLS = [
+    *((kind, n, tau) for kind in KINDS for n in SIZES for tau in TAUS),
+    *((n, tau) for n in (24, 36) for tau in (0.0, 0.3, 0.6, 0.8)),
+]
 
 
 if __name__ == "__main__":
-    main()
+    measured = {3: row, 2: row_within}
+    main({"agreement_coverage": Table(cells=CELLS, measured=lambda cell: measured[len(cell)](*cell))})

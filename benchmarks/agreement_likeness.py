@@ -7,14 +7,10 @@ signs and of the mean difference is to hold is their mean over samples. "percent
 are not used.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele.bench.agreement_print import MEASURES, likeness
 from demele.bench.rank_correlation import column_pairs, resamples, taus, weighted_taus
 
@@ -64,15 +60,7 @@ def row(world: str, n: int) -> dict[str, object]:
     }
 
 
-def main() -> None:
-    """Simulate all rows."""
-    rows = []
-    for world in WORLDS:
-        for n in SIZES:
-            rows.append(row(world, n))
-            print(rows[-1], flush=True)
-    write_rows("agreement_likeness", rows)
-
+CELLS = [(world, n) for world in WORLDS for n in SIZES]
 
 if __name__ == "__main__":
-    main()
+    main({"agreement_likeness": Table(cells=CELLS, measured=lambda cell: row(*cell))})

@@ -4,37 +4,30 @@
 and on clutter of 16 x 16, and says what they cost and how varied they are; then the experiment of Benjelloun, section
 6.5, on the clutter: 24 classifiers of other images, whose test labels carry noise of these annotators, or uniform noise
 of the same rates. Writes results/annotated_images_annotators.csv (a row per set of images) and
-results/annotated_images.csv (a row per kind of noise, rate and method). Goes on where it stopped, from files beside
-them that are removed in the end; what was not computed in one go has no time. About a
-quarter of an hour of CPU on a busy machine.
+results/annotated_images.csv (a row per kind of noise, rate and method). Goes on where it stopped, from files
+beside them; what was not computed in one go has no time. About a quarter of an hour of CPU on a busy machine.
 """
 
-import os
+import resource
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
+import numpy as np
+from numpy.typing import NDArray
 
-import resource  # noqa: E402
-from collections.abc import Callable, Mapping  # noqa: E402
-from functools import partial  # noqa: E402
-from pathlib import Path  # noqa: E402
-from time import perf_counter  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-
-from benchmarks.cases import RESULTS, csv_text  # noqa: E402
-from benchmarks.comparison_methods import COLUMNS  # noqa: E402
-from demele import bench  # noqa: E402
-from demele.core.outputs import write_whole  # noqa: E402
-from demele.core.packed_classes import packed_classes, unpacked_classes  # noqa: E402
-from demele.core.version import __version__  # noqa: E402
-from demele.data import ArrayImages, ImageSet, clutter  # noqa: E402
-from demele.labels import add_feature_noise  # noqa: E402
-from demele.models import Fabric, FabricAnnotators, fabric_annotators  # noqa: E402
-from demele.runtime.sweep import Record, Sweep, Task  # noqa: E402
+from benchmarks.cases import RESULTS
+from benchmarks.comparison_methods import table_of
+from benchmarks.loop import Row, Table, main
+from demele import bench
+from demele.core.packed_classes import packed_classes, unpacked_classes
+from demele.core.version import __version__
+from demele.data import ArrayImages, ImageSet, clutter
+from demele.labels import add_feature_noise
+from demele.models import Fabric, FabricAnnotators, fabric_annotators
+from demele.runtime.sweep import Record, Sweep, Task
 
 JOBS = 2
 #: Images of the test set, which the annotators are trained on; the classifiers learn from others of the same stream.
@@ -196,32 +189,18 @@ def classifiers() -> dict[str, Classes]:
 # The experiment ------------------------------------------------------------------------------------------------------
 
 
-def compared(predictions: Mapping[str, Classes], labels: Classes, annotators: FabricAnnotators) -> pd.DataFrame:
-    """Return the errors of all methods under noise of the annotators, and under uniform noise."""
-    frames = []
-    for noise, votes in (("feature", annotators.predictions), ("uniform", None)):
-        found = bench.compare_methods(predictions, labels, RATES, noise=noise, annotations=votes, n_jobs=JOBS)
-        frames.append(found.to_frame().assign(data=f"clutter, level {LEVEL}", noise_kind=noise))
-    return pd.concat(frames)[list(COLUMNS)].round(4)
-
-
-def main() -> None:
-    """Make annotators and classifiers, compare, and write what was found."""
-    rows = []
-    for name in SETS:
-        annotators, row = annotated(name)
-        rows.append(row)
-        print("\n".join(f"{key}: {value}" for key, value in row.items()), end="\n\n", flush=True)
-    write_whole(RESULTS / "annotated_images_annotators.csv", csv_text(rows))
+def compared(noise: str) -> list[Row]:
+    """Return the errors of all methods under noise of the annotators, or under uniform noise."""
     labels = glyphs()[1]
-    predictions = classifiers()
-    for name, own in predictions.items():
-        print(f"{name}: {np.mean(own == labels):.3f}")
-    frame = compared(predictions, labels, annotators)
-    write_whole(RESULTS / "annotated_images.csv", frame.to_csv(index=False, lineterminator="\n"))
-    for name in (*SETS, "classifiers"):
-        kept(name).unlink()
+    votes = annotated("clutter")[0].predictions if noise == "feature" else None
+    found = bench.compare_methods(classifiers(), labels, RATES, noise=noise, annotations=votes, n_jobs=JOBS)
+    return table_of(found, f"clutter, level {LEVEL}")
 
 
 if __name__ == "__main__":
-    main()
+    main(
+        {
+            "annotated_images_annotators": Table(cells=list(SETS), measured=lambda name: annotated(name)[1]),
+            "annotated_images": Table(cells=("feature", "uniform"), measured=compared),
+        }
+    )

@@ -1,45 +1,36 @@
 """Ways to join real answers of annotators, against crowd-kit: time, log likelihood, labels, accuracy on gold.
 
-``python -m benchmarks.annotators --data FOLDER`` (minutes, one core); writes results/annotators.csv. FOLDER, or the
-environment variable DEMELE_LABEL_SOURCES, holds ``crowd_gal/*.npz`` and ``imagenet_real/{golden,raters}.npz``; sources
-and licences of what is bundled of them are in ``src/demele/data/bundled/LICENSES.md``. crowd-kit is no dependency of
+``python -m benchmarks.annotators`` (minutes, one core); writes results/annotators.csv. The folder that the environment
+variable DEMELE_LABEL_SOURCES names holds ``crowd_gal/*.npz`` and ``imagenet_real/{golden,raters}.npz``; sources and
+licences of what is bundled of them are in ``src/demele/data/bundled/LICENSES.md``. crowd-kit is no dependency of
 demele: ``pip install crowd-kit==1.4.2``, best in an environment of its own with demele in it.
 
 What is compared, and how:
 
 - Seconds per iteration are CPU seconds of one thread: the least of some runs of 1 + m iterations, less the least of
-  runs of 1, over m. Preparing the answers and the first iteration drop out. ``fit`` is everything: from a data frame to
-  labels, in ``EQUAL`` iterations.
-- One iteration is the same in both: an E step and the M step after it, from the M step at the vote shares.
-- crowd-kit 1.4.2 stops when its loss rises by less than 1e-5, and its loss counts the log of the class proportions once
-  per answer where the likelihood has it once per item. Its default run can so stop early. At equal iterations its
-  tolerance is set so that it never stops; its default run has columns of its own.
-- Log likelihoods come from one function here, from the proportions and profiles of each.
-- Accuracies count labels; a tied vote goes to the annotators who agree more with the vote, or is drawn (seed 0).
-
-``--keep-times`` takes the times of the results that are there, and computes everything else: for a change that moves
-labels on a machine that is busy.
+runs of 1, over m. Preparing the answers and the first iteration drop out. ``fit`` is everything: from a data frame to
+labels, in ``EQUAL`` iterations. - One iteration is the same in both: an E step and the M step after it, from the M step
+at the vote shares. - crowd-kit 1.4.2 stops when its loss rises by less than 1e-5, and its loss counts the log of the
+class proportions once per answer where the likelihood has it once per item. Its default run can so stop early. At equal
+iterations its tolerance is set so that it never stops; its default run has columns of its own. - Log likelihoods come
+from one function here, from the proportions and profiles of each. - Accuracies count labels; a tied vote goes to the
+annotators who agree more with the vote, or is drawn (seed 0).
 """
 
-import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-import argparse  # noqa: E402
-import csv  # noqa: E402
-import warnings  # noqa: E402
-from collections.abc import Iterator  # noqa: E402
-from dataclasses import dataclass  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-
-from benchmarks.cases import RESULTS, cpu_seconds, write_rows  # noqa: E402
-from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin  # noqa: E402
+from benchmarks.cases import cpu_seconds, sources
+from benchmarks.loop import Table, main
+from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -168,23 +159,20 @@ def timed(case: Case, fit: Any) -> dict[str, object]:
     return dict(zip(TIMES, (*found, f"{own_fit:.4f}", f"{their_fit:.3f}"), strict=True))
 
 
-def kept_times() -> dict[str, dict[str, object]]:
-    """Return the times that the results hold, by set."""
-    with (RESULTS / "annotators.csv").open(newline="") as file:
-        return {row["set"]: {name: row[name] for name in TIMES} for row in csv.DictReader(file)}
-
-
-def compare(case: Case, theirs: Any, their_coin: Any, times: dict[str, object] | None) -> dict[str, object]:
-    """One row of the table; ``theirs`` and ``their_coin`` are crowd-kit's classes."""
+def compare(name: str) -> dict[str, object]:
+    """One row of the table."""
+    try:
+        from crowdkit.aggregation import DawidSkene, OneCoinDawidSkene
+    except ModuleNotFoundError as error:
+        raise SystemExit(f"{error}: pip install crowd-kit==1.4.2, which is no dependency of demele") from error
+    case = all_cases()[name]
     frame, table = case.frame, case.annotations
 
     def fit(iterations: int, tolerance: float = -np.inf) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of pandas, about how crowd-kit calls it
-            return theirs(n_iter=iterations, tol=tolerance).fit(frame)
+            return DawidSkene(n_iter=iterations, tol=tolerance).fit(frame)
 
-    if times is None:
-        times = timed(case, fit)
     items = np.array(table.items)
     row: dict[str, object] = {
         "set": case.name,
@@ -192,7 +180,7 @@ def compare(case: Case, theirs: Any, their_coin: Any, times: dict[str, object] |
         "items": table.n_items,
         "annotators": table.n_annotators,
         "classes": table.k,
-        **times,
+        **timed(case, fit),
     }
     for iterations in (1, EQUAL, LONG):
         mine, fitted = ours(table, iterations), fit(iterations)
@@ -209,7 +197,7 @@ def compare(case: Case, theirs: Any, their_coin: Any, times: dict[str, object] |
     coin, own, blend = one_coin(table), dawid_skene(table, prior="own"), consensus(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        their_own = their_coin(n_iter=100).fit(frame).labels_.reindex(items).to_numpy()
+        their_own = OneCoinDawidSkene(n_iter=100).fit(frame).labels_.reindex(items).to_numpy()
     row |= {
         "iterations to convergence": best.iterations,
         "log likelihood at convergence": f"{our_likelihood(case, best):.4f}",
@@ -232,29 +220,11 @@ def compare(case: Case, theirs: Any, their_coin: Any, times: dict[str, object] |
     return row
 
 
-def main() -> None:
-    """Compare on every set."""
-    parser = argparse.ArgumentParser(description="Dawid-Skene on real answers, against crowd-kit.")
-    parser.add_argument("--data", type=Path, default=os.environ.get("DEMELE_LABEL_SOURCES"), metavar="FOLDER")
-    parser.add_argument("--keep-times", action="store_true", help="of the results that are there")
-    asked = parser.parse_args()
-    folder = asked.data
-    if folder is None or not (Path(folder) / "crowd_gal").is_dir():
-        raise SystemExit(
-            f"--data (or DEMELE_LABEL_SOURCES): expected a folder with crowd_gal and imagenet_real, got {folder}"
-        )
-    try:
-        from crowdkit.aggregation import DawidSkene, OneCoinDawidSkene
-    except ModuleNotFoundError as error:
-        raise SystemExit(
-            f"this benchmark needs crowd-kit ({error}), which is no dependency of demele: pip install crowd-kit==1.4.2"
-        ) from error
-    rows, kept = [], kept_times() if asked.keep_times else {}
-    for case in cases(Path(folder)):
-        rows.append(compare(case, DawidSkene, OneCoinDawidSkene, kept.get(case.name)))
-        print("\n".join(f"{name}: {value}" for name, value in rows[-1].items()), end="\n\n", flush=True)
-    write_rows("annotators", rows)
+@cache
+def all_cases() -> dict[str, Case]:
+    """Return all sets by name."""
+    return {case.name: case for case in cases(sources("crowd_gal"))}
 
 
 if __name__ == "__main__":
-    main()
+    main({"annotators": Table(cells=lambda: list(all_cases()), measured=compare)})

@@ -1,20 +1,19 @@
 """The interval for wrong labels that take no side, against prediction-powered inference and the verdict's interval.
 
-Run alone: ``python -m benchmarks.audit_estimate [R]`` (a few minutes); writes results/audit_estimate.csv. In 21 worlds,
+``python -m benchmarks.audit_estimate`` (a few minutes); writes results/audit_estimate.csv. In 21 worlds,
 two classifiers are compared by a uniform audit: accuracies of .5, .8 and .94 (the candidate leads by 3 points); 2, 10
 and 30% of wrong labels, on rows alike or on hard ones; and 2% that repeat the candidate's errors. Coverage is of the
 difference in the population. PPI (Angelopoulos et al. 2023) and PPI++ (Angelopoulos, Duchi and Zrnic 2023) are computed
 from the formulas of the papers, with the rows that were not audited as the unlabelled ones.
 """
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_estimate import undirected_interval
@@ -128,28 +127,32 @@ def intervals(
     yield "verdict", float(found.low[0]), float(found.high[0])
 
 
-def main() -> None:
-    """Measure coverage and width of every method in every world."""
-    rows: list[dict[str, object]] = []
-    for n, k in SIZES:
-        repeats = int(sys.argv[1]) if sys.argv[1:] else REPEATS[k]
-        found: dict[str, list[tuple[str, float, float, float, int]]] = {}
-        for place in places():
-            ends: dict[str, list[tuple[float, float]]] = {}
-            for repeat in range(repeats):
-                rng = rng_for(0, "audit estimate", place.name, n, k, repeat)
-                for name, low, high in intervals(place, n, k, rng, verdict=repeat < VERDICTS):
-                    ends.setdefault(name, []).append((low, high))
-            for name, pairs in ends.items():
-                low, high = np.array(pairs).T
-                covered = float(np.mean((low <= LEAD) & (high >= LEAD)))
-                found.setdefault(name, []).append(
-                    (place.name, covered, float(np.mean(high - low)), float(np.mean((low > 0) | (high < 0))), low.size)
-                )
-        widths = {name: np.array([one[2] for one in values]) for name, values in found.items()}
-        for name, values in found.items():
+def covered(size: tuple[int, int], repeats: int) -> dict[str, list[tuple[str, float, float, float, int]]]:
+    """Return coverage, width and the share that excludes 0, of every method in every world."""
+    n, k = size
+    found: dict[str, list[tuple[str, float, float, float, int]]] = {}
+    for place in places():
+        ends: dict[str, list[tuple[float, float]]] = {}
+        for repeat in range(repeats):
+            rng = rng_for(0, "audit estimate", place.name, n, k, repeat)
+            for name, low, high in intervals(place, n, k, rng, verdict=repeat < VERDICTS):
+                ends.setdefault(name, []).append((low, high))
+        for name, pairs in ends.items():
+            low, high = np.array(pairs).T
+            inside, outside = float(np.mean((low <= LEAD) & (high >= LEAD))), float(np.mean((low > 0) | (high < 0)))
+            found.setdefault(name, []).append((place.name, inside, float(np.mean(high - low)), outside, low.size))
+    return found
+
+
+def rows_of(
+    found: list[tuple[tuple[int, int], dict[str, list[tuple[str, float, float, float, int]]]]],
+) -> Iterator[Row]:
+    """Yield a row for each size and method, over the worlds."""
+    for (n, k), by_method in found:
+        for name, values in by_method.items():
             worst = min(values, key=lambda one: one[1])
-            row = {
+            widths, of_ppi = (np.array([one[2] for one in by_method[method]]) for method in (name, "PPI++"))
+            yield {
                 "n": n,
                 "labels": k,
                 "interval": name,
@@ -158,16 +161,13 @@ def main() -> None:
                 "standard_error_of_least": f"{100 * np.sqrt(worst[1] * (1 - worst[1]) / worst[4]):.1f}",
                 "worlds_below_94": sum(one[1] < 0.94 for one in values),
                 "least_in": worst[0],
-                "width_points": f"{100 * np.mean([one[2] for one in values]):.1f}",
-                "ratio_to_ppi++": f"{np.mean(widths[name]) / np.mean(widths['PPI++']):.2f}",
-                "mean_of_ratios": f"{np.mean(widths[name] / widths['PPI++']):.2f}",
+                "width_points": f"{100 * widths.mean():.1f}",
+                "ratio_to_ppi++": f"{widths.mean() / of_ppi.mean():.2f}",
+                "mean_of_ratios": f"{np.mean(widths / of_ppi):.2f}",
                 "excludes_0_percent": f"{100 * np.mean([one[3] for one in values]):.0f}",
                 "test_sets_per_world": worst[4],
             }
-            rows.append(row)
-            print(row, flush=True)
-    write_rows("audit_estimate", rows)
 
 
 if __name__ == "__main__":
-    main()
+    main({"audit_estimate": Table(cells=SIZES, measured=covered, repeats=lambda size: REPEATS[size[1]], rows=rows_of)})

@@ -15,7 +15,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele import data, labels
 from demele.core.labelled import read_labelled
 from demele.core.seeds import rng_for
@@ -28,16 +28,13 @@ DRAWS, AUDITS, PAIRS = 20, 20, 20
 TENTHS = 10
 
 
-def main() -> None:
-    """Hold forecasts against audits, and write how far they agree."""
+def held(design: str, pairs: int) -> list[dict[str, object]]:
+    """Hold forecasts against audits of some pairs of models, and return how far they agree."""
     questions = data.label_set("mmlu_redux")
     right = np.asarray(questions.true_labels)
-    pairs = list(itertools.combinations(questions.models, 2))[:PAIRS]
-    rows: list[dict[str, object]] = []
-    for design in ("uniform", "weighted"):
-        found = [one for place, pair in enumerate(pairs) for one in _held(questions, pair, design, right, seed=place)]
-        rows += _by_tenths(design, np.array(found))
-    write_rows("audit_forecast", rows)
+    chosen = list(itertools.combinations(questions.models, 2))[:pairs]
+    found = [one for place, pair in enumerate(chosen) for one in _held(questions, pair, design, right, seed=place)]
+    return _by_tenths(design, np.array(found))
 
 
 def _held(
@@ -96,4 +93,4 @@ def _by_tenths(design: str, found: NDArray[np.float64]) -> list[dict[str, object
 
 
 if __name__ == "__main__":
-    main()
+    main({"audit_forecast": Table(cells=("uniform", "weighted"), measured=held, repeats=PAIRS)})

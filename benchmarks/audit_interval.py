@@ -1,6 +1,6 @@
 """Coverage and width of the audit interval of an accuracy, by noise rate, audited labels and rows.
 
-Run alone: ``python -m benchmarks.audit_interval`` (a few minutes); writes results/audit_interval.csv. Each cell draws
+``python -m benchmarks.audit_interval`` (a few minutes); writes results/audit_interval.csv. Each cell draws
 4 000 test sets, with predictions that a wrong label agrees with, and that are right on a wrongly labelled row, at three
 pairs of rates (f_n, f_r of Benjelloun, chapter 6); the worst of the three is kept. Beside it, the score interval of the
 given labels widened by the noise rate both ways, which supposes that rate known, and the audit interval that knows how
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele.core.seeds import rng_for
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.audit_cells import Cells, accuracy_cells, cell_interval
@@ -26,19 +26,14 @@ NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 BEHAVIOURS = ((0.75, 0.4, 0.4), (0.9, 0.6, 0.3), (0.6, 0.1, 0.5))
 
 
-def main() -> None:
-    """Simulate every cell."""
-    rows: list[dict[str, object]] = []
-    for n, size in SIZES:
-        for rate in NOISE_RATES:
-            found = [coverage(n, size, rate, *behaviour) for behaviour in BEHAVIOURS]
-            row: dict[str, object] = {"n": n, "labels": size, "noise": rate}
-            for name in found[0]:
-                kept = min if name.endswith("coverage") else max
-                row[name] = f"{kept(one[name] for one in found):.4f}"
-            rows.append(row)
-            print(row, flush=True)
-    write_rows("audit_interval", rows)
+def worst(cell: tuple[int, int, float], repeats: int) -> dict[str, object]:
+    """Return the least coverage and the largest width over the behaviours."""
+    found = [coverage(*cell, *behaviour, repeats=repeats) for behaviour in BEHAVIOURS]
+    row: dict[str, object] = dict(zip(("n", "labels", "noise"), cell, strict=True))
+    for name in found[0]:
+        kept = min if name.endswith("coverage") else max
+        row[name] = f"{kept(one[name] for one in found):.4f}"
+    return row
 
 
 def coverage(
@@ -84,5 +79,7 @@ def _some(cells: Cells, some: slice) -> Cells:
     )
 
 
+CELLS = [(n, size, rate) for n, size in SIZES for rate in NOISE_RATES]
+
 if __name__ == "__main__":
-    main()
+    main({"audit_interval": Table(cells=CELLS, measured=worst, repeats=REPEATS)})

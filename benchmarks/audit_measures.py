@@ -12,8 +12,6 @@ over all. Rows are independent, so a test set is a table of counts, and its audi
 """
 
 import itertools
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.audit_interval import BEHAVIOURS, NOISE_RATES, SIZES
-from benchmarks.cases import RESULTS, write_rows
+from benchmarks.loop import Row, Table, main, share
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.evaluation.measures.audit_cells import (
     EXACT_BELOW,
     accuracy_cells,
@@ -87,16 +84,20 @@ class World:
         return truth[:, None, None] * ((1 - self.noise) * kept + self.noise * moved)
 
 
-def points() -> Iterator[tuple[World, int, int]]:
+def points() -> list[tuple[World, int, int]]:
     """All worlds, with rows and audited rows."""
+    found = []
     for labels in (50, 100, 200, 1000):
-        for share, noise, accuracy, errors in itertools.product(
+        for rare, noise, accuracy, errors in itertools.product(
             (0.02, 0.1, 0.3), (0.05, 0.15, 0.4), (0.5, 0.8, 0.94, 0.99), ("anywhere", "half where it errs")
         ):
-            yield World(grid="72 worlds", share=share, noise=noise, accuracy=accuracy, errors=errors), 2000, labels
+            world = World(grid="72 worlds", share=rare, noise=noise, accuracy=accuracy, errors=errors)
+            found.append((world, 2000, labels))
     for (n, labels), noise, (accuracy, agrees, right) in itertools.product(SIZES, NOISE_RATES, BEHAVIOURS):
         errors = f"repeat the prediction on {agrees:g}, contradict a right one on {right:g}"
-        yield World(grid="accuracy's grid", share=0.1, noise=noise, accuracy=accuracy, errors=errors), n, labels
+        world = World(grid="accuracy's grid", share=0.1, noise=noise, accuracy=accuracy, errors=errors)
+        found.append((world, n, labels))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,23 +210,16 @@ def _held(low: Floats, high: Floats, right: Any) -> list[float]:
     return [float(inside.mean()), float((high - low)[known].mean()), int(known.sum())]
 
 
-def main() -> None:
-    """Simulate what the store does not hold yet, and write the table."""
+def tabled(measured_points: list[tuple[tuple[World, int, int], dict[str, Any]]]) -> list[Row]:
+    """Return a row for each measure, number of labels and grid, the worst first."""
     found: dict[tuple[str, str, int, int], list[tuple[float, float, int, str]]] = {}
-    every = list(points())
-    with Store(RESULTS / "audit_measures.jsonl", {"what": "audit measures", "test_sets": REPEATS}) as store:
-        for done, (world, n, labels) in enumerate(every, 1):
-            key = (world.grid, world.name, n, labels)
-            if key not in store:
-                store.append([(key, measured(world, n, labels))])
-            for name, values in store[key].items():
-                found.setdefault((name, world.grid, n, labels), []).append((*values, world.name))
-            print(f"\r{done} of {len(every)}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    rows: list[dict[str, object]] = []
-    for (name, grid, n, labels), values in found.items():
-        coverage = np.array([value[0] for value in values])
-        worst = values[int(np.argmin(coverage))]
+    for (world, n, labels), values in measured_points:
+        for name, own in values.items():
+            found.setdefault((name, world.grid, n, labels), []).append((*own, world.name))
+    rows: list[Row] = []
+    for (name, grid, n, labels), own in found.items():
+        coverage = np.array([value[0] for value in own])
+        worst = own[int(np.argmin(coverage))]
         measure, _, target = name.rpartition(" ")
         rows.append(
             {
@@ -236,19 +230,16 @@ def main() -> None:
                 "labels": labels,
                 "worst_coverage": f"{worst[0]:.4f}",
                 "worst_world": worst[3],
-                "standard_error": f"{np.sqrt(worst[0] * (1 - worst[0]) / worst[2]):.4f}",
+                "standard_error": share(worst[0], worst[2])[1],
                 "test_sets": worst[2],
                 "mean_coverage": f"{coverage.mean():.4f}",
                 "worlds_below_92": int(np.count_nonzero(coverage < 0.92)),
                 "worlds": coverage.size,
-                "mean_width": f"{np.mean([value[1] for value in values]):.4f}",
+                "mean_width": f"{np.mean([value[1] for value in own]):.4f}",
             }
         )
-    rows.sort(key=lambda row: float(str(row["worst_coverage"])))
-    write_rows("audit_measures", rows)
-    for row in rows[:10]:
-        print(row)
+    return sorted(rows, key=lambda row: float(row["worst_coverage"]))
 
 
 if __name__ == "__main__":
-    main()
+    main({"audit_measures": Table(cells=points, measured=lambda cell: measured(*cell), rows=tabled, store=True)})

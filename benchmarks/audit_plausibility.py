@@ -9,17 +9,15 @@ interval, 4.1 standard deviations around each weighted count, with its estimated
 """
 
 import itertools
-import sys
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import RESULTS, write_rows
+from benchmarks.loop import Row, Table, main, share
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.evaluation.measures.audit_plausibility import FAR_COUNT, audit_checks
 from demele.noise.audit import CodedAudit
 from demele.noise.audit_drawing import doubt, draw_audit
@@ -58,14 +56,19 @@ class Cell:
     rare: float = 0.1
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """Unique name."""
-        return tuple(str(getattr(self, field.name)) for field in fields(self))
+    def name(self) -> str:
+        """Unique."""
+        return " ".join(map(str, self.key))
 
     @property
-    def repeats(self) -> int:
-        """Test sets to draw."""
-        return REPEATS[self.design] if self.chosen == AS_DECLARED else ALARM_REPEATS[self.design]
+    def key(self) -> tuple[str, ...]:
+        """What its draws are known by."""
+        return tuple(str(getattr(self, field.name)) for field in fields(self))
+
+
+def repeats_of(cell: Cell) -> int:
+    """Return how many test sets are drawn."""
+    return (REPEATS if cell.chosen == AS_DECLARED else ALARM_REPEATS)[cell.design]
 
 
 def cells() -> list[Cell]:
@@ -171,11 +174,10 @@ def plain_alarm(data: Labelled, audit: CodedAudit) -> bool:
     return bool((distance > FAR_COUNT).any())
 
 
-def measured(cell: Cell, *, repeats: int | None = None) -> dict[str, int]:
+def measured(cell: Cell, repeats: int) -> dict[str, int]:
     """Count alarms of any check, of each, and of the plain normal interval."""
-    total = cell.repeats if repeats is None else repeats
-    counts: dict[str, int] = {"test_sets": total, "alarms": 0, "plain": 0}
-    for repeat in range(total):
+    counts: dict[str, int] = {"test_sets": repeats, "alarms": 0, "plain": 0}
+    for repeat in range(repeats):
         rng = rng_for(0, "audit_plausibility", *cell.key, repeat)
         data, truth = test_set(cell, rng)
         audit = audit_of(cell, data, truth, rng, repeat)
@@ -188,45 +190,25 @@ def measured(cell: Cell, *, repeats: int | None = None) -> dict[str, int]:
     return counts
 
 
-def main() -> None:
-    """Simulate what the store does not hold yet, and write the table: the worst false alarms first."""
-    everything = cells()
-    path = RESULTS / "audit_plausibility.jsonl"
+def rows_of(found: list[tuple[Cell, dict[str, int]]]) -> list[Row]:
+    """Return a row for each cell: the worst false alarms first."""
     rows = []
-    with Store(path, {"what": "audit plausibility"}) as store:
-        for done, cell in enumerate(everything, 1):
-            if cell.key not in store:
-                store.append([(cell.key, dict(measured(cell)))])
-            counts = store[cell.key]
-            share = counts["alarms"] / counts["test_sets"]
-            rows.append(
-                {
-                    **asdict(cell),
-                    "test_sets": counts["test_sets"],
-                    "alarms": f"{share:.4f}",
-                    "standard_error": f"{np.sqrt(share * (1 - share) / counts['test_sets']):.4f}",
-                    **{
-                        name: f"{counts.get(name, 0) / counts['test_sets']:.4f}"
-                        for name in ("disagreements", "contradicted", "class", "place", "weights")
-                    },
-                    "plain_normal_interval": ""
-                    if cell.design == "uniform"
-                    else f"{counts['plain'] / counts['test_sets']:.4f}",
-                }
-            )
-            print(f"\r{done} of {len(everything)} cells", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    false = [row for row in rows if row["chosen"] == AS_DECLARED]
-    false.sort(key=lambda row: (row["design"], -float(str(row["alarms"]))))
-    write_rows("audit_plausibility", [*false, *(row for row in rows if row["chosen"] != AS_DECLARED)])
-    for design in REPEATS:
-        found = [row for row in false if row["design"] == design]
-        sets, alarms = (
-            sum(int(str(row["test_sets"])) for row in found),
-            sum(float(str(row["alarms"])) * int(str(row["test_sets"])) for row in found),
+    for cell, counts in found:
+        sets = counts["test_sets"]
+        row = {**asdict(cell), "test_sets": sets}
+        row["alarms"], row["standard_error"] = share(counts["alarms"] / sets, sets)
+        for name in ("disagreements", "contradicted", "class", "place", "weights"):
+            row[name] = f"{counts.get(name, 0) / sets:.4f}"
+        rows.append(
+            {**row, "plain_normal_interval": "" if cell.design == "uniform" else f"{counts['plain'] / sets:.4f}"}
         )
-        print(f"{design}: {alarms:.0f} false alarms in {sets} test sets; worst cell {found[0]}")
+    return sorted(rows, key=lambda row: (row["chosen"] != AS_DECLARED, *_place(row)))
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return (row["design"], -float(row["alarms"])) if row["chosen"] == AS_DECLARED else ()
 
 
 if __name__ == "__main__":
-    main()
+    table = Table(cells=cells, measured=measured, repeats=repeats_of, rows=rows_of, store=True)
+    main({"audit_plausibility": table})

@@ -1,6 +1,6 @@
 """How often bounds of the number of wrong labels fail: binomial probabilities of what an audit meets, no simulation.
 
-Run alone: ``python -m benchmarks.audit_scan`` (seconds); writes results/audit_scan.csv. Of m wrong labels, all against
+``python -m benchmarks.audit_scan`` (seconds); writes results/audit_scan.csv. Of m wrong labels, all against
 the established classifier and each drawn with probability p, an audit meets x, which is binomial. A bound fails if it
 is below m: the verdict is then for a candidate that is not better. The largest probability of that, over m from 1 to
 400, is given in percent for each bound, at an error of 2.5%; ``worst`` is over p = 0.01, 0.02, ..., 0.99.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.rare_sums import Guard, SampledSum, upper_bound
 
@@ -78,17 +78,15 @@ def worst_error(bound: Bound, p: float, tail: float, *, most: int = MOST) -> flo
     return float(binom.cdf(fails - 1, m, p).max())
 
 
-def main() -> None:
-    """Scan all bounds."""
-    rows = [
-        {"bound": name, **{f"p={p:g}": f"{100 * worst_error(bound, p, TAIL):.2f}" for p in CHANCES}}
-        | {"worst": f"{100 * max(worst_error(bound, p / 100, TAIL) for p in range(1, 100)):.2f}"}
-        for name, bound in BOUNDS.items()
-    ]
-    for row in rows:
-        print(row)
-    write_rows("audit_scan", rows)
+def scanned(name: str) -> dict[str, object]:
+    """Scan a bound."""
+
+    def percent(p: float) -> float:
+        return 100 * worst_error(BOUNDS[name], p, TAIL)
+
+    row: dict[str, object] = {"bound": name, **{f"p={p:g}": f"{percent(p):.2f}" for p in CHANCES}}
+    return {**row, "worst": f"{max(percent(p / 100) for p in range(1, 100)):.2f}"}
 
 
 if __name__ == "__main__":
-    main()
+    main({"audit_scan": Table(cells=list(BOUNDS), measured=scanned)})

@@ -8,20 +8,16 @@ The other packages are no dependencies of demele; best in an environment of its 
 Writes ``benchmarks/results/beside.csv``. One thread; the least of three runs; both sides in one process, by turns.
 """
 
-import os
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+import numpy as np
 
-import warnings  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from importlib.metadata import version  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from benchmarks.cases import cpu_seconds, write_rows  # noqa: E402
-from demele import data, evaluation, labels  # noqa: E402
+from benchmarks.cases import cpu_seconds
+from benchmarks.loop import Table, main
+from demele import data, evaluation, labels
 
 N, CLASSES = 12_000, 10
 #: Models of the ranking.
@@ -165,7 +161,6 @@ def estimate_from_an_audit() -> dict[str, object]:
     return _row("accuracy from 300 expert labels", f"{N:,} rows", "ppi-python", ours, theirs, told)
 
 
-PACKAGES = {"statsmodels": "statsmodels", "cleanlab": "cleanlab", "crowd-kit": "crowd-kit", "ppi-python": "ppi-python"}
 QUESTIONS: tuple[Callable[[], dict[str, object]], ...] = (
     mcnemar_of_a_pair,
     mcnemar_of_all_pairs,
@@ -183,7 +178,7 @@ def _row(
     return {
         "question": question,
         "size": size,
-        "package": f"{package} {version(PACKAGES[package])}",
+        "package": f"{package} {version(package)}",
         "demele, CPU ms": f"{1000 * mine:.3g}",
         "package, CPU ms": f"{1000 * other:.3g}",
         "package / demele": f"{other / mine:.2g}",
@@ -195,16 +190,6 @@ def _gap(ours: Any, theirs: Any) -> str:
     return f"largest difference {float(np.max(np.abs(np.asarray(ours) - np.asarray(theirs)))):.1e}"
 
 
-def main() -> None:
-    """Ask every question, print the rows and write them."""
-    rows = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for question in QUESTIONS:
-            rows.append(question())
-            print(rows[-1], flush=True)
-    write_rows("beside", rows)
-
-
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    main({"beside": Table(cells=QUESTIONS, measured=lambda question: question())})

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from demele.core.outputs import write_whole
 
-__all__ = ["RESULTS", "cpu_seconds", "levels", "machine", "mixing", "peak_mib", "redundant", "write_rows"]
-
 RESULTS = Path(__file__).parent / "results"
 Array = NDArray[np.float64]
 
@@ -41,14 +39,24 @@ def levels(factors: Array, bins: int = 10) -> NDArray[np.intp]:
     return (factors * bins).astype(np.intp)
 
 
-def cpu_seconds(function: Callable[[], object], runs: int = 3) -> float:
-    """Least CPU seconds (user and system, this process) over some runs."""
+def cpu_seconds(
+    function: Callable[[], object], runs: int = 3, *, clock: Callable[[], float] = time.process_time
+) -> float:
+    """Least CPU seconds (user and system, this process) over some runs, or least seconds of another clock."""
     best = float("inf")
     for _ in range(runs):
-        started = time.process_time()
+        started = clock()
         function()
-        best = min(best, time.process_time() - started)
+        best = min(best, clock() - started)
     return best
+
+
+def sources(part: str) -> Path:
+    """Return the folder of published labels, which the environment variable DEMELE_LABEL_SOURCES names."""
+    folder = os.environ.get("DEMELE_LABEL_SOURCES", "")
+    if not Path(folder, part).is_dir():
+        raise SystemExit(f"DEMELE_LABEL_SOURCES: expected a folder with {part}, got {folder!r}")
+    return Path(folder)
 
 
 def peak_mib() -> float:
@@ -78,17 +86,16 @@ def machine() -> dict[str, str]:
 
 def write_rows(name: str, rows: Sequence[Mapping[str, object]]) -> Path:
     """Write rows to results/NAME.csv, with the machine in results/machine.csv."""
-    RESULTS.mkdir(exist_ok=True)
     for path, content in ((RESULTS / f"{name}.csv", rows), (RESULTS / "machine.csv", [machine()])):
         write_whole(path, csv_text(content))
     return RESULTS / f"{name}.csv"
 
 
-def csv_text(rows: Sequence[Mapping[str, object]], fields: Sequence[str] | None = None, *, head: bool = True) -> str:
-    """Return rows as CSV, with a line of names above them unless they are added to others."""
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as CSV, with a line of names above them; what a row lacks of the columns of others is empty."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(fields or rows[0]), lineterminator="\n")
-    if head:
-        writer.writeheader()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
+    writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

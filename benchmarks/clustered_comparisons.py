@@ -5,18 +5,17 @@ Test sets of 2000 rows in groups of 1 to 20, or of sizes that differ; two classi
 identical; what two rows have in common is then ``likeness``). Labels are right, wrong at random on rows or on whole
 groups, or wrong where that favours the candidate. Every claim is an error.
 
-    python -m benchmarks.clustered_comparisons [JOBS]    runs all cells, or goes on where it stopped
-    python -m benchmarks.clustered_comparisons summary   writes results/clustered_comparisons.csv
+    python -m benchmarks.clustered_comparisons   goes on where it stopped; writes results/clustered_comparisons.csv
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
-from benchmarks.stored_cells import stored_cells
+from benchmarks.loop import Row, Table, main, repeated, share
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_claims import Claim
@@ -210,53 +209,49 @@ def asked(cell: Cell, rng: np.random.Generator, seed: int) -> dict[str, Any]:
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
-def measured(cell: Cell) -> dict[str, Any]:
+def measured(cell: Cell, repeats: int) -> dict[str, Any]:
     """Repeat a cell."""
     # Nobody reads the p-value here, and it takes a third of the time.
     Claim.p_value = lambda self, excess: np.full(excess.shape, np.nan)  # type: ignore[method-assign]
-    rows = [asked(cell, rng_for(0, "clustered", cell.name, repeat), repeat) for repeat in range(cell.repeats)]
-    found = {name: None if rows[0][name] is None else float(np.mean([row[name] for row in rows])) for name in rows[0]}
-    return {**found, "repeats": cell.repeats}
+
+    def once(cell: Cell, repeat: int) -> dict[str, Any]:
+        return asked(cell, rng_for(0, "clustered", cell.name, repeat), repeat)
+
+    found = {
+        name: None if np.isnan(own[0]) else float(own.mean()) for name, own in repeated(once, cell, repeats).items()
+    }
+    return {**found, "repeats": repeats}
 
 
-def main() -> None:
-    """Measure what the store does not hold yet, with progress on stderr."""
-    everything = {cell.name: cell for cell in cells()}
-    summary(stored_cells("clustered_comparisons", "clustered comparisons", everything, measured), everything)
-
-
-def summary(records: dict[str, dict[str, Any]], everything: dict[str, Cell]) -> None:
-    """Write the table: one-sided errors (of both sides, unless the labels favour one), or what is found; coverage."""
-    rows: list[dict[str, object]] = []
-    for name, record in records.items():
-        cell = everything[name]
+def rows_of(found: list[tuple[Cell, dict[str, Any]]]) -> Iterator[Row]:
+    """Yield one-sided errors (of both sides, unless the labels favour one), or what is found; coverage."""
+    for cell, record in found:
         repeats, one_sided = record["repeats"], cell.noise == "worst" or cell.lead > 0
         claims = record["candidate"] if one_sided else (record["candidate"] + record["established"]) / 2
         trials = repeats if one_sided else 2 * repeats
         low, high = exact_interval(round(claims * trials), trials, level=0.95)
+        percent, error = share(claims, trials, percent=True)
         own = record["own_covers"]
-        rows.append(
-            {
-                "method": cell.method,
-                "groups": cell.groups,
-                "rows_per_group": f"{cell.size}{' on average' if cell.unequal else ''}",
-                "likeness": f"{cell.likeness:g}",
-                "labels": cell.noise,
-                "accuracy": f"{cell.accuracy:g}",
-                "lead": f"{cell.lead:g}",
-                "groups_given": "yes" if cell.used else "no",
-                "claims_percent": f"{100 * claims:.2f}",
-                "standard_error": f"{100 * np.sqrt(claims * (1 - claims) / trials):.2f}",
-                "low": f"{100 * float(low):.2f}",
-                "high": f"{100 * float(high):.2f}",
-                "coverage_percent": f"{100 * record['covers']:.1f}",
-                "width_points": f"{100 * record['width']:.1f}",
-                "accuracy_coverage_percent": "" if own is None else f"{100 * own:.1f}",
-                "test_sets": repeats,
-            }
-        )
-    write_rows("clustered_comparisons", rows)
+        yield {
+            "method": cell.method,
+            "groups": cell.groups,
+            "rows_per_group": f"{cell.size}{' on average' if cell.unequal else ''}",
+            "likeness": f"{cell.likeness:g}",
+            "labels": cell.noise,
+            "accuracy": f"{cell.accuracy:g}",
+            "lead": f"{cell.lead:g}",
+            "groups_given": "yes" if cell.used else "no",
+            "claims_percent": percent,
+            "standard_error": error,
+            "low": f"{100 * float(low):.2f}",
+            "high": f"{100 * float(high):.2f}",
+            "coverage_percent": f"{100 * record['covers']:.1f}",
+            "width_points": f"{100 * record['width']:.1f}",
+            "accuracy_coverage_percent": "" if own is None else f"{100 * own:.1f}",
+            "test_sets": repeats,
+        }
 
 
 if __name__ == "__main__":
-    main()
+    table = Table(cells=cells, measured=measured, repeats=lambda cell: cell.repeats, rows=rows_of, store=True, jobs=2)
+    main({"clustered_comparisons": table})

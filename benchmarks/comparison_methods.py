@@ -7,59 +7,36 @@ results/comparison_methods.csv (a row per data set, kind of noise, measure, rate
 results/comparison_methods_time.csv. About five minutes on two cores.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from time import perf_counter
+from typing import Any
 
-import pandas as pd
-
+from benchmarks.loop import Row, Table, main
 from demele import bench
-from demele.core.outputs import write_whole
 from demele.data import label_set, label_set_names
 
-RESULTS = Path(__file__).parent / "results"
 COLUMNS = (
     *("data", "noise_kind", "measure", "noise", "rate", "method", "type_1", "type_1_se", "type_2", "type_2_se"),
     *("agreement", "agreement_se", "n_type_1", "n_kept", "n_type_2", "n_taken", "reversed", "labels_asked"),
 )
+CELLS = [
+    ("digits", ""),
+    *((name, noise) for name in label_set_names() if name.startswith("geirhos") for noise in ("feature", "uniform")),
+]
 
 
-def main(report: Path | None = None) -> None:
-    """Run all, and write what was found."""
-    times = []
+def measured(cell: tuple[str, str]) -> dict[str, Any]:
+    """Run one experiment, training included."""
+    name, noise = cell
     started = perf_counter()
-    found = bench.noise_experiment(n_jobs=2, progress=True)
-    times.append(_time("digits, training included", found, started))
-    if report is not None:
-        found.to_html(report)
-    frames = [_rows("digits", found)]
-    for name in label_set_names():
-        if not name.startswith("geirhos"):
-            continue
+    if noise:
         decisions = label_set(name)
-        for noise in ("feature", "uniform"):
-            started = perf_counter()
-            one = bench.compare_methods(decisions.predictions, decisions.labels, noise=noise, n_jobs=2)
-            times.append(_time(f"{name}, {noise} noise", one, started))
-            frames.append(_rows(name, one))
-    rows = pd.concat(frames)[list(COLUMNS)]
-    for name, frame in (("comparison_methods", rows.round(4)), ("comparison_methods_time", pd.DataFrame(times))):
-        write_whole(RESULTS / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
-    print(pd.DataFrame(times).to_string(index=False))
-
-
-def _rows(name: str, found: bench.MethodComparison) -> pd.DataFrame:
-    return found.to_frame().assign(data=name, noise_kind=found.noise)
-
-
-def _time(what: str, found: bench.MethodComparison, started: float) -> dict[str, object]:
+        found = bench.compare_methods(decisions.predictions, decisions.labels, noise=noise, n_jobs=2)
+    else:
+        found = bench.noise_experiment(n_jobs=2, progress=True)
     m = len(found.names)
-    return {
-        "run": what,
+    time = {
+        "run": f"{name}, {noise} noise" if noise else "digits, training included",
         "instances": found.n,
         "ordered_pairs": m * (m - 1),
         "methods": len(found.methods),
@@ -67,7 +44,22 @@ def _time(what: str, found: bench.MethodComparison, started: float) -> dict[str,
         "measures": len(found.measures),
         "seconds": round(perf_counter() - started, 1),
     }
+    return {"time": time, "rows": table_of(found, name)}
+
+
+def table_of(found: bench.MethodComparison, name: str) -> list[Row]:
+    """Return the columns of the file, without what there is no number for."""
+    frame = found.to_frame().assign(data=name, noise_kind=found.noise)[list(COLUMNS)].round(4)
+    return [{str(key): "" if one != one else one for key, one in row.items()} for row in frame.to_dict("records")]
+
+
+def rows_of(found: list[tuple[tuple[str, str], dict[str, Any]]]) -> dict[str, Iterator[Row]]:
+    """Return both tables."""
+    return {
+        "comparison_methods": (row for _, one in found for row in one["rows"]),
+        "comparison_methods_time": (one["time"] for _, one in found),
+    }
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main({"comparison_methods": Table(cells=CELLS, measured=measured, rows=rows_of)})

@@ -1,30 +1,26 @@
 """How often each comparison errs on simulated test sets, against the comparison on true labels.
 
-Run alone: ``python -m benchmarks.comparison_power`` (about an hour on one core; it goes on where it stopped). Writes
+``python -m benchmarks.comparison_power`` (about an hour on one core; it goes on where it stopped). Writes
 results/comparison_power.csv: per world, noise rate and method, type I and II errors and agreement in percent over all
 9 900 ordered pairs of 100 classifiers. ``audit NAME LABELS`` is the audited comparison: all pairs share one audit; a
 claim errs in 0.1% at most. ``python -m benchmarks.comparison_power level`` measures how often the audited comparison's
 bounds fail, and writes results/audited_level.csv.
 """
 
-import csv
 import os
-import sys
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import csv_text
+from benchmarks.loop import Row, Table, main
 from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.labelled import Indices
-from demele.core.outputs import write_whole
 from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Flags
@@ -32,7 +28,6 @@ from demele.labels import estimate_transition, simulated_cleaning
 from demele.noise.audit import CodedAudit
 from demele.noise.audit_drawing import doubt, draw_audit
 
-RESULTS = Path(__file__).parent / "results"
 SEEDS = range(4)
 NOISE_RATES = (0.05, 0.01, 0.02, 0.10, 0.20)
 AUDIT_SIZES = (250, 500, 1000)
@@ -49,33 +44,25 @@ DESIGNS = {
 }
 
 
-def main() -> None:
-    """Decide all pairs of every world by every method, and append what is not there yet."""
-    path = RESULTS / "comparison_power.csv"
-    done = _done(path)
-    for rate in NOISE_RATES:
-        for seed in SEEDS:
-            test_set = world(seed)
-            truth = reference(test_set)
-            labels = noisy_labels(test_set, rate)
-            for name, decide in _methods(test_set, labels, rate):
-                if (str(seed), f"{rate:g}", name) in done:
-                    continue
-                start = perf_counter()
-                chosen, used = decide()
-                found = rates(chosen, truth)
-                row = {
-                    "world": seed,
-                    "noise": f"{rate:g}",
-                    "method": name,
-                    "type_1": f"{found.type_1:.3f}",
-                    "type_2": f"{found.type_2:.2f}",
-                    "agreement": f"{found.agreement:.2f}",
-                    "labels": used,
-                    "seconds": f"{perf_counter() - start:.1f}",
-                }
-                _append(path, row)
-                print(row, flush=True)
+def decided(cell: tuple[float, int]) -> Iterator[Row]:
+    """Decide all pairs of a world by every method."""
+    rate, seed = cell
+    test_set = world(seed)
+    truth, labels = reference(test_set), noisy_labels(test_set, rate)
+    for name, decide in _methods(test_set, labels, rate):
+        start = perf_counter()
+        chosen, used = decide()
+        found = rates(chosen, truth)
+        yield {
+            "world": seed,
+            "noise": f"{rate:g}",
+            "method": name,
+            "type_1": f"{found.type_1:.3f}",
+            "type_2": f"{found.type_2:.2f}",
+            "agreement": f"{found.agreement:.2f}",
+            "labels": used,
+            "seconds": f"{perf_counter() - start:.1f}",
+        }
 
 
 def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[str, Callable[[], tuple[Flags, str]]]]:
@@ -169,30 +156,14 @@ LEVEL_SIZES = ((2000, 100), (2000, 500), (500, 25), (10_000, 500))
 TAILS = (0.025, 0.001)
 
 
-def levels(repeats: int = 100) -> None:
+def missed(cell: tuple[int, int, str, Kind, float], repeats: int) -> Row:
     """Count how often the lower bound of a difference exceeds it: each claim at a threshold that it just misses."""
-    path = RESULTS / "audited_level.csv"
-    done = _done(path)
-    for n, size in LEVEL_SIZES:
-        for design in ("uniform", "entropy", "squared entropy"):
-            for kind in LEVEL_KINDS:
-                for rate in LEVEL_RATES:
-                    if (str(n), str(size), design, kind, f"{rate:g}") in done:
-                        continue
-                    # An attack makes one bound at a time.
-                    often = 10 * repeats if kind == "adversarial" else repeats
-                    missed = bound_failures(n, size, design, kind, rate, repeats=often)
-                    row: dict[str, object] = {
-                        "n": n,
-                        "labels": size,
-                        "design": design,
-                        "kind": kind,
-                        "noise": f"{rate:g}",
-                        "bounds": missed[TAILS[0]].size,
-                    }
-                    row |= {f"missed_at_{tail:g}": f"{missed[tail].mean():.5f}" for tail in TAILS}
-                    _append(path, row)
-                    print(row, flush=True)
+    n, size, design, kind, rate = cell
+    # An attack makes one bound at a time.
+    found = bound_failures(*cell, repeats=10 * repeats if kind == "adversarial" else repeats)
+    row: Row = {"n": n, "labels": size, "design": design, "kind": kind, "noise": f"{rate:g}"}
+    row["bounds"] = found[TAILS[0]].size
+    return row | {f"missed_at_{tail:g}": f"{found[tail].mean():.5f}" for tail in TAILS}
 
 
 def bound_failures(
@@ -227,21 +198,19 @@ def bound_failures(
     return {tail: np.concatenate(flags) for tail, flags in missed.items()}
 
 
-def _done(path: Path) -> set[tuple[str, ...]]:
-    """First columns of the rows that are there: what need not be run again."""
-    if not path.exists():
-        return set()
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    keys = 3 if "world" in (rows[0] if rows else {}) else 5
-    return {tuple(row.values())[:keys] for row in rows}
-
-
-def _append(path: Path, row: dict[str, object]) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    held = path.read_text(encoding="utf-8") if path.exists() else ""
-    write_whole(path, held + csv_text([row], head=not held))
-
+WORLDS = [(rate, seed) for rate in NOISE_RATES for seed in SEEDS]
+LEVELS = [
+    (n, size, design, kind, rate)
+    for n, size in LEVEL_SIZES
+    for design in ("uniform", "entropy", "squared entropy")
+    for kind in LEVEL_KINDS
+    for rate in LEVEL_RATES
+]
 
 if __name__ == "__main__":
-    levels() if sys.argv[1:] == ["level"] else main()
+    main(
+        {
+            "comparison_power": Table(cells=WORLDS, measured=decided, store=True),
+            "audited_level": Table(cells=LEVELS, measured=missed, repeats=100, store=True),
+        }
+    )

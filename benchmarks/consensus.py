@@ -8,16 +8,12 @@ supposes. Classes are equally frequent, or fall: K, K - 1, ..., 1 parts. A tie c
 and ``below by 3`` are over the crowds: the worst one, and how many where the blend is 3 points or more below.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele.core.seeds import rng_for
 from demele.labels import Annotations, Consensus, consensus
 
@@ -64,10 +60,11 @@ def right(found: Consensus, truth: Ints) -> float:
     return float(100 * (tied[np.arange(ITEMS), truth] / tied.sum(axis=1)).mean())
 
 
-def row(world: tuple[int, int, int, float], shares: str) -> dict[str, object]:
+def row(cell: tuple[tuple[int, int, int, float], str], crowds: int) -> dict[str, object]:
     """Measure one world."""
-    found = np.empty((CROWDS, len(METHODS)))
-    for repetition in range(CROWDS):
+    world, shares = cell
+    found = np.empty((crowds, len(METHODS)))
+    for repetition in range(crowds):
         table, truth = crowd(world, shares, repetition)
         for place, method in enumerate(METHODS):
             chosen: Any = method
@@ -79,24 +76,16 @@ def row(world: tuple[int, int, int, float], shares: str) -> dict[str, object]:
         "answers per annotator": world[2],
         "accuracy": world[3],
         "class shares": shares,
-        "crowds": CROWDS,
+        "crowds": crowds,
         **{name: f"{value:.1f}" for name, value in zip(METHODS, found.mean(axis=0), strict=True)},
         "blend - majority": f"{gain.mean():.2f}",
-        "standard error": f"{gain.std(ddof=1) / CROWDS**0.5:.2f}",
+        "standard error": f"{gain.std(ddof=1) / crowds**0.5:.2f}",
         "least": f"{gain.min():.1f}",
         "below by 3": int(np.count_nonzero(gain <= -3)),
     }
 
 
-def main() -> None:
-    """Measure all worlds."""
-    rows = []
-    for world in WORLDS:
-        for shares in ("equal", "falling"):
-            rows.append(row(world, shares))
-            print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
-    write_rows("consensus", rows)
-
+CELLS = [(world, shares) for world in WORLDS for shares in ("equal", "falling")]
 
 if __name__ == "__main__":
-    main()
+    main({"consensus": Table(cells=CELLS, measured=row, repeats=CROWDS)})

@@ -1,17 +1,12 @@
 """Cleaning by entropy: wrong labels found with the fixed threshold 0.3, and with the default, read off the data.
 
-``python -m benchmarks.entropy_threshold --data FOLDER`` (seconds, one core); writes results/entropy_threshold.csv.
-FOLDER, or the environment variable DEMELE_LABEL_SOURCES, holds ``label_errors/*.npz``, with probabilities of published
+``python -m benchmarks.entropy_threshold`` (seconds, one core); writes results/entropy_threshold.csv. The folder that
+the environment variable DEMELE_LABEL_SOURCES names holds ``label_errors/*.npz``, with probabilities of published
 models; their wrong labels are those that reviewers found, so that precision is a lower limit. ``mmlu_redux`` and
 ``geirhos`` are bundled: shares of the votes of their models as probabilities. Digits: logistic regression, out of fold,
 trained on the wrong labels too.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from benchmarks.cases import write_rows
+from benchmarks.cases import sources
+from benchmarks.loop import Table, main
 from demele.data import label_set
 from demele.labels import add_feature_noise, add_uniform_noise, artificial_annotators, clean
 
@@ -86,19 +82,11 @@ def row(case: Case) -> dict[str, object]:
     return told
 
 
-def main() -> None:
-    """Clean every set."""
-    parser = argparse.ArgumentParser(description="Thresholds of cleaning by entropy.")
-    parser.add_argument("--data", type=Path, default=os.environ.get("DEMELE_LABEL_SOURCES"), metavar="FOLDER")
-    folder = parser.parse_args().data
-    if folder is None or not (Path(folder) / "label_errors").is_dir():
-        raise SystemExit(f"--data (or DEMELE_LABEL_SOURCES): expected a folder with label_errors, got {folder}")
-    rows = []
-    for case in (*reviewed(Path(folder)), *voted(), *trained()):
-        rows.append(row(case))
-        print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
-    write_rows("entropy_threshold", rows)
+def cleaned(kind: str) -> list[dict[str, object]]:
+    """Clean every set of a kind."""
+    made = {"voted": voted, "trained": trained}
+    return [row(case) for case in (made[kind]() if kind in made else reviewed(sources("label_errors")))]
 
 
 if __name__ == "__main__":
-    main()
+    main({"entropy_threshold": Table(cells=("reviewed", "voted", "trained"), measured=cleaned)})

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main, share
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
@@ -86,27 +86,24 @@ def taken(cell: Cell, *, aware: bool, repeats: int) -> float:
     return claims / repeats
 
 
-def main() -> None:
-    """Simulate every cell."""
-    rows: list[dict[str, object]] = []
-    for cell in CELLS:
-        share, unaware = (
-            taken(cell, aware=True, repeats=REPEATS),
-            taken(cell, aware=False, repeats=UNAWARE_REPEATS),
-        )
-        rows.append(
-            {
-                **asdict(cell),
-                "type_1": f"{share:.4f}",
-                "standard_error": f"{np.sqrt(share * (1 - share) / REPEATS):.4f}",
-                "test_sets": REPEATS,
-                "type_1_without_expert_error": f"{unaware:.4f}",
-                "test_sets_without": UNAWARE_REPEATS,
-            }
-        )
-        print(rows[-1], flush=True)
-    write_rows("expert_error", sorted(rows, key=lambda row: -float(str(row["type_1"]))))
+def errors(cell: Cell, repeats: int) -> Row:
+    """Simulate a cell, knowing of the expert's errors and not."""
+    fewer = min(repeats, UNAWARE_REPEATS)
+    found, unaware = taken(cell, aware=True, repeats=repeats), taken(cell, aware=False, repeats=fewer)
+    row: Row = asdict(cell)
+    row["type_1"], row["standard_error"] = share(found, repeats)
+    return {
+        **row,
+        "test_sets": repeats,
+        "type_1_without_expert_error": f"{unaware:.4f}",
+        "test_sets_without": fewer,
+    }
+
+
+def worst_first(found: list[tuple[Cell, Row]]) -> list[Row]:
+    """Return the rows by how often the candidate is taken."""
+    return sorted((row for _, row in found), key=lambda row: -float(row["type_1"]))
 
 
 if __name__ == "__main__":
-    main()
+    main({"expert_error": Table(cells=CELLS, measured=errors, repeats=REPEATS, rows=worst_first)})

@@ -1,6 +1,6 @@
 """Scores corrected for noisy factors, in worlds where the truth is known: bias, RMSE, coverage; and the check.
 
-python -m benchmarks.factor_noise 1     writes results/factor_noise.jsonl and .csv; the number is of processes
+python -m benchmarks.factor_noise     goes on where it stopped; writes factor_noise.csv into results
 
 Explicitness, whose classifiers stay trained on the annotations as given, is compared in each simulation with the areas
 of the same classifiers on the same unseen rows by their true values: its bias is the mean difference from these.
@@ -10,14 +10,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 import demele
-from benchmarks.cases import write_rows
-from benchmarks.stored_cells import stored_cells
+from benchmarks.loop import Table, main
 from demele.core.inputs import read_pair
 from demele.core.results import Score
 from demele.core.seeds import rng_for
@@ -174,14 +173,14 @@ def truth(world: str, codes: Kind) -> dict[str, float]:
     }
 
 
-def measured(cell: Cell) -> dict[str, Any]:
+def measured(cell: Cell, simulations: int) -> list[dict[str, object]]:
     """Return the rows of one cell: one for each estimate and metric."""
     warnings.simplefilter("ignore")
     if cell.measures == "explicitness":
-        return {"rows": of_explicitness(cell)}
+        return of_explicitness(cell, simulations)
     known = truth(cell.world, cell.codes)
     found: dict[str, list[list[float]]] = {}
-    for index in range(cell.simulations):
+    for index in range(simulations):
         rng = rng_for(WORLDS[cell.world].seed, "simulation", cell.drawn, index)
         codes, true = drawn(WORLDS[cell.world], cell.codes, ROWS, rng)
         source = source_of(codes, annotated(cell, codes, true, rng))
@@ -191,7 +190,7 @@ def measured(cell: Cell) -> dict[str, Any]:
         for what, case in cases(cell, source, true, index).items():
             for work in own:
                 keep(found, what, case, work)
-    return {"rows": [summary(cell, key, known, values) for key, values in found.items()]}
+    return [summary(cell, key, known, values) for key, values in found.items()]
 
 
 def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Case]:
@@ -246,13 +245,13 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
 # Explicitness -----------------------------------------------------------------------------------------------------
 
 
-def of_explicitness(cell: Cell) -> list[dict[str, object]]:
+def of_explicitness(cell: Cell, simulations: int) -> list[dict[str, object]]:
     """Return the rows of Explicitness as given and corrected by a known transition."""
     names = [f"v{i + 1}" for i in range(FACTORS)]
     known = transitions_of(cell, names)
     found: dict[str, list[list[float]]] = {"as given|explicitness": [], "transition, T known|explicitness": []}
     truths = []
-    for index in range(cell.simulations):
+    for index in range(simulations):
         rng = rng_for(WORLDS[cell.world].seed, "simulation", cell.drawn, index)
         codes, true = drawn(WORLDS[cell.world], cell.codes, ROWS, rng)
         given = annotated(cell, codes, true, rng)
@@ -332,14 +331,5 @@ def summary(cell: Cell, key: str, known: Mapping[str, float], values: list[list[
     return row
 
 
-def main() -> None:
-    """Measure the cells that are not there yet, and write all rows."""
-    what = f"{SIMULATIONS} simulations of {ROWS} rows, {RESAMPLES} resamples"
-    by_name = {cell.name: cell for cell in CELLS}
-    found = stored_cells("factor_noise", what, by_name, measured)
-    rows = [row for record in found.values() for row in record["rows"]]
-    print(write_rows("factor_noise", rows))
-
-
 if __name__ == "__main__":
-    main()
+    main({"factor_noise": Table(cells=CELLS, measured=measured, repeats=lambda cell: cell.simulations, store=True)})

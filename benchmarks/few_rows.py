@@ -1,27 +1,26 @@
 """On few rows: what chance gives, how fast it is known, and what corrected scores and the gate make of it.
 
-python -m benchmarks.few_rows             writes results/few_rows.csv
-python -m benchmarks.few_rows intervals   writes results/few_rows_intervals.csv
+Writes results/few_rows.csv, and results/few_rows_intervals.csv: ``python -m benchmarks.few_rows intervals``.
 """
 
-import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import demele
-from benchmarks.cases import write_rows
+from benchmarks.cases import cpu_seconds
+from benchmarks.loop import Table, main
 from demele.core.seeds import rng_for
 from demele.estimation.information import expected_information
 
 Array = NDArray[np.float64]
 DRAWS = 20
 CODES, FACTORS, BINS = 10, 8, 10
+SIZES = (50, 100, 200, 500)
 
 
 def tables(n: int, *, even: bool) -> Array:
@@ -45,30 +44,18 @@ def one_by_one(counts: Array) -> Array:
     return np.array([expected_mutual_information(table, int(table.sum())) for table in used])
 
 
-def seconds(call: Callable[[], object]) -> float:
-    """Return the least CPU seconds of five calls."""
-    found = []
-    for _ in range(5):
-        started = time.process_time()
-        call()
-        found.append(time.process_time() - started)
-    return min(found)
-
-
-def expectations() -> Iterator[dict[str, object]]:
+def expectation(even: bool, n: int) -> Iterator[dict[str, object]]:
     """Time the expectation of 80 pairs, and how far it is from scikit-learn's."""
-    for even in (True, False):
-        for n in (200, 1_000, 10_000):
-            counts = tables(n, even=even)
-            fast, slow = seconds(partial(expected_information, counts)), seconds(partial(one_by_one, counts))
-            yield {
-                "what": "expectation of 80 pairs, " + ("equal margins" if even else "Gaussian codes"),
-                "n": n,
-                "seconds": round(fast, 4),
-                "pair_by_pair": round(slow, 4),
-                "times_faster": round(slow / fast, 1),
-                "largest_difference": float(f"{np.abs(expected_information(counts) - one_by_one(counts)).max():.1e}"),
-            }
+    counts = tables(n, even=even)
+    fast, slow = (cpu_seconds(partial(call, counts), 5) for call in (expected_information, one_by_one))
+    yield {
+        "what": "expectation of 80 pairs, " + ("equal margins" if even else "Gaussian codes"),
+        "n": n,
+        "seconds": round(fast, 4),
+        "pair_by_pair": round(slow, 4),
+        "times_faster": round(slow / fast, 1),
+        "largest_difference": float(f"{np.abs(expected_information(counts) - one_by_one(counts)).max():.1e}"),
+    }
 
 
 def represented(kind: str, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
@@ -86,30 +73,34 @@ def represented(kind: str, rng: np.random.Generator, n: int) -> tuple[Array, Arr
     return np.column_stack([own, noise[:, FACTORS:]]), factors
 
 
-def scores() -> Iterator[dict[str, object]]:
+@cache
+def truths(kind: str) -> dict[str, float]:
+    """Return the scores of many rows."""
+    many = represented(kind, rng_for(1, "few-rows", kind), 30_000)
+    return {"mig": demele.mig(*many).value, "modularity": demele.modularity(*many, gate=True).value}
+
+
+def scores(kind: str, n: int) -> Iterator[dict[str, object]]:
     """Compare scores of few rows to those of many."""
-    for kind in ("perfect", "perfect, 6 values", "30 % noise", "mixed", "noise"):
-        many = represented(kind, rng_for(1, "few-rows", kind), 30_000)
-        truth = {"mig": demele.mig(*many).value, "modularity": demele.modularity(*many, gate=True).value}
-        for n in (50, 100, 200, 500):
-            drawn = [represented(kind, rng_for(2, "few-rows", kind, n, draw), n) for draw in range(DRAWS)]
-            gated = [demele.modularity(*one, gate=True) for one in drawn]
-            found = {
-                "mig, plug-in": ("mig", [demele.mig(*one).value for one in drawn]),
-                "mig, Miller-Madow": ("mig", [demele.mig(*one, correction="miller-madow").value for one in drawn]),
-                "mig, adjusted": ("mig", [demele.mig(*one, correction="adjusted").value for one in drawn]),
-                "modularity, plug-in": ("modularity", [demele.modularity(*one).value for one in drawn]),
-                "modularity, gate": ("modularity", [score.value for score in gated]),
-            }
-            for what, (metric, values) in found.items():
-                defined = [value for value in values if value == value]
-                mean = float(np.mean(defined)) if defined else float("nan")
-                row: dict[str, object] = {"what": what, "codes": kind, "n": n, "mean": round(mean, 4)}
-                row |= {"of_many_rows": round(truth[metric], 4), "bias": round(mean - truth[metric], 4)}
-                row["undefined"] = round(1 - len(defined) / DRAWS, 3)
-                if what == "modularity, gate":
-                    row["share_alive"] = round(float(np.mean([score.details["share_alive"] for score in gated])), 4)
-                yield row
+    truth = truths(kind)
+    drawn = [represented(kind, rng_for(2, "few-rows", kind, n, draw), n) for draw in range(DRAWS)]
+    gated = [demele.modularity(*one, gate=True) for one in drawn]
+    found = {
+        "mig, plug-in": ("mig", [demele.mig(*one).value for one in drawn]),
+        "mig, Miller-Madow": ("mig", [demele.mig(*one, correction="miller-madow").value for one in drawn]),
+        "mig, adjusted": ("mig", [demele.mig(*one, correction="adjusted").value for one in drawn]),
+        "modularity, plug-in": ("modularity", [demele.modularity(*one).value for one in drawn]),
+        "modularity, gate": ("modularity", [score.value for score in gated]),
+    }
+    for what, (metric, values) in found.items():
+        defined = [value for value in values if value == value]
+        mean = float(np.mean(defined)) if defined else float("nan")
+        row: dict[str, object] = {"what": what, "codes": kind, "n": n, "mean": round(mean, 4)}
+        row |= {"of_many_rows": round(truth[metric], 4), "bias": round(mean - truth[metric], 4)}
+        row["undefined"] = round(1 - len(defined) / DRAWS, 3)
+        if what == "modularity, gate":
+            row["share_alive"] = round(float(np.mean([score.details["share_alive"] for score in gated])), 4)
+        yield row
 
 
 def classes(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
@@ -145,20 +136,19 @@ def covered(metrics: tuple[str, ...], n: int, draws: int, seed: int = 3) -> Iter
         }
 
 
-def main() -> None:
-    """Measure all, and write the table."""
-    if sys.argv[1:] == ["intervals"]:
-        gaps = ("mig", "mig_sup", "dcimig", "jemmig", "modularity")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", demele.DemeleWarning)
-            print(write_rows("few_rows_intervals", [row for n in (150, 500, 2000) for row in covered(gaps, n, 200)]))
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
-        rows = [*expectations(), *scores()]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    print(write_rows("few_rows", [{name: row.get(name, "") for name in columns} for row in rows]))
-
+GAPS = ("mig", "mig_sup", "dcimig", "jemmig", "modularity")
+CELLS = [
+    *((expectation, even, n) for even in (True, False) for n in (200, 1_000, 10_000)),
+    *((scores, kind, n) for kind in ("perfect", "perfect, 6 values", "30 % noise", "mixed", "noise") for n in SIZES),
+]
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore", demele.DemeleWarning)
+    main(
+        {
+            "few_rows": Table(cells=CELLS, measured=lambda cell: cell[0](*cell[1:])),
+            "few_rows_intervals": Table(
+                cells=(150, 500, 2000), measured=lambda n, draws: covered(GAPS, n, draws), repeats=200
+            ),
+        }
+    )

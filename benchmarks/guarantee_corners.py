@@ -4,8 +4,8 @@
 leads by the most that is still no claim), and a few wrong labels repeat its errors: on all disagreements alike, or in
 one tenth of their doubt. Every claim is an error. Rows are in the order of their error rates, the worst first.
 
-    python -m benchmarks.guarantee_corners [JOBS]    runs all cells, or goes on where it stopped
-    python -m benchmarks.guarantee_corners summary   writes results/guarantee_corners.csv and audited_power.csv
+    python -m benchmarks.guarantee_corners   goes on where it stopped
+                                             writes results/guarantee_corners.csv and audited_power.csv
 """
 
 from typing import Any
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.audit_worlds import Corner, drawn
-from benchmarks.cases import write_rows
-from benchmarks.stored_cells import stored_cells
+from benchmarks.loop import Row, Table, main, share
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_claims import Claim
 from demele.evaluation.comparison.methods import METHODS
@@ -93,9 +92,8 @@ def leads() -> list[Corner]:
     ]
 
 
-def measured(corner: Corner) -> dict[str, Any]:
+def measured(corner: Corner, repeats: int) -> dict[str, Any]:
     """Count the claims in a corner, with the mean distance between estimate and lower end, in rows."""
-    repeats = REPEATS if corner.gap == 0 else POWER_REPEATS
     claims, distance, leads = 0, 0.0, 0.0
     # Nobody reads the p-value here, and it takes a third of the time.
     Claim.p_value = lambda self, excess: np.full(excess.shape, np.nan)  # type: ignore[method-assign]
@@ -109,35 +107,33 @@ def measured(corner: Corner) -> dict[str, Any]:
     return {"claims": claims, "repeats": repeats, "distance": distance / repeats, "true_gap": leads / repeats}
 
 
-def main() -> None:
-    """Measure what the store does not hold yet, with progress on stderr."""
-    everything = {corner.name: corner for corner in [*leads(), *corners()]}
-    summary(stored_cells("guarantee_corners", "guarantee corners", everything, measured), everything)
-
-
-def summary(records: dict[str, dict[str, Any]], everything: dict[str, Corner]) -> None:
-    """Write the tables: errors, the worst first, and power."""
-    rows: dict[bool, list[dict[str, object]]] = {False: [], True: []}
-    ordered = sorted(records.items(), key=lambda item: -item[1]["claims"] / item[1]["repeats"])
-    for name, record in ordered:
-        share, repeats = record["claims"] / record["repeats"], record["repeats"]
+def rows_of(found: list[tuple[Corner, dict[str, Any]]]) -> dict[str, list[Row]]:
+    """Return the tables: errors, the worst first, and power."""
+    rows: dict[str, list[Row]] = {"guarantee_corners": [], "audited_power": []}
+    for corner, record in sorted(found, key=lambda item: -item[1]["claims"] / item[1]["repeats"]):
+        repeats, power = record["repeats"], corner.gap > 0
         low, high = exact_interval(record["claims"], repeats, level=0.95)
-        power = everything[name].gap > 0
-        rows[power].append(
-            {
-                "cell": name,
-                "power_percent" if power else "error_percent": f"{100 * share:.2f}",
-                "standard_error": f"{100 * np.sqrt(share * (1 - share) / repeats):.2f}",
-                "low": f"{100 * float(low):.2f}",
-                "high": f"{100 * float(high):.2f}",
-                "test_sets": repeats,
-                "mean_distance_rows": f"{record['distance']:.1f}",
-            }
-        )
-    write_rows("guarantee_corners", rows[False])
-    if rows[True]:
-        write_rows("audited_power", rows[True])
+        percent, error = share(record["claims"] / repeats, repeats, percent=True)
+        row = {
+            "cell": corner.name,
+            "power_percent" if power else "error_percent": percent,
+            "standard_error": error,
+            "low": f"{100 * float(low):.2f}",
+            "high": f"{100 * float(high):.2f}",
+            "test_sets": repeats,
+            "mean_distance_rows": f"{record['distance']:.1f}",
+        }
+        rows["audited_power" if power else "guarantee_corners"].append(row)
+    return {file: own for file, own in rows.items() if own}
 
 
 if __name__ == "__main__":
-    main()
+    table = Table(
+        cells=lambda: [*corners(), *leads()],
+        measured=measured,
+        repeats=lambda corner: POWER_REPEATS if corner.gap else REPEATS,
+        rows=rows_of,
+        store=True,
+        jobs=2,
+    )
+    main({"guarantee_corners": table})

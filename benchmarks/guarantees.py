@@ -3,31 +3,25 @@
 In each cell, test sets are drawn on which the candidate is exactly as good as the established classifier in the
 population: every "candidate better" is then an error. Rows: cell, method, claims, test sets, exact lower limit.
 
-    python -m benchmarks.guarantees [JOBS]     runs all cells, or goes on where it stopped
-    python -m benchmarks.guarantees summary    one row per method and noise: writes results/guarantees.csv
+    python -m benchmarks.guarantees   goes on where it stopped; writes results/guarantees.csv
 """
 
 import itertools
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.loop import Row, Table, main
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.core.outputs import write_whole
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.intervals import exact_interval
 from demele.evaluation.question import Question
 from demele.labels import Audit, TransitionMatrix, draw_audit, estimate_transition
-from demele.runtime.work import completed
 
-RESULTS = Path(__file__).parent / "results"
 K = 5
 LEVEL = 0.95
 NAMES = ("established", "candidate")
@@ -146,10 +140,10 @@ def knowledge(cell: Cell, truth: Indices, labels: Indices, seed: int) -> Iterato
             yield f"bounded, counts of {size}", "bounded", {"noise": counts}
 
 
-def measured(cell: Cell) -> dict[str, Any]:
+def measured(cell: Cell, repeats: int) -> dict[str, Any]:
     """Count the errors of every method on the test sets of a cell."""
     claims: dict[str, int] = {}
-    for repeat in range(REPEATS[cell.n]):
+    for repeat in range(repeats):
         rng = rng_for(0, "guarantees", cell.name, repeat)
         truth, models, hard = drawn(cell, rng)
         labels = mislabelled(cell, truth, models, hard, rng)
@@ -165,41 +159,33 @@ def measured(cell: Cell) -> dict[str, Any]:
             asked.append(("audited, 50 weighted", "audited", {"audit": audit}))
         for row, method, told in asked:
             claims[row] = claims.get(row, 0) + int(METHODS[method](replace(question, **told)).candidate[0])
-    return {"cell": asdict(cell), "repeats": REPEATS[cell.n], "claims": claims}
+    return {"repeats": repeats, "claims": claims}
 
 
-def main() -> None:
-    """Measure what the store does not hold yet, with progress on stderr."""
+def rows_of(found: list[tuple[Cell, dict[str, Any]]]) -> list[Row]:
+    """Return one row per method and noise: the worst cell, and all of them together."""
     import pandas as pd
 
-    everything = cells()
-    path = RESULTS / "guarantees.jsonl"
-    if sys.argv[1:] != ["summary"]:
-        with Store(path, {"what": "guarantees", "level": str(LEVEL)}) as store:
-            # In a random order, so that what is there of an interrupted run speaks for the whole grid.
-            mixed = [everything[place] for place in rng_for(0, "order").permutation(len(everything))]
-            todo = [cell for cell in mixed if (cell.name,) not in store]
-            print(f"{len(everything) - len(todo)} of {len(everything)} cells are done", file=sys.stderr)
-            for done, row in enumerate(completed(measured, todo, n_jobs=int(sys.argv[1]) if sys.argv[1:] else 2), 1):
-                store.append([((Cell(**row["cell"]).name,), row)])
-                print(f"\r{done} of {len(todo)} cells", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    _, records = Store.read(path)
-    rows = [
-        {**record["cell"], "method": method, "claims": count, "test_sets": record["repeats"]}
-        for record in records.values()
+    frame = pd.DataFrame(
+        {**asdict(cell), "method": method, "claims": count, "test_sets": record["repeats"]}
+        for cell, record in found
         for method, count in record["claims"].items()
-    ]
-    frame = pd.DataFrame(rows)
+    )
+    keys = ["method", "noise", "rate"]
     frame["rate_of_error"] = frame["claims"] / frame["test_sets"]
     frame["low"], _ = exact_interval(frame["claims"], frame["test_sets"], level=0.99)
-    worst = frame.sort_values("rate_of_error", ascending=False).groupby(["method", "noise", "rate"], sort=True).head(1)
-    means = frame.groupby(["method", "noise", "rate"])[["claims", "test_sets"]].sum().reset_index()
-    worst = worst.merge(means, on=["method", "noise", "rate"], suffixes=("", "_all"))
+    worst = frame.sort_values("rate_of_error", ascending=False).groupby(keys, sort=True).head(1)
+    sums = frame.groupby(keys)[["claims", "test_sets"]].sum().reset_index()
+    worst = worst.merge(sums, on=keys, suffixes=("", "_all")).sort_values(keys)
     worst["mean_rate_of_error"] = worst["claims_all"] / worst["test_sets_all"]
-    worst = worst.sort_values(["method", "noise", "rate"])
-    write_whole(RESULTS / "guarantees.csv", worst.to_csv(index=False, float_format="%.5f"))
+    return [
+        {str(name): f"{one:.5f}" if isinstance(one, float) else one for name, one in row.items()}
+        for row in worst.to_dict("records")
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    table = Table(
+        cells=cells, measured=measured, repeats=lambda cell: REPEATS[cell.n], rows=rows_of, store=True, jobs=2
+    )
+    main({"guarantees": table})

@@ -4,11 +4,9 @@ A half-sample has the folds, tuning rows and bins of the whole in proportion, an
 trees. Its spread is set beside that of evaluations of as many new rows each as the whole has, which it is to tell, and
 beside that of half-samples that are scored as if they were all rows there are.
 
-python -m benchmarks.half_samples           writes results/half_samples.csv
-python -m benchmarks.half_samples --cost    writes results/half_sample_costs.csv: what 50 of them cost, by predictor
+Writes results/half_samples.csv, and results/half_sample_costs.csv: what 50 of them cost, by predictor.
 """
 
-import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import mixing, write_rows
+from benchmarks.cases import cpu_seconds, mixing
+from benchmarks.loop import Table, main
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.fitted import planned
@@ -29,6 +28,8 @@ from demele.scoring.evaluate import Call, checked_call
 FITS = ("dci_forest", "dci_boosting", "dci_lasso")
 #: One metric of each predictor.
 PREDICTORS = ("dci_forest_modularity", "dci_boosting_modularity", "dci_lasso_modularity", "sap", "explicitness")
+#: Evaluations of new rows, those of them that are halved, and half-samples of each.
+WHOLES, HALVED, DRAWS = 60, 6, 20
 #: Half-samples of a bootstrap.
 RESAMPLES = 50
 NAMES = tuple(f"{fit}_{what}" for fit in FITS for what in ("modularity", "compactness", "explicitness"))
@@ -69,12 +70,7 @@ def costs(n: int, n_factors: int, draws: int, rounds: int) -> Iterator[dict[str,
     data = source.data
 
     def seconds(task: Task) -> float:
-        found = []
-        for _ in range(rounds):
-            started = time.process_time()
-            values(task, data)
-            found.append(time.process_time() - started)
-        return min(found)
+        return cpu_seconds(lambda: values(task, data), rounds)
 
     whole, half = {}, {}
     for tasks in planned_fits(call, source):
@@ -100,8 +96,9 @@ def planned_fits(call: Call, source: InMemory) -> list[list[Task]]:
     return [own for _, own in planned(requests, source, call.run, shuffle=False, guards=True)[0]]
 
 
-def spreads(n: int, wholes: int, halved: int, draws: int) -> Iterator[dict[str, Any]]:
+def spreads(n: int, wholes: int) -> Iterator[dict[str, Any]]:
     """Yield the standard deviations of each metric: over new rows, and over half-samples in both ways."""
+    halved, draws = (HALVED, DRAWS) if wholes == WHOLES else (wholes, 2)
     found: dict[str, list[list[dict[str, float]]]] = {"new rows": [[]], "half": [], "half as a whole": []}
     seconds = dict.fromkeys(found, 0.0)
     for identity in range(wholes):
@@ -141,22 +138,12 @@ def spreads(n: int, wholes: int, halved: int, draws: int) -> Iterator[dict[str, 
             }
 
 
-def main() -> None:
-    """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--wholes", type=int, default=60)
-    parser.add_argument("--halved", type=int, default=6)
-    parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--rows", type=int, nargs="+", default=[])
-    parser.add_argument("--cost", action="store_true")
-    asked = parser.parse_args()
-    if asked.cost:
-        rows = [row for n in asked.rows or [6_000] for row in costs(n, 6, 3, 3)]
-        write_rows("half_sample_costs", rows)
-        return
-    rows = [row for n in asked.rows or [4_400] for row in spreads(n, asked.wholes, asked.halved, asked.draws)]
-    write_rows("half_samples", rows)
-
-
 if __name__ == "__main__":
-    main()
+    main(
+        {
+            "half_samples": Table(cells=(4_400,), measured=spreads, repeats=WHOLES),
+            "half_sample_costs": Table(
+                cells=(6_000,), measured=lambda n, rounds: costs(n, 6, rounds, rounds), repeats=3
+            ),
+        }
+    )

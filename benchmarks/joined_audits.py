@@ -7,13 +7,14 @@ second one of their disagreements. Corners: a rare class, few disagreements, bot
 classifier, and wrong labels that repeat the candidate's errors.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main
 from demele.core.labelled import read_labelled
 from demele.core.results import Interval
 from demele.core.seeds import rng_for
@@ -113,32 +114,26 @@ def _one(corner: Corner, draw: int) -> dict[str, list[float]]:
     }
 
 
-def main() -> None:
-    """Simulate, and write the table."""
-    rows: list[dict[str, object]] = []
-    for corner in CORNERS:
-        draws = [_one(corner, draw) for draw in range(DRAWS)]
-        for name in draws[0]:
-            table = np.array([one[name] for one in draws])
-            width, joined = (float(value) for value in np.median(table[:, :2], axis=0))
-            coverage = table[:, 2:].mean(axis=0)
-            rows.append(
-                {
-                    "corner": corner.name,
-                    "measure": name,
-                    "first": corner.first,
-                    "second": corner.second,
-                    "draws": DRAWS,
-                    "median_width_first": f"{width:.4f}",
-                    "median_width_joined": f"{joined:.4f}",
-                    "ratio": f"{joined / width:.3f}",
-                    "coverage_first": f"{coverage[0]:.3f}",
-                    "coverage_joined": f"{coverage[1]:.3f}",
-                }
-            )
-            print(rows[-1], flush=True)
-    write_rows("joined_audits", rows)
+def measured(corner: Corner, repeats: int) -> Iterator[Row]:
+    """Simulate a corner."""
+    draws = [_one(corner, draw) for draw in range(repeats)]
+    for name in draws[0]:
+        table = np.array([one[name] for one in draws])
+        width, joined = (float(value) for value in np.median(table[:, :2], axis=0))
+        coverage = table[:, 2:].mean(axis=0)
+        yield {
+            "corner": corner.name,
+            "measure": name,
+            "first": corner.first,
+            "second": corner.second,
+            "draws": repeats,
+            "median_width_first": f"{width:.4f}",
+            "median_width_joined": f"{joined:.4f}",
+            "ratio": f"{joined / width:.3f}",
+            "coverage_first": f"{coverage[0]:.3f}",
+            "coverage_joined": f"{coverage[1]:.3f}",
+        }
 
 
 if __name__ == "__main__":
-    main()
+    main({"joined_audits": Table(cells=CORNERS, measured=measured, repeats=DRAWS)})

@@ -2,27 +2,21 @@
 
 Real models and real label errors: of 5 432 questions with a single right answer, 101 were published with a wrong one.
 Every pair of models is compared in both roles, on all questions together and within each of the 57 subjects, by each
-method with what it needs to know. Run alone: ``python -m benchmarks.mmlu_redux`` (some minutes, one core); writes
+method with what it needs to know. ``python -m benchmarks.mmlu_redux`` (some minutes, one core); writes
 results/mmlu_redux.csv, results/mmlu_redux_subjects.csv, results/mmlu_redux_ranks.csv and results/mmlu_redux_pairs.csv.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.cases import csv_text
+from benchmarks.loop import Table, main
 from demele.core.labelled import read_labelled
-from demele.core.outputs import write_whole
 from demele.core.written import floor_percent
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.methods import METHODS
@@ -31,7 +25,6 @@ from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.question import Question
 from demele.labels import Audit, doubt, draw_audit, estimate_transition
 
-RESULTS = Path(__file__).parent / "results"
 LEVEL = 0.95
 #: Audits are random: each is drawn so many times.
 REPEATS = {"all": 50, "subject": 10}
@@ -70,18 +63,6 @@ class Verdicts:
     candidate: Flags
     decided: Flags
     labels: NDArray[np.float64]  # expert labels of each pair, both roles together; those of an audit serve all pairs
-
-
-def main() -> None:
-    """Compare everything and write the tables."""
-    questions = label_set("mmlu_redux")
-    whole = case(questions, "all")
-    subjects = [case(questions.of_group(name), "subject") for name in questions.group_names()]
-    rows = [row for one in ([whole], subjects) for row in table(one)]
-    write("mmlu_redux", rows)
-    write("mmlu_redux_subjects", [subject_row(one) for one in subjects])
-    write("mmlu_redux_ranks", rank_rows(questions))
-    write("mmlu_redux_pairs", pair_rows(questions))
 
 
 def case(questions: LabelSet, scope: str) -> Case:
@@ -190,14 +171,13 @@ def _verdicts(method: str, knows: str, target: str, question: Question, labels: 
 # Tables --------------------------------------------------------------------------------------------------------------
 
 
-def table(cases: Sequence[Case]) -> list[dict[str, object]]:
-    """Return a row per method: how often it errs on these cases together, over all repeats."""
-    scope = cases[0].scope
+def table(scope: str, repeats: int) -> list[dict[str, object]]:
+    """Return a row per method: how often it errs on all cases of a scope together, over all repeats."""
+    cases = cases_of(scope)
     tallies: dict[tuple[str, str, str], list[NDArray[np.float64]]] = {}
     for one in cases:
         truth = {target: reference(one, target) for target in TARGETS}
         gain = gains(one)
-        repeats = REPEATS[scope]
         found = [(1.0 * repeats, verdict) for verdict in computed(one)]
         found += [(1.0, verdict) for seed in range(repeats) for verdict in answered(one, seed)]
         for weight, said in found:
@@ -238,6 +218,14 @@ def table(cases: Sequence[Case]) -> list[dict[str, object]]:
             }
         )
     return rows
+
+
+@cache
+def cases_of(scope: str) -> list[Case]:
+    """Return all questions together, or those of each subject."""
+    questions = label_set("mmlu_redux")
+    parts = [questions] if scope == "all" else [questions.of_group(name) for name in questions.group_names()]
+    return [case(part, scope) for part in parts]
 
 
 def subject_row(one: Case) -> dict[str, object]:
@@ -348,11 +336,15 @@ def _leaders(one: Case, hits: NDArray[Any]) -> str:
     return ", ".join(one.asked.data.names[model] for model in best)
 
 
-def write(name: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Write rows to results/NAME.csv."""
-    write_whole(RESULTS / f"{name}.csv", csv_text(rows))
-    print(pd.DataFrame(rows).to_string(), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    bundled = label_set("mmlu_redux")
+    main(
+        {
+            "mmlu_redux": Table(cells=("all", "subject"), measured=table, repeats=lambda scope: REPEATS[scope]),
+            "mmlu_redux_subjects": Table(
+                cells=bundled.group_names(), measured=lambda name: subject_row(case(bundled.of_group(name), "subject"))
+            ),
+            "mmlu_redux_ranks": Table(cells=("all",), measured=lambda _: rank_rows(bundled)),
+            "mmlu_redux_pairs": Table(cells=("all",), measured=lambda _: pair_rows(bundled)),
+        }
+    )

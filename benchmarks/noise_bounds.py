@@ -1,10 +1,9 @@
 """Noisy factors of which little is known: bounds under a rate, how an order breaks down, and SAP under reliabilities.
 
-python -m benchmarks.noise_bounds     writes results/noise_bounds.csv and results/noise_reliability.csv
+``python -m benchmarks.noise_bounds`` writes results/noise_bounds.csv and results/noise_reliability.csv
 """
 
 import math
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import demele
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele import labels
 from demele.core.seeds import rng_for
 from demele.estimation.information import InformationTable
@@ -84,34 +83,39 @@ def outside(codes: BinnedCodes, factors: NDArray[np.intp], rate: float, ends: di
     return found
 
 
-def bounded() -> Iterator[dict[str, object]]:
-    """Bounds at each rate: width, time, and whether a relabelling leaves them."""
-    for spread in (0.7, 1.3):
-        codes, factors = represented(spread, 10_000, f"{spread:g}")
-        bins = binned(codes)
-        counts = [bins.counts(one, VALUES) for one in factors.T]
-        table = table_of(counts)
-        for rate in RATES:
-            started = time.process_time()
-            bounds = information_bounds(counts, [rate] * FACTORS)
-            ends = {name: of(bounds) for name, of in BOUNDS.items()}
-            seconds = time.process_time() - started
-            violated = outside(bins, factors.T, rate, ends)
-            for name in BOUNDS:
-                value = float(CATALOGUE[name].readings[0].formula(table).value)
-                row: dict[str, object] = {"metric": name, "spread": spread, "rate": rate, "value": round(value, 4)}
-                row |= {"low": round(ends[name][0], 4), "high": round(ends[name][1], 4)}
-                if name == "mig":
-                    plain = continuity(value, float(table.factor_entropy.mean()), rate)
-                    row |= {"continuity_low": round(plain[0], 4), "continuity_high": round(plain[1], 4)}
-                    row["share_of_its_width"] = round((ends[name][1] - ends[name][0]) / (plain[1] - plain[0]), 3)
-                row |= {"relabelled": RELABELLED, "outside": violated, "seconds": round(seconds, 2)}
-                yield row
+def bounded(cell: tuple[float, float]) -> Iterator[dict[str, object]]:
+    """Bounds at a rate: width, time, and whether a relabelling leaves them."""
+    spread, rate = cell
+    if not rate:
+        yield order()
+        return
+    codes, factors = represented(spread, 10_000, f"{spread:g}")
+    bins = binned(codes)
+    counts = [bins.counts(one, VALUES) for one in factors.T]
+    table = table_of(counts)
+    started = time.process_time()
+    bounds = information_bounds(counts, [rate] * FACTORS)
+    ends = {name: of(bounds) for name, of in BOUNDS.items()}
+    seconds = time.process_time() - started
+    violated = outside(bins, factors.T, rate, ends)
+    for name in BOUNDS:
+        value = float(CATALOGUE[name].readings[0].formula(table).value)
+        row: dict[str, object] = {"metric": name, "spread": spread, "rate": rate, "value": round(value, 4)}
+        row |= {"low": round(ends[name][0], 4), "high": round(ends[name][1], 4)}
+        if name == "mig":
+            plain = continuity(value, float(table.factor_entropy.mean()), rate)
+            row |= {"continuity_low": round(plain[0], 4), "continuity_high": round(plain[1], 4)}
+            row["share_of_its_width"] = round((ends[name][1] - ends[name][0]) / (plain[1] - plain[0]), 3)
+        yield {**row, "relabelled": RELABELLED, "outside": violated, "seconds": round(seconds, 2)}
+
+
+def order() -> dict[str, object]:
+    """Return how many wrong annotations reverse the order of two representations."""
     first, factors = represented(0.7, 10_000, "order")
     second = np.column_stack([represented(1.3, 10_000, "order")[0]])
     started = time.process_time()
     found = demele.breakdown(first, second, factors.astype(str))
-    yield {
+    return {
         "metric": "breakdown of an order by mig",
         "value": round(found.value_ahead, 4),
         "second": round(found.value_behind, 4),
@@ -157,47 +161,39 @@ def corrected(rows: dict[str, Array], way: str, size: int, seed: int, metric: st
     return score.value, score.interval.low, score.interval.high
 
 
-def reliabilities() -> Iterator[dict[str, object]]:
-    """Bias, error and coverage of SAP against its value in this world."""
-    ways = (("reliability of an audit", 300), ("two annotations", 0), ("moments", 300))
+def reliabilities(cell: tuple[str, float, float, str, int], simulations: int) -> Iterator[dict[str, object]]:
+    """Bias, error and coverage of a metric against its value in this world."""
+    metric, reliability, follows, way, size = cell
     truth = 1 / 1.49
-    for metric, reliability, follows in (("sap", 0.9, 0.0), ("sap", 0.9, 0.5), ("sap", 0.7, 0.0)):
-        for way, size in ways:
-            found = []
-            for draw in range(SIMULATIONS):
-                rng = rng_for(0, "reliability", f"{reliability:g}", f"{follows:g}", draw)
-                found.append(corrected(quantities(rng, reliability, follows), way, size, draw, metric))
-            values, low, high = np.array(found).T
-            error = values - truth
-            yield {
-                "metric": metric,
-                "reliability": reliability,
-                "errors": "follow the codes" if follows else "independent",
-                "way": way,
-                "audited": size or "",
-                "bias": round(float(error.mean()), 4),
-                "rmse": round(float(np.sqrt((error**2).mean())), 4),
-                "coverage": round(float(((low <= truth) & (truth <= high)).mean()), 3),
-                "width": round(float((high - low).mean()), 4),
-            }
+    found = []
+    for draw in range(simulations):
+        rng = rng_for(0, "reliability", f"{reliability:g}", f"{follows:g}", draw)
+        found.append(corrected(quantities(rng, reliability, follows), way, size, draw, metric))
+    values, low, high = np.array(found).T
+    error = values - truth
+    yield {
+        "metric": metric,
+        "reliability": reliability,
+        "errors": "follow the codes" if follows else "independent",
+        "way": way,
+        "audited": size or "",
+        "bias": round(float(error.mean()), 4),
+        "rmse": round(float(np.sqrt((error**2).mean())), 4),
+        "coverage": round(float(((low <= truth) & (truth <= high)).mean()), 3),
+        "width": round(float((high - low).mean()), 4),
+    }
 
 
-def filled(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Give all rows the same columns."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return [{name: row.get(name, "") for name in columns} for row in rows]
-
-
-def main() -> None:
-    """Measure all, or the part that is named, and write its table."""
-    parts = sys.argv[1:] or ["bounds", "reliability"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
-        if "bounds" in parts:
-            print(write_rows("noise_bounds", filled(list(bounded()))))
-        if "reliability" in parts:
-            print(write_rows("noise_reliability", filled(list(reliabilities()))))
-
+#: Noise of the codes and rate of wrong annotations; no rate: the breakdown of an order.
+BOUNDED = [*((spread, rate) for spread in (0.7, 1.3) for rate in RATES), (0.0, 0.0)]
+WAYS = (("reliability of an audit", 300), ("two annotations", 0), ("moments", 300))
+RELIABILITIES = [(*world, *way) for world in (("sap", 0.9, 0.0), ("sap", 0.9, 0.5), ("sap", 0.7, 0.0)) for way in WAYS]
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore", demele.DemeleWarning)
+    main(
+        {
+            "noise_bounds": Table(cells=BOUNDED, measured=bounded),
+            "noise_reliability": Table(cells=RELIABILITIES, measured=reliabilities, repeats=SIMULATIONS),
+        }
+    )

@@ -3,35 +3,30 @@
 Every representation of the scan has codes drawn independently of the factors; the nominal level of chance is 0. A score
 above 0.1 without a *fragile* note is a miss. The other half scores representations whose codes tell the factors.
 
-    python -m benchmarks.noise_notes [STORE]     runs all, or goes on where it stopped; writes results/noise_notes.csv
-    python -m benchmarks.noise_notes grid        every metric, newer ones as well, on noise: 100 to 5 000 rows, up to
-                                                 64 codes; goes on where it stopped; writes results/noise_grid.csv
+    python -m benchmarks.noise_notes notes   goes on where it stopped; writes results/noise_notes.csv
+    python -m benchmarks.noise_notes grid    every metric, newer ones as well, on noise: 100 to 5 000 rows, up to 64
+                                             codes; goes on where it stopped; writes results/noise_grid.csv
 
 The grid has DCI, by both importances, up to 3 000 codes times rows and with one draw in place of three, NK of larger
 ones with one draw too, and Z-diff up to 40 000: their calls take seconds.
 """
 
 import itertools
-import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 import demele
-from benchmarks.cases import write_rows
-from demele.bench.scenario import Representation
+from benchmarks.loop import Row, Table, main
 from demele.bench.scenarios import SCENARIOS
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.data import demo, demo_names
 from demele.estimation.independence import dependence
 
-STORE = Path(__file__).parent / "results" / "noise_notes.jsonl"
 REPRESENTATIONS = 500
 NULLS = 1_000
 #: Nominal chance is 0; what is above it by more than this needs a note.
@@ -166,77 +161,66 @@ def protocol_of(index: int) -> str:
     return "review2022" if index % 4 else others[(index // 4) % 3]
 
 
-def run_noise(store: Store) -> None:
-    """Score all representations of noise that are not stored yet."""
-    for index in range(REPRESENTATIONS):
-        key = ("noise", str(index))
-        if key in store:
-            continue
-        codes, factors, about = noise(index)
-        protocol = protocol_of(index)
-        n, d = codes.shape
-        if n * d > SLOW_UP_TO:
-            protocol = "review2022"
-        small = n * d <= DCI_UP_TO and index % DCI_EACH == 0
-        metrics = applicable(QUICK + (DCI if small else ()), d, factors.shape[1])
-        if n * d > SLOW_UP_TO:
-            metrics = tuple(name for name in metrics if name != "z_diff")
-        try:
-            found = scored(codes, factors, metrics, protocol, index)
-        except demele.NotEnoughData as error:  # z_max_variance of few rows: no two agree on all factors but one
-            metrics = tuple(name for name in metrics if name != "z_max_variance")
-            found = {**scored(codes, factors, metrics, protocol, index), "without": str(error)}
-        store.append([(key, {**about, "protocol": protocol, **found})])
-        if index % 20 == 0:
-            print(f"{index} of {REPRESENTATIONS}", flush=True)
+def of_noise(index: int) -> dict[str, Any]:
+    """Score a representation of noise."""
+    codes, factors, about = noise(index)
+    n, d = codes.shape
+    slow = n * d > SLOW_UP_TO
+    protocol = "review2022" if slow else protocol_of(index)
+    small = n * d <= DCI_UP_TO and index % DCI_EACH == 0
+    metrics = applicable(QUICK + (DCI if small else ()), d, factors.shape[1])
+    metrics = tuple(name for name in metrics if name != "z_diff" or not slow)
+    try:
+        found = scored(codes, factors, metrics, protocol, index)
+    except demele.NotEnoughData as error:  # z_max_variance of few rows: no two agree on all factors but one
+        metrics = tuple(name for name in metrics if name != "z_max_variance")
+        found = {**scored(codes, factors, metrics, protocol, index), "without": str(error)}
+    return {**about, "protocol": protocol, **found}
 
 
-def run_nulls(store: Store) -> None:
-    """Look for dependence in noise only, often: the share found is what every metric's note misses."""
-    for block in range(NULLS // 100):
-        key = ("nulls", str(block))
-        if key in store:
-            continue
-        told = 0
-        for index in range(100 * block, 100 * block + 100):
-            codes, factors, _ = noise(10_000 + index)
-            columns = [
-                (factors[name].to_numpy(), False)
-                if factors[name].dtype == float
-                else (np.unique(factors[name], return_inverse=True)[1], True)
-                for name in factors
-            ]
-            told += dependence(codes, columns).told
-        store.append([(key, {"told": int(told), "of": 100})])
-        print(f"nulls {100 * block + 100} of {NULLS}", flush=True)
+def of_nulls(block: int) -> dict[str, Any]:
+    """Look for dependence in noise only, 100 times: the share found is what every metric's note misses."""
+    told = 0
+    for index in range(100 * block, 100 * block + 100):
+        codes, factors, _ = noise(10_000 + index)
+        columns = [
+            (factors[name].to_numpy(), False)
+            if factors[name].dtype == float
+            else (np.unique(factors[name], return_inverse=True)[1], True)
+            for name in factors
+        ]
+        told += dependence(codes, columns).told
+    return {"told": int(told), "of": 100}
 
 
-def informative() -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+def informative() -> list[tuple[str, str, Any]]:
     """Representations whose codes tell the factors: the bench's scenarios with 2 000 rows, and the bundled ones."""
+    found: list[tuple[str, str, Any]] = []
     for name, scenario in SCENARIOS.items():
         steps = scenario.severities
-        for severity in dict.fromkeys((steps[0], steps[len(steps) // 2], steps[-1])):
-            drawn = scenario.draw(rng_for(0, "noise-notes", name, f"{severity:g}"), severity, 2_000)
-            codes, factors = (drawn.codes, drawn.factors) if isinstance(drawn, Representation) else drawn
-            yield ("scenario", name, f"{severity:g}"), codes, factors
-    for name in demo_names():
-        sample = demo(cast(Any, name))
-        yield ("demo", name, ""), sample.codes, sample.factors
+        found += [("scenario", name, one) for one in dict.fromkeys((steps[0], steps[len(steps) // 2], steps[-1]))]
+    return found + [("demo", name, "") for name in demo_names()]
 
 
-def run_informative(store: Store) -> None:
-    """Score what is not stored yet."""
-    for key, codes, factors in informative():
-        if key in store:
-            continue
-        frame = pd.DataFrame(factors)
-        frame = frame.loc[:, frame.nunique() > 1]
-        values = np.asarray(codes, dtype=float)
-        metrics = applicable((*OF_INFORMATIVE, "dci_lasso_modularity"), values.shape[1], frame.shape[1])
-        store.append(
-            [(key, {"n": len(values), "d": values.shape[1], **scored(values, frame, metrics, "review2022", 0)})]
-        )
-        print(*key, flush=True)
+def of_informative(what: str, name: str, severity: Any) -> dict[str, Any]:
+    """Score codes that tell the factors."""
+    if what == "demo":
+        sample: Any = demo(cast(Any, name))
+    else:
+        sample = SCENARIOS[name].draw(rng_for(0, "noise-notes", name, f"{severity:g}"), severity, 2_000)
+    codes, factors = sample if isinstance(sample, tuple) else (sample.codes, sample.factors)
+    frame = pd.DataFrame(factors)
+    frame = frame.loc[:, frame.nunique() > 1]
+    values = np.asarray(codes, dtype=float)
+    metrics = applicable((*OF_INFORMATIVE, "dci_lasso_modularity"), values.shape[1], frame.shape[1])
+    return {"n": len(values), "d": values.shape[1], **scored(values, frame, metrics, "review2022", 0)}
+
+
+def measured(cell: tuple[Any, ...]) -> dict[str, Any]:
+    """Return what is kept of a cell: its kind, and what it is about."""
+    what, *about = cell
+    own: Any = {"noise": of_noise, "nulls": of_nulls}.get(what)
+    return dict(own(*about)) if own else of_informative(what, *about)
 
 
 def grid_asks(n: int, d: int, m: int, draw: int) -> Iterator[Ask]:
@@ -257,94 +241,74 @@ def grid_asks(n: int, d: int, m: int, draw: int) -> Iterator[Ask]:
             yield of_codes, " (permutation)", {f"dci_{model}": {"importance": "permutation"}}
 
 
-def run_grid(store: Store) -> None:
-    """Score noise of every size and kind with every metric of the catalogue; DCI where its predictors take seconds."""
-    for n, d, kind in itertools.product(GRID_ROWS, GRID_WIDTHS, ("continuous", "categorical")):
-        for draw in range(GRID_DRAWS):
-            key = ("grid", str(n), str(d), kind, str(draw))
-            if key in store:
-                continue
-            rng = rng_for(0, "noise-grid", n, d, kind, draw)
-            codes, factors = codes_of("independent", rng, n, d), factors_of(kind, rng, n)
-            found: dict[str, Any] = {}
-            for names, of, options in grid_asks(n, d, factors.shape[1], draw):
-                try:
-                    one = scored(codes, factors, names, "review2022", draw, undefined=True, options=options)["scores"]
-                except demele.NotEnoughData:
-                    one = {name: [None, ["refused"]] for name in names}
-                found |= {f"{name}{of}": pair for name, pair in one.items()}
-            store.append([(key, {"n": n, "d": d, "factors": kind, "scores": found})])
-            print(*key, flush=True)
+def of_grid(cell: tuple[int, int, str, int]) -> dict[str, Any]:
+    """Score noise of one size and kind with every metric of the catalogue; DCI where its predictors take seconds."""
+    n, d, kind, draw = cell
+    rng = rng_for(0, "noise-grid", *cell)
+    codes, factors = codes_of("independent", rng, n, d), factors_of(kind, rng, n)
+    found: dict[str, Any] = {}
+    for names, of, options in grid_asks(n, d, factors.shape[1], draw):
+        try:
+            one = scored(codes, factors, names, "review2022", draw, undefined=True, options=options)["scores"]
+        except demele.NotEnoughData:
+            one = {name: [None, ["refused"]] for name in names}
+        found |= {f"{name}{of}": pair for name, pair in one.items()}
+    return found
 
 
-def grid_summary(store: Store) -> list[dict[str, object]]:
-    """One row for each metric and number of rows and codes."""
+def grid_rows(found: list[tuple[tuple[int, int, str, int], dict[str, Any]]]) -> Iterator[Row]:
+    """Yield one row for each metric and number of rows and codes."""
     cells: dict[tuple[str, int, int], list[list[Any]]] = {}
-    for key in store:
-        one = store[key]
-        for name, pair in one["scores"].items():
-            cells.setdefault((name, one["n"], one["d"]), []).append(pair)
-    rows: list[dict[str, object]] = []
+    for (n, d, _, _), scores in found:
+        for name, pair in scores.items():
+            cells.setdefault((name, n, d), []).append(pair)
     for (name, n, d), pairs in sorted(cells.items()):
         known = [value for value, _ in pairs if value is not None]
         high = [notes for value, notes in pairs if value is not None and value > ABOVE]
-        row: dict[str, object] = {"metric": name, "n": n, "d": d, "scores": len(pairs)}
+        row: Row = {"metric": name, "n": n, "d": d, "scores": len(pairs)}
         row |= {"undefined": len(pairs) - len(known), "mean": round(float(np.mean(known)), 4) if known else ""}
         row |= {"largest": round(max(known), 4) if known else "", "above": len(high)}
-        rows.append({**row, "above_without_a_note": sum(not notes for notes in high)})
-    return rows
+        yield {**row, "above_without_a_note": sum(not notes for notes in high)}
 
 
-def summary(store: Store) -> list[dict[str, object]]:
-    """One row for each metric on noise, and for each scenario of informative codes."""
-    rows: list[dict[str, object]] = []
-    records = {key: store[key] for key in store}
-    of_noise = [one for key, one in records.items() if key[0] == "noise"]
-    names = list(dict.fromkeys(name for one in of_noise for name in one["scores"]))
-    for name in ("all", *names):
-        pairs = [pair for one in of_noise for other, pair in one["scores"].items() if name in ("all", other)]
+def rows_of(found: list[tuple[tuple[Any, ...], dict[str, Any]]]) -> Iterator[Row]:
+    """Yield one row for each metric on noise, and for each scenario of informative codes."""
+    of_noise = [pair for cell, one in found if cell[0] == "noise" for pair in one["scores"].items()]
+    for name in ("all", *dict.fromkeys(metric for metric, _ in of_noise)):
+        pairs = [pair for metric, pair in of_noise if name in ("all", metric)]
         high = [notes for value, notes in pairs if value > ABOVE]
         missed = sum(not notes for notes in high)
-        own = sum(not set(notes) & set(NOTES) for notes in high)
-        rows.append(
-            {
-                "what": "noise",
-                "of": name,
-                "scores": len(pairs),
-                "above": len(high),
-                "largest": round(max((value for value, _ in pairs), default=0.0), 3),
-                "without_a_note": missed,
-                "without_the_new_notes": own,
-                "share_missed": round(missed / max(len(high), 1), 4),
-            }
-        )
-    nulls = [one for key, one in records.items() if key[0] == "nulls"]
-    told, of = sum(one["told"] for one in nulls), sum(one["of"] for one in nulls)
-    if of:
-        rows.append({"what": "dependence found in noise", "of": "", "scores": of, "above": told})
-    for what in ("scenario", "demo"):
-        for name in dict.fromkeys(key[1] for key in records if key[0] == what):
-            own_pairs = [
-                pair for key, one in records.items() if key[:2] == (what, name) for pair in one["scores"].values()
-            ]
-            false = sum(bool(set(notes) & set(NOTES)) for _, notes in own_pairs)
-            rows.append({"what": what, "of": name, "scores": len(own_pairs), "above": false})
-    return rows
+        yield {
+            "what": "noise",
+            "of": name,
+            "scores": len(pairs),
+            "above": len(high),
+            "largest": round(max((value for value, _ in pairs), default=0.0), 3),
+            "without_a_note": missed,
+            "without_the_new_notes": sum(not set(notes) & set(NOTES) for notes in high),
+            "share_missed": round(missed / max(len(high), 1), 4),
+        }
+    nulls = [one for cell, one in found if cell[0] == "nulls"]
+    told, of = (sum(one[name] for one in nulls) for name in ("told", "of"))
+    yield {"what": "dependence found in noise", "of": "", "scores": of, "above": told}
+    for what, name in dict.fromkeys(cell[:2] for cell, _ in found if cell[0] in ("scenario", "demo")):
+        own = [pair for cell, one in found if cell[:2] == (what, name) for pair in one["scores"].values()]
+        false = sum(bool(set(notes) & set(NOTES)) for _, notes in own)
+        yield {"what": what, "of": name, "scores": len(own), "above": false}
 
 
-def main(path: Path) -> None:
-    """Run all, and write the summary."""
-    if path.name == "grid":
-        with Store(STORE.with_name("noise_grid.jsonl"), {"benchmark": "noise-grid", "version": 1}) as store:
-            run_grid(store)
-            print(write_rows("noise_grid", grid_summary(store)))
-        return
-    with Store(path, {"benchmark": "noise-notes", "version": 1}) as store:
-        run_noise(store)
-        run_informative(store)
-        run_nulls(store)
-        print(write_rows("noise_notes", summary(store)))
+def cells() -> list[tuple[Any, ...]]:
+    """Everything that is scored, by kind."""
+    nulls = [("nulls", block) for block in range(NULLS // 100)]
+    return [*(("noise", index) for index in range(REPRESENTATIONS)), *informative(), *nulls]
 
+
+GRID = list(itertools.product(GRID_ROWS, GRID_WIDTHS, ("continuous", "categorical"), range(GRID_DRAWS)))
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else STORE)
+    main(
+        {
+            "noise_notes": Table(cells=cells, measured=measured, rows=rows_of, store=True),
+            "noise_grid": Table(cells=GRID, measured=of_grid, rows=grid_rows, store=True),
+        }
+    )

@@ -1,39 +1,29 @@
 """Rows that do not fit into memory: the histogram metrics of Parquet folders of up to a billion rows.
 
-``python -m benchmarks.out_of_core [--rows 1000000 ...] [--folder FOLDER] [--jobs 1 2]`` writes a folder for each size
-(8 codes of float32 without compression, 4 factors of small integers), scores it in processes of their own, writes a
-line for each to ``results/out_of_core.csv`` and deletes the folder. Sizes that have their lines are left out. A billion
-rows need 34 GB of disk; a size for which there is too little is refused.
+``python -m benchmarks.out_of_core`` writes a folder for each size (8 codes of float32 without
+compression, 4 factors of small integers) into the folder for temporary files, scores it in processes of their own, and
+deletes it; goes on where it stopped, and writes results/out_of_core.csv. A billion rows need 37 GB of disk.
 """
 
-import argparse
-import csv
-import json
-import shutil
-import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.cases import csv_text
-from demele.core.outputs import write_whole
+from benchmarks.loop import Row, Table, alone, main
 
-RESULTS = Path(__file__).parent / "results" / "out_of_core.csv"
 SIZES = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 METRICS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "xmig", "dlig"]
 CODES = [f"z{index + 1}" for index in range(8)]
 LEVELS = {"shape": 4, "colour": 6, "size": 8, "place": 10}
 ROWS_PER_GROUP = 1_000_000
 ROWS_PER_FILE = 20_000_000
-#: Bytes of a row on disk, with some to spare.
-BYTES_PER_ROW = 37
 FIELDS = (
-    "rows", "jobs", "seconds", "cpu seconds", "seconds per 1e8 rows", "cpu seconds per 1e8 rows", "peak MiB",
-    "gigabytes", "mig", "modularity",
-)  # fmt: skip
+    *("rows", "jobs", "seconds", "cpu seconds", "seconds per 1e8 rows", "cpu seconds per 1e8 rows", "peak MiB"),
+    *("gigabytes", "mig", "modularity"),
+)
 
 
 def make(folder: Path, n: int) -> None:
@@ -59,7 +49,19 @@ def make(folder: Path, n: int) -> None:
                 writer.write_table(table, row_group_size=ROWS_PER_GROUP)
 
 
-def measure(folder: str, jobs: int) -> dict[str, float]:
+def measure(n: int) -> Iterator[Row]:
+    """Write rows, and score them in processes of their own."""
+    with tempfile.TemporaryDirectory(prefix="out-of-core-") as folder:
+        make(Path(folder), n)
+        size = sum(file.stat().st_size for file in Path(folder).iterdir())
+        for jobs in (1, 2):
+            found = alone(score, folder, jobs)
+            per = {f"{name} per 1e8 rows": round(found[name] * 1e8 / n, 2) for name in ("seconds", "cpu seconds")}
+            row = {"rows": n, "jobs": jobs, **found, **per, "gigabytes": round(size / 1e9, 2)}
+            yield {name: row[name] for name in FIELDS}
+
+
+def score(folder: str, jobs: int) -> Row:
     """Score a folder; memory is that of this process and, with more jobs, of its children at once."""
     import resource
 
@@ -79,62 +81,9 @@ def measure(folder: str, jobs: int) -> dict[str, float]:
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in (own, children)) - before.ru_utime - before.ru_stime
     peak = own.ru_maxrss + (jobs * children.ru_maxrss if jobs > 1 else 0)
-    return {
-        "seconds": round(seconds, 2),
-        "cpu seconds": round(cpu, 2),
-        "peak MiB": round(peak / 1024),
-        "mig": round(evaluation["mig"].value, 6),
-        "modularity": round(evaluation["modularity"].value, 6),
-    }
-
-
-def lines() -> list[dict[str, str]]:
-    if not RESULTS.exists():
-        return []
-    with RESULTS.open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def write(rows: list[dict[str, str]]) -> None:
-    ordered = sorted(rows, key=lambda row: (int(row["rows"]), int(row["jobs"])))
-    write_whole(RESULTS, csv_text(ordered, FIELDS))
-
-
-def score(n: int, jobs: list[int], parent: Path) -> None:
-    done = {(int(line["rows"]), int(line["jobs"])) for line in lines()}
-    wanted = [count for count in jobs if (n, count) not in done]
-    if not wanted:
-        return
-    if shutil.disk_usage(parent).free < n * BYTES_PER_ROW + (1 << 31):
-        sys.exit(f"{n:,} rows need {n * BYTES_PER_ROW / 1e9:.0f} GB in {parent}, which has less")
-    with tempfile.TemporaryDirectory(dir=parent, prefix="out-of-core-") as folder:
-        started = time.perf_counter()
-        make(Path(folder), n)
-        size = sum(file.stat().st_size for file in Path(folder).iterdir())
-        print(f"{n:,} rows: {size / 1e9:.2f} GB written in {time.perf_counter() - started:.0f} s", flush=True)
-        for count in wanted:
-            command = [sys.executable, "-m", "benchmarks.out_of_core", "--measure", folder, "--jobs", str(count)]
-            finished = subprocess.run(command, check=True, capture_output=True, text=True)
-            found = json.loads(finished.stdout.splitlines()[-1])
-            per = {f"{name} per 1e8 rows": round(found[name] * 1e8 / n, 2) for name in ("seconds", "cpu seconds")}
-            line = {"rows": n, "jobs": count, "gigabytes": round(size / 1e9, 2), **found, **per}
-            print(line, flush=True)
-            write([*lines(), {key: str(value) for key, value in line.items()}])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
-    parser.add_argument("--measure", metavar="FOLDER", help="score what was written, and print the result")
-    arguments = parser.parse_args()
-    if arguments.measure:
-        print(json.dumps(measure(arguments.measure, arguments.jobs[0])))
-        return
-    for n in arguments.rows:
-        score(n, arguments.jobs, arguments.folder)
+    values = {name: round(evaluation[name].value, 6) for name in ("mig", "modularity")}
+    return {"seconds": round(seconds, 2), "cpu seconds": round(cpu, 2), "peak MiB": round(peak / 1024), **values}
 
 
 if __name__ == "__main__":
-    main()
+    main({"out_of_core": Table(cells=SIZES, measured=measure, store=True)})

@@ -6,31 +6,25 @@ of rows all three are scored with the same seed, as ``demele.compare_representat
 is 0 between ``a`` and ``b``; between them and ``c`` it is the mean over all draws, which is what other rows from the
 same source would have given.
 
-    python -m benchmarks.paired_differences [JOBS]    draws, or goes on where it stopped
-    python -m benchmarks.paired_differences summary   writes results/paired_differences.csv
+    python -m benchmarks.paired_differences   goes on where it stopped; writes results/paired_differences.csv
 """
 
-import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main
+from benchmarks.loop import share as share_of
 from demele.core.errors import DemeleWarning
 from demele.core.holm import holm
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.estimation.differences import Difference, resampled_difference
 from demele.metrics.options import Run
-from demele.runtime.work import completed
 from demele.scoring.evaluate import checked_call
 
-RESULTS = Path(__file__).parent / "results"
 QUICK = ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap", "irs", "mcc", "r2_affine")
 NAMES = ("a", "b", "c")
 DRAWS = 500
@@ -51,19 +45,6 @@ LEVEL, ERROR = 0.9, 0.05
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """Rows of one world."""
-
-    world: str
-    index: int
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What the store knows it by."""
-        return self.world, self.index
-
-
 def representations(rng: np.random.Generator, n: int, kind: str) -> tuple[dict[str, Array], Array]:
     """Draw codes (n, 4) of four representations and the factors (n, 3) that they hold."""
     factors = rng.integers(0, 4, (n, 3)).astype(np.float64) if kind == "categorical" else rng.random((n, 3)) * 3
@@ -77,11 +58,12 @@ def representations(rng: np.random.Generator, n: int, kind: str) -> tuple[dict[s
     return codes, factors
 
 
-def scored(draw: Draw) -> tuple[tuple[str, int], dict[str, Any]]:
+def scored(draw: tuple[str, int]) -> dict[str, Any]:
     """Score all representations of one draw of rows: values and resampled values, by metric."""
-    n, kind, metrics = WORLDS[draw.world]
-    codes, factors = representations(rng_for(0, "paired differences", draw.world, draw.index), n, kind)
-    run = Run(seed=draw.index, bootstrap=RESAMPLES, halves=True)
+    world, index = draw
+    n, kind, metrics = WORLDS[world]
+    codes, factors = representations(rng_for(0, "paired differences", world, index), n, kind)
+    run = Run(seed=index, bootstrap=RESAMPLES, halves=True)
     call = checked_call(metrics, run, kinds=kind)
     found: dict[str, Any] = {}
     for name, own in codes.items():
@@ -91,7 +73,7 @@ def scored(draw: Draw) -> tuple[tuple[str, int], dict[str, Any]]:
             score.metric: [score.value, [] if score.halves is None else np.round(score.halves, 7).tolist()]
             for score in result
         }
-    return draw.key, found
+    return found
 
 
 # --- what is found ---------------------------------------------------------------------------------------------------
@@ -126,19 +108,22 @@ def false_claims(records: list[dict[str, Any]], metrics: Sequence[str], pairs: S
     return float(np.mean(wrong))
 
 
-def summary(records: dict[str, list[dict[str, Any]]]) -> None:
-    """Write the table: coverage by metric, and false claims of whole families."""
-    rows: list[dict[str, object]] = []
+def rows_of(found: list[tuple[tuple[str, int], dict[str, Any]]]) -> list[Row]:
+    """Return coverage by metric, and false claims of whole families."""
+    records: dict[str, list[dict[str, Any]]] = {}
+    for (world, _), record in found:
+        records.setdefault(world, []).append(record)
+    rows: list[Row] = []
 
     def add(world: str, what: str, metric: str, share: float, half: float | None = None, needed: float = 1.0) -> None:
         draws = len(records[world])
+        texts = share_of(share, draws, percent=True, digits=1)
         rows.append(
             {
                 "world": world,
                 "measured": what,
                 "metric": metric,
-                "percent": f"{100 * share:.1f}",
-                "standard_error": f"{100 * np.sqrt(share * (1 - share) / draws):.1f}",
+                **dict(zip(("percent", "standard_error"), texts, strict=True)),
                 "half_width": "" if half is None else f"{half:.4f}",
                 "half_width_needed": "" if half is None else f"{needed:.4f}",
                 "draws": draws,
@@ -155,27 +140,9 @@ def summary(records: dict[str, list[dict[str, Any]]]) -> None:
         add(world, "any false claim, a and b", "all that are claimed", false_claims(own, claimed, [EQUAL]))
         every = [EQUAL, APART, ("b", "c")]
         add(world, "any false claim, a, b and c", "all that are claimed", false_claims(own, claimed, every))
-    write_rows("paired_differences", rows)
-
-
-def main() -> None:
-    """Score the draws that the store does not hold yet, with progress on stderr."""
-    path = RESULTS / "paired_differences.jsonl"
-    if sys.argv[1:] != ["summary"]:
-        with Store(path, {"what": "paired differences"}) as store:
-            todo = [Draw(world, index) for world in WORLDS for index in range(DRAWS) if (world, index) not in store]
-            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 1
-            for done, (key, record) in enumerate(completed(scored, todo, n_jobs=n_jobs), 1):
-                store.append([(key, record)])
-                print(f"\r{done} of {len(todo)} draws", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    _, stored = Store.read(path)
-    records: dict[str, list[dict[str, Any]]] = {}
-    for world, index in ((world, index) for world in WORLDS for index in range(DRAWS)):
-        if (world, index) in stored:
-            records.setdefault(world, []).append(stored[world, index])
-    summary(records)
+    return rows
 
 
 if __name__ == "__main__":
-    main()
+    draws = [(world, index) for world in WORLDS for index in range(DRAWS)]
+    main({"paired_differences": Table(cells=draws, measured=scored, rows=rows_of, store=True)})

@@ -1,7 +1,7 @@
 """Published code beside ours: their numbers, ours under their protocol, ours by default.
 
-Writes results/protocols.csv. Run alone: ``python -m benchmarks.protocols [array ...]``; takes about half an hour on a
-quiet core, most of it boosted trees. Rows that are there are kept, so that it can be stopped and started again.
+Writes results/protocols.csv. ``python -m benchmarks.protocols`` takes about half an hour on a quiet core, most of it
+boosted trees, and goes on where it stopped.
 
 Theirs is in results/protocols_published.csv: values that the code of disentanglement_lib (commit 86a644d4) and of
 Latte (623fae2b) gave on the arrays of ``benchmarks/protocol_arrays.py``, run unchanged with scikit-learn 1.9.1 and
@@ -17,26 +17,25 @@ one for each attribute.
 Those of MCC are of the code of Khemakhem et al. (icebeem, 0077f012), unchanged; those of InfoMEC of the code of Hsu et
 al. (latent_quantization, 9a420a33) after ``np.random.seed(0)``, with two repairs without which it does not run on these
 versions: an argument that scikit-learn removed is left out, and an array of one number is read as a number. Quantised
-codes are the same in 8 equal-width bins; theirs needs to be told, and ours the bins and the rule for active codes.
-That of SNC is of the code of Mahon et al. (snc_nk, e031048), unchanged, after ``np.random.seed(0)``: the mean over
-factors of the accuracy of one code, mapped and judged on all rows.
+codes are the same in 8 equal-width bins; theirs needs to be told, and ours the bins and the rule for active codes. That
+of SNC is of the code of Mahon et al. (snc_nk, e031048), unchanged, after ``np.random.seed(0)``: the mean over factors
+of the accuracy of one code, mapped and judged on all rows.
 """
 
 import csv
-import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 import numpy as np
 
 import demele
-from benchmarks.cases import RESULTS, csv_text
-from benchmarks.protocol_arrays import ARRAYS, Array, ProtocolArray, cut_classes, latte_rows
+from benchmarks.cases import RESULTS
+from benchmarks.loop import Row, Table, main
+from benchmarks.protocol_arrays import ARRAYS, Array, cut_classes, latte_rows
 from demele.core.errors import DemeleWarning
-from demele.core.outputs import write_whole
 
 PUBLISHED = RESULTS / "protocols_published.csv"
-OURS = RESULTS / "protocols.csv"
 DCI_ROWS = 3_000
 LATTE_SEED = 7
 #: These take continuous factors as they are.
@@ -66,10 +65,10 @@ NEWER: Mapping[str, Mapping[str, object]] = {
     },
 }
 
-Row = dict[str, object]
 _DCI: dict[str, tuple[demele.Evaluation, demele.Evaluation]] = {}
 
 
+@cache
 def published() -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
     """Their values by source, array and metric; Latte has one for each attribute."""
     found: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
@@ -79,8 +78,9 @@ def published() -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
     return found
 
 
-def compared(source: str, array: ProtocolArray, metric: str, theirs: list[Mapping[str, str]]) -> Iterator[Row]:
+def compared(cell: tuple[str, str, str]) -> Iterator[Row]:
     """Rows of one metric on one array."""
+    source, array, metric, theirs = cell[0], ARRAYS[cell[1]], cell[2], published()[cell]
     if source == "latte":
         codes, factors = latte_rows(array)
         as_numbers, keywords = array.continuous, {"protocol": "latte", "seed": LATTE_SEED}
@@ -143,24 +143,6 @@ def _native(score: demele.Score) -> np.ndarray[tuple[int], np.dtype[np.float64]]
     return found
 
 
-def main(names: Iterable[str]) -> None:
-    """Fill in the rows that are missing."""
-    rows: list[Row] = []
-    if OURS.exists():
-        with OURS.open(encoding="utf-8", newline="") as lines:
-            rows = [dict(row) for row in csv.DictReader(lines)]
-    done = {(row["source"], row["array"], row["metric"]) for row in rows}
-    wanted = set(names) or set(ARRAYS)
-    for (source, array, metric), theirs in published().items():
-        if array not in wanted or (source, array, metric) in done:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DemeleWarning)
-            rows += compared(source, ARRAYS[array], metric, theirs)
-        last = rows[-1]
-        print(f"{source:20} {array:15} {metric:26} {last['theirs']} {last['under the protocol']} {last['by default']}")
-        write_whole(OURS, csv_text(rows))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    warnings.simplefilter("ignore", DemeleWarning)
+    main({"protocols": Table(cells=list(published()), measured=compared, store=True)})

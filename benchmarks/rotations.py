@@ -6,10 +6,6 @@ turned, on as many rows; ``raw`` and ``aligned`` as :class:`demele.Alignment` ha
 the number of the draw.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 from collections.abc import Callable
@@ -20,7 +16,8 @@ from scipy.special import ndtr
 from scipy.stats import special_ortho_group
 
 import demele
-from benchmarks.cases import Array, write_rows
+from benchmarks.cases import Array
+from benchmarks.loop import Table, main
 from demele.core.seeds import rng_for
 
 HISTOGRAMS = ("mig", "mig_sup", "dcimig", "jemmig")
@@ -157,6 +154,9 @@ CASES = (
     Case("irs: uniform, 30 % noise", uniform(3000, 7, 5, noise=0.3), 3000, draws=3, metric="irs"),
 )
 
+#: What is timed, with four metrics.
+COST = Case("uniform, 10 codes, 8 factors, four metrics", uniform(20_000, 10, 8), 20_000, draws=1)
+
 
 def of_halves(codes: Array, factors: Array, metric: str) -> float:
     """Return the score of codes as they are, on as many rows as those that aligned scores are of."""
@@ -166,10 +166,12 @@ def of_halves(codes: Array, factors: Array, metric: str) -> float:
     return found.raw
 
 
-def row(case: Case) -> dict[str, object]:
+def row(case: Case, draws: int) -> dict[str, object]:
     """Score one case."""
+    if case is COST:
+        return cost()
     found = []
-    for draw in range(case.draws):
+    for draw in range(draws):
         rng = rng_for(0, "rotations", case.name.removesuffix(", whitened"), draw)
         codes, factors = case.made(rng)
         as_made = of_halves(codes, factors, case.metric)
@@ -185,7 +187,7 @@ def row(case: Case) -> dict[str, object]:
         "codes": case.name,
         "metric": case.metric,
         "rows": case.rows,
-        "draws": case.draws,
+        "draws": draws,
         "as made": f"{as_made:.3f}",
         "raw": f"{raw:.3f}",
         "aligned": f"{aligned:.3f}",
@@ -204,7 +206,7 @@ def cost() -> dict[str, object]:
     from demele.scoring.evaluate import checked_call
 
     rng = rng_for(0, "rotations", "cost")
-    codes, factors = uniform(20_000, 10, 8)(rng)
+    codes, factors = COST.made(rng)
     as_made = of_halves(codes, factors, "mig")
     codes = codes @ special_ortho_group.rvs(10, random_state=rng)
     call = checked_call(HISTOGRAMS, Run())
@@ -215,13 +217,9 @@ def cost() -> dict[str, object]:
     seconds = time.process_time() - started
     if score is None:
         raise RuntimeError("not aligned")
-    name = "uniform, 10 codes, 8 factors, four metrics"
     figures = {"as made": as_made, "raw": score.raw, "aligned": score.aligned}
     return {
-        "codes": name,
-        "metric": "mig",
-        "rows": 20_000,
-        "draws": 1,
+        **dict(zip(("codes", "metric", "rows", "draws"), (COST.name, "mig", COST.rows, 1), strict=True)),
         **{key: f"{value:.3f}" for key, value in figures.items()},
         "aligned / as made": f"{score.aligned / as_made:.3f}",
         "gap": f"{score.gap:.4f}",
@@ -231,15 +229,6 @@ def cost() -> dict[str, object]:
     }
 
 
-def main() -> None:
-    """Score every case."""
-    warnings.simplefilter("ignore", demele.DemeleWarning)
-    rows = [cost()]
-    for case in CASES:
-        rows.append(row(case))
-        print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
-    write_rows("rotations", rows)
-
-
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore", demele.DemeleWarning)
+    main({"rotations": Table(cells=(COST, *CASES), measured=row, repeats=lambda case: case.draws)})

@@ -6,24 +6,25 @@ repeat each other on a share of the rows, so that few disagree; or the candidate
 much better on the rare one that the measure is the same. Labels are right, wrong at random, or *copies*: wrong labels
 that repeat the candidate where the established one is right.
 
-    python -m benchmarks.table_measures [JOBS]    runs all cells, or goes on where it stopped
-    python -m benchmarks.table_measures summary   writes results/table_measures.csv
+    python -m benchmarks.table_measures   goes on where it stopped; writes results/table_measures.csv
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
-from benchmarks.stored_cells import stored_cells
+from benchmarks.loop import Row, Table, main, repeated
+from benchmarks.loop import share as share_of
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
-from demele.evaluation.table_measures import TABLE_MEASURES, Table
+from demele.evaluation.table_measures import TABLE_MEASURES
+from demele.evaluation.table_measures import Table as Shares
 from demele.noise.audit_drawing import doubt, draw_audit
 
 Floats = NDArray[np.float64]
@@ -101,7 +102,7 @@ class Cell:
         hits = shares * right
         missed = (shares - hits) / (self.k - 1)
         said = hits + missed.sum() - missed
-        return float(Table(hits[None], shares[None], said[None]).value(measure)[0])
+        return float(Shares(hits[None], shares[None], said[None]).value(measure)[0])
 
 
 def cells() -> list[Cell]:
@@ -192,16 +193,16 @@ def drawn(cell: Cell, measure: str, rng: np.random.Generator) -> tuple[Rows, NDA
             return truth, pool.astype(np.int32), labels
 
 
-def measured(cell: Cell) -> dict[str, dict[str, float]]:
+def measured(cell: Cell, repeats: int) -> dict[str, dict[str, float]]:
     """Claims, misses of the intervals, and their mean width, by measure."""
     found = {}
     for measure in TABLE_MEASURES[: 2 if cell.design == "rate" else 3]:  # no bound of a bias of the third
-        rates = [_once(cell, measure, index) for index in range(cell.repeats)]
-        found[measure] = {name: float(np.mean([one[name] for one in rates])) for name in rates[0]}
+        rates = repeated(partial(_once, measure=measure), cell, repeats)
+        found[measure] = {name: float(own.mean()) for name, own in rates.items()}
     return found
 
 
-def _once(cell: Cell, measure: str, index: int) -> dict[str, float]:
+def _once(cell: Cell, index: int, measure: str) -> dict[str, float]:
     rng = rng_for(0, "table measures", cell.name, measure, index)
     truth, models, labels = drawn(cell, measure, rng)
     names = ("established", "candidate", *(f"other {j}" for j in range(cell.others)))
@@ -238,38 +239,28 @@ def _once(cell: Cell, measure: str, index: int) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Measure what the store does not hold yet, with progress on stderr."""
-    everything = {cell.name: cell for cell in cells()}
-    summary(stored_cells("table_measures", "table measures", everything, measured), everything)
-
-
-def summary(records: dict[str, dict[str, Any]], everything: dict[str, Cell]) -> None:
-    """Write the table: claims (of the side that the labels favour, or the mean of both), coverage, widths."""
-    rows: list[dict[str, object]] = []
-    for name, record in records.items():
-        cell = everything[name]
+def rows_of(found: list[tuple[Cell, dict[str, dict[str, float]]]]) -> Iterator[Row]:
+    """Yield claims (of the side that the labels favour, or the mean of both), coverage, widths."""
+    for cell, record in found:
         one_sided = cell.labels == "copies" or cell.lead > 0 or cell.worse > 0
-        for measure, found in record.items():
-            claims = found["candidate"] if one_sided else (found["candidate"] + found["established"]) / 2
-            trials = cell.repeats if one_sided else 2 * cell.repeats
-            rows.append(
-                {
-                    "world": name,
-                    "measure": measure,
-                    "claims_percent": f"{100 * claims:.2f}",
-                    "standard_error": f"{100 * np.sqrt(claims * (1 - claims) / trials):.2f}",
-                    "other_side_percent": f"{100 * found['established']:.2f}",
-                    "coverage_percent": f"{100 * found['covers']:.1f}",
-                    "width_points": f"{100 * found['width']:.1f}",
-                    "own_above_percent": f"{100 * found['own_above']:.1f}",
-                    "own_below_percent": f"{100 * found['own_below']:.1f}",
-                    "own_width_points": f"{100 * found['own_width']:.1f}",
-                    "test_sets": cell.repeats,
-                }
-            )
-    write_rows("table_measures", rows)
+        for measure, own in record.items():
+            claims = own["candidate"] if one_sided else (own["candidate"] + own["established"]) / 2
+            percent, error = share_of(claims, cell.repeats if one_sided else 2 * cell.repeats, percent=True)
+            yield {
+                "world": cell.name,
+                "measure": measure,
+                "claims_percent": percent,
+                "standard_error": error,
+                "other_side_percent": f"{100 * own['established']:.2f}",
+                "coverage_percent": f"{100 * own['covers']:.1f}",
+                "width_points": f"{100 * own['width']:.1f}",
+                "own_above_percent": f"{100 * own['own_above']:.1f}",
+                "own_below_percent": f"{100 * own['own_below']:.1f}",
+                "own_width_points": f"{100 * own['own_width']:.1f}",
+                "test_sets": cell.repeats,
+            }
 
 
 if __name__ == "__main__":
-    main()
+    table = Table(cells=cells, measured=measured, repeats=lambda cell: cell.repeats, rows=rows_of, store=True, jobs=2)
+    main({"table_measures": table})

@@ -1,16 +1,14 @@
 """Assessing a classifier of many classes on many instances: CPU seconds and peak memory, one process per case.
 
-Run alone: ``python -m benchmarks.time_assess``.
+``python -m benchmarks.time_assess``: each case runs in a process of its own.
 """
 
-import json
-import subprocess
-import sys
 import time
 
 import numpy as np
 
-from benchmarks.cases import peak_mib, write_rows
+from benchmarks.cases import peak_mib
+from benchmarks.loop import Row, Table, main
 
 CASES = [
     (100_000, 10, "nothing"),
@@ -25,12 +23,13 @@ CASES = [
 ]
 
 
-def measure(n: int, k: int, known: str) -> dict[str, float]:
+def measure(case: tuple[int, int, str]) -> Row:
     """Assess once; peak memory is of the whole process, with its input and imports."""
     from demele.evaluation.measures.assess import assess
     from demele.noise.audit_drawing import draw_audit
     from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
+    n, k, known = case
     rng = np.random.default_rng(0)
     true = rng.integers(0, k, n)
     labels = np.where(rng.random(n) < 0.05, rng.integers(0, k, n), true)
@@ -58,31 +57,9 @@ def measure(n: int, k: int, known: str) -> dict[str, float]:
     right = float((predictions == labels).mean())
     assert abs(found["accuracy"].value - right) < 1e-12
     assert len(found.estimates) == 2 + 3 * k + 6
-    return {"cpu": cpu, "peak": peak_mib(), "accuracy": found["accuracy"].value}
-
-
-def main() -> None:
-    """Measure all cases and write results/assess_speed.csv."""
-    rows = []
-    for n, k, known in CASES:
-        command = [sys.executable, "-m", "benchmarks.time_assess", str(n), str(k), known]
-        found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        rows.append(
-            {
-                "rows": n,
-                "classes": k,
-                "known": known,
-                "cpu seconds": round(found["cpu"], 2),
-                "peak MiB": round(found["peak"]),
-                "accuracy": round(found["accuracy"], 4),
-            }
-        )
-        print(rows[-1])
-    write_rows("assess_speed", rows)
+    figures = {"cpu seconds": round(cpu, 2), "peak MiB": round(peak_mib()), "accuracy": round(right, 4)}
+    return {"rows": n, "classes": k, "known": known, **figures}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4:
-        print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])))
-    else:
-        main()
+    main({"assess_speed": Table(cells=CASES, measured=measure, alone=True)})

@@ -1,28 +1,23 @@
 """All ordered pairs of many classifiers on one noisy test set: CPU seconds of each comparison method.
 
-Run alone: ``python -m benchmarks.time_compare``; writes results/compare.csv. Single thread: the module sets the thread
-counts before NumPy is loaded. The worst case of some pairs is compared with a plain loop before anything is timed, and
-that loop is timed too.
+``python -m benchmarks.time_compare`` writes results/compare.csv. Single thread. The worst case of some pairs is
+compared with a plain loop before anything is timed, and that loop is timed too.
 """
 
-import os
+from dataclasses import replace
+from functools import cache
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
+import numpy as np
+from scipy.stats import binomtest
 
-from collections.abc import Callable  # noqa: E402
-from dataclasses import replace  # noqa: E402
-
-import numpy as np  # noqa: E402
-from scipy.stats import binomtest  # noqa: E402
-
-from benchmarks.cases import cpu_seconds, write_rows  # noqa: E402
-from demele.core.labelled import read_labelled  # noqa: E402
-from demele.evaluation.comparison.bounded import bounded, breakdown  # noqa: E402
-from demele.evaluation.comparison.methods import METHODS  # noqa: E402
-from demele.evaluation.comparison.rank import rank  # noqa: E402
-from demele.evaluation.question import Question  # noqa: E402
-from demele.noise.transition import TransitionMatrix  # noqa: E402
+from benchmarks.cases import cpu_seconds
+from benchmarks.loop import Table, main
+from demele.core.labelled import read_labelled
+from demele.evaluation.comparison.bounded import bounded, breakdown
+from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.rank import rank
+from demele.evaluation.question import Question
+from demele.noise.transition import TransitionMatrix
 
 N, CLASSES, MODELS, RATE = 12_000, 10, 100, 0.05
 #: Pairs of the plain loop, which is too slow for all.
@@ -64,56 +59,55 @@ def loop(question: Question, pairs: int) -> list[float]:
     return found
 
 
-def main() -> None:
-    """Measure all methods and write results/compare.csv."""
+CASES: dict[str, tuple[str, dict[str, object]]] = {
+    "classic": ("classic", {}),
+    "prudent-v1": ("prudent-v1", {}),
+    "prudent-v1, F1 of a class": ("prudent-v1", {"measure": "f1", "of": 0}),
+    "prudent-v2": ("prudent-v2", {}),
+    "prudent-v2, F1 of a class": ("prudent-v2", {"measure": "f1", "of": 0}),
+    "cleaned": ("cleaned", {}),
+    "label-free": ("label-free", {}),
+    "bounded": ("bounded", {}),
+    "bounded, target overlap": ("bounded", {"target": "overlap"}),
+    "bounded, transition matrix": (
+        "bounded",
+        {"noise": TransitionMatrix(np.eye(CLASSES) * (1 - RATE - RATE / 9) + RATE / 9)},
+    ),
+}
+BREAKDOWNS = {"breakdown rates, paired test": "bounded", "breakdown rates, overlap": "classic"}
+RANKED = "rank, bounded, Holm, with breakdown rates"
+
+
+@cache
+def asked() -> Question:
+    """Return the question, after its worst case was compared with that of a plain loop."""
     question = make()
     p_values = bounded(question).p_value
     assert p_values is not None
     np.testing.assert_allclose(p_values[:LOOPED], loop(question, LOOPED), rtol=1e-9, atol=1e-300)
-    matrix = TransitionMatrix(np.eye(CLASSES) * (1 - RATE - RATE / 9) + RATE / 9)
-    models = dict(zip(question.data.names, question.data.predictions, strict=True))
+    return question
 
-    def fresh(**changes: object) -> Question:
-        """The question about data that nothing was counted of."""
-        data = question.data.relabelled(question.data.labels)
-        return replace(question, data=data, **changes)  # type: ignore[arg-type]
 
-    def asked(name: str, **changes: object) -> Callable[[], object]:
-        return lambda: METHODS[name](fresh(**changes))
+def measured(name: str) -> dict[str, object]:
+    """Time one case."""
+    question = asked()
 
-    cases: dict[str, Callable[[], object]] = {
-        "classic": asked("classic"),
-        "prudent-v1": asked("prudent-v1"),
-        "prudent-v1, F1 of a class": asked("prudent-v1", measure="f1", of=0),
-        "prudent-v2": asked("prudent-v2"),
-        "prudent-v2, F1 of a class": asked("prudent-v2", measure="f1", of=0),
-        "cleaned": asked("cleaned"),
-        "label-free": asked("label-free"),
-        "bounded": asked("bounded"),
-        "bounded, target overlap": asked("bounded", target="overlap"),
-        "bounded, transition matrix": asked("bounded", noise=matrix),
-        "breakdown rates, paired test": lambda: breakdown(fresh(), "bounded"),
-        "breakdown rates, overlap": lambda: breakdown(fresh(), "classic"),
-        "rank, bounded, Holm, with breakdown rates": lambda: rank(models, question.data.labels, noise=RATE).pairs,
-    }
-    plain = cpu_seconds(lambda: loop(question, LOOPED)) / LOOPED * question.n_pairs
-    rows = []
-    for name, function in cases.items():
-        function()  # imports are not what is measured
-        seconds = cpu_seconds(function)
-        rows.append(
-            {
-                "what": name,
-                "pairs": question.n_pairs,
-                "rows": N,
-                "classes": CLASSES,
-                "CPU s": float(f"{seconds:.2g}"),
-                "plain loop, CPU s": float(f"{plain:.2g}") if name == "bounded" else "",
-            }
-        )
-        print(rows[-1], flush=True)
-    write_rows("compare", rows)
+    def function() -> object:
+        if name == RANKED:
+            models = dict(zip(question.data.names, question.data.predictions, strict=True))
+            return rank(models, question.data.labels, noise=RATE).pairs
+        fresh = replace(question, data=question.data.relabelled(question.data.labels))  # nothing was counted of it
+        if name in BREAKDOWNS:
+            return breakdown(fresh, BREAKDOWNS[name])
+        method, changes = CASES[name]
+        return METHODS[method](replace(fresh, **changes))
+
+    function()  # imports are not what is measured
+    row: dict[str, object] = {"what": name, "pairs": question.n_pairs, "rows": N, "classes": CLASSES}
+    row["CPU s"] = float(f"{cpu_seconds(function):.2g}")
+    plain = cpu_seconds(lambda: loop(question, LOOPED)) / LOOPED * question.n_pairs if name == "bounded" else None
+    return {**row, "plain loop, CPU s": "" if plain is None else float(f"{plain:.2g}")}
 
 
 if __name__ == "__main__":
-    main()
+    main({"compare": Table(cells=(*CASES, *BREAKDOWNS, RANKED), measured=measured)})

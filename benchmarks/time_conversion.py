@@ -6,9 +6,6 @@ the labels that were published, and images that repeat. Each step runs in a proc
 own.
 """
 
-import json
-import subprocess
-import sys
 import tempfile
 import time
 import zipfile
@@ -18,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import peak_mib, write_rows
+from benchmarks.cases import peak_mib
+from benchmarks.loop import Table, alone, main
 
 #: Most resident memory of a conversion in MiB, and most seconds of a second opening.
 WANTED = 300, 1.0
@@ -86,40 +84,24 @@ def opened(name: str, path: Path, cache: Path) -> dict[str, float]:
     return {"seconds": round(time.perf_counter() - started, 2), "peak": round(peak_mib()), "images": len(images)}
 
 
-def measured(name: str, folder: Path) -> dict[str, object]:
-    path = MAKERS[name](folder)
-    cache = folder / f"{name}.npy"
-    command = [sys.executable, "-m", "benchmarks.time_conversion", name, str(path), str(cache)]
-    first, again = (
-        json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(2)
-    )
-    row = {
-        "set": name,
-        "images": first["images"],
-        "MB of the file": round(path.stat().st_size / 1e6),
-        "MB of pixels": round(cache.stat().st_size / 1e6),
-        "seconds to convert": first["seconds"],
-        "peak MiB": first["peak"],
-        "wanted peak MiB": WANTED[0],
-        "seconds to open again": again["seconds"],
-        "wanted seconds": WANTED[1],
-    }
-    path.unlink()
-    cache.unlink()
-    return row
-
-
-def main() -> None:
-    """Measure both, and write results/conversion.csv."""
+def measured(name: str) -> dict[str, object]:
+    """Make a set, convert it, and open it again."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = [measured(name, Path(folder)) for name in MAKERS]
-    for row in rows:
-        print(row)
-    write_rows("conversion", rows)
+        path = MAKERS[name](Path(folder))
+        cache = Path(folder, f"{name}.npy")
+        first, again = (alone(opened, name, path, cache) for _ in range(2))
+        return {
+            "set": name,
+            "images": first["images"],
+            "MB of the file": round(path.stat().st_size / 1e6),
+            "MB of pixels": round(cache.stat().st_size / 1e6),
+            "seconds to convert": first["seconds"],
+            "peak MiB": first["peak"],
+            "wanted peak MiB": WANTED[0],
+            "seconds to open again": again["seconds"],
+            "wanted seconds": WANTED[1],
+        }
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4:
-        print(json.dumps(opened(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))
-    else:
-        main()
+    main({"conversion": Table(cells=list(MAKERS), measured=measured)})

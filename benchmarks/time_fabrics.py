@@ -1,15 +1,14 @@
 """What pruning a fabric gains on one core: links, channels, masked weights, and batch norms folded into kernels.
 
-Run alone, where nothing else runs: ``python -m benchmarks.time_fabrics``, which writes ``results/fabric_speed.csv``;
-``--quick`` looks at the smallest case and writes nothing. Fabrics of a case take turns, so that what else the machine
-does meets all alike, and gains are ratios within one run. Fabrics are trained for a moment first: magnitudes of weights
-that were never trained tell nothing, and which links go decides what is gained.
+Run alone, where nothing else runs: ``python -m benchmarks.time_fabrics``, which writes results/fabric_speed.csv.
+Fabrics of a case take turns, so that what else the machine does meets all alike, and gains are ratios within one run.
+Fabrics are trained for a moment first: magnitudes of weights that were never trained tell nothing, and which links go
+decides what is gained.
 """
 
-import sys
 from typing import Any, NamedTuple
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 
 #: Gains that are to be reached, forward and in training, and by export alone.
 WANTED = {"links": 2.0, "channels": 2.5, "export": 1.3}
@@ -68,11 +67,11 @@ def pruned(case: Case, whole: Any) -> dict[str, tuple[Any, Any]]:
     return found
 
 
-def measure(case: Case, *, n: int = 2000, repeats: int = REPEATS) -> list[dict[str, Any]]:
+def measure(case: Case, repeats: int) -> list[dict[str, Any]]:
     """Count and time the fabrics of a case."""
     from demele.models import benchmark
 
-    found = pruned(case, trained(case, n))
+    found = pruned(case, trained(case, 2000 if repeats == REPEATS else 200))
     table = benchmark({name: fabric for name, (fabric, _) in found.items()}, batch=case.batch, repeats=repeats)
     rows = []
     for name, (fabric, plan) in found.items():
@@ -113,19 +112,5 @@ def _yes(met: bool) -> str:
     return "yes" if met else "no"
 
 
-def main() -> None:
-    """Measure all cases and write results/fabric_speed.csv."""
-    if "--quick" in sys.argv[1:]:
-        for row in measure(CASES[0], n=200, repeats=2):
-            print(row, flush=True)
-        return
-    rows = []
-    for case in CASES:
-        found = measure(case)
-        rows += found
-        print(*found, sep="\n", flush=True)
-    write_rows("fabric_speed", rows)
-
-
 if __name__ == "__main__":
-    main()
+    main({"fabric_speed": Table(cells=CASES, measured=measure, repeats=REPEATS)})

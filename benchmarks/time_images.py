@@ -1,19 +1,17 @@
 """Sets of images that a formula draws: images per second on one core, seconds until the first, memory.
 
-Run alone: ``python -m benchmarks.time_images``, which writes ``results/images.csv``. Each case runs in a process of its
+``python -m benchmarks.time_images`` writes results/images.csv. Each case runs in a process of its
 own, so that its peak is its own. Rows are drawn at random, as training draws them, in batches of 32 and of 1000.
 Seconds are CPU seconds of the process, and rates the best of three: other work on the machine slows a process, and
 never speeds it up.
 """
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import cpu_seconds, peak_mib, write_rows
+from benchmarks.cases import cpu_seconds, peak_mib
+from benchmarks.loop import Table, main
 
 #: set, size, counts (the factor sizes of Shapes3D for the last one), images per second that are to be reached
 CASES = (
@@ -25,10 +23,11 @@ CASES = (
 BATCHES = (32, 1000)
 
 
-def measure(name: str, size: int, counts: tuple[int, ...]) -> dict[str, Any]:
+def measure(case: tuple[str, int, tuple[int, ...], int | None]) -> dict[str, Any]:
     """Time what a set needs before its first images, and how fast they come then."""
     import demele
 
+    name, size, counts, wanted = case
     before = peak_mib()
     made = [None]
 
@@ -55,22 +54,9 @@ def measure(name: str, size: int, counts: tuple[int, ...]) -> dict[str, Any]:
         "MiB of the process before": round(before),
         "peak MiB then": round(peak),
         **{f"images/s, batches of {batch}": int(round(rate, -2)) for batch, rate in rates.items()},
+        "wanted images/s": "" if wanted is None else wanted,
     }
 
 
-def main() -> None:
-    """Measure all cases and write results/images.csv."""
-    rows = []
-    for name, size, counts, wanted in CASES:
-        command = [sys.executable, "-m", "benchmarks.time_images", name, str(size), json.dumps(counts)]
-        row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        rows.append({**row, "wanted images/s": "" if wanted is None else wanted})
-        print(rows[-1], flush=True)
-    write_rows("images", rows)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 4:
-        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), tuple(json.loads(sys.argv[3])))))
-    else:
-        main()
+    main({"images": Table(cells=CASES, measured=measure, alone=True)})

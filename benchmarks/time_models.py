@@ -1,13 +1,14 @@
 """VAEs on one core: training steps per second, images encoded per second.
 
-Run alone: ``python -m benchmarks.time_models``, which writes ``results/models.csv``. Steps are of batch 32, with the
-rows and the noise that a training has; images are sprites. Seconds are CPU seconds of one thread, and rates the best of
-three: other work on the machine slows a process, and never speeds it up.
+``python -m benchmarks.time_models`` writes results/models.csv. Steps are of batch 32, with the rows and the noise that
+a training has; images are sprites. Seconds are CPU seconds of one thread, and rates the best of three: other work on
+the machine slows a process, and never speeds it up.
 """
 
 from typing import Any
 
-from benchmarks.cases import cpu_seconds, write_rows
+from benchmarks.cases import cpu_seconds
+from benchmarks.loop import Table, main
 
 #: network, side of the images, objective and its options, steps per second that are to be reached
 CASES: tuple[tuple[str, int, str, dict[str, Any], int | None], ...] = (
@@ -23,13 +24,14 @@ CASES: tuple[tuple[str, int, str, dict[str, Any], int | None], ...] = (
 STEPS = 100
 
 
-def measure(network: str, size: int, objective: str, options: dict[str, Any]) -> dict[str, Any]:
+def measure(case: tuple[str, int, str, dict[str, Any], int | None]) -> dict[str, Any]:
     """Time the steps of a training, and the encoding of 20 736 images."""
     import demele
     from demele.models.threads import computing
     from demele.models.vae.feed import Feed
     from demele.models.vae.train import Training
 
+    network, size, objective, options, wanted = case
     images = demele.data.sprites(size)
     vae = demele.models.VAE(objective, latents=10, network=network, **options)
     with computing(threads=1, device="cpu", gradients=True):
@@ -46,17 +48,9 @@ def measure(network: str, size: int, objective: str, options: dict[str, Any]) ->
         "objective": objective,
         "steps/s": round(steps, 1),
         f"s to encode {len(images):,} images": round(encoding, 2),
+        "wanted steps/s": "" if wanted is None else wanted,
     }
 
 
-def main() -> None:
-    """Measure all cases and write results/models.csv."""
-    rows = []
-    for network, size, objective, options, wanted in CASES:
-        rows.append({**measure(network, size, objective, options), "wanted steps/s": "" if wanted is None else wanted})
-        print(rows[-1], flush=True)
-    write_rows("models", rows)
-
-
 if __name__ == "__main__":
-    main()
+    main({"models": Table(cells=CASES, measured=measure)})

@@ -1,18 +1,16 @@
 """Ten million rows, memory-mapped: the histogram metrics together, with peak memory beyond the input.
 
-Run alone: ``python -m benchmarks.time_scale``; each size runs in a process of its own, so that peaks are its own.
+``python -m benchmarks.time_scale``: each size is scored in a process of its own.
 """
 
-import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.cases import peak_mib, write_rows
+from benchmarks.cases import peak_mib
+from benchmarks.loop import Row, Table, alone, main
 
 SIZES = (100_000, 1_000_000, 10_000_000)
 METRICS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
@@ -30,22 +28,18 @@ def make(folder: Path, n: int) -> tuple[Path, Path]:
     return paths
 
 
-def measure(codes_path: str, factors_path: str) -> dict[str, float]:
+def scored(codes_path: Path, factors_path: Path) -> dict[str, float]:
     """Score memory-mapped files; resident memory counts anonymous pages only (mapped input is the kernel's cache)."""
     import demele
 
     codes, factors = np.load(codes_path, mmap_mode="r"), np.load(factors_path, mmap_mode="r")
     demele.evaluate(codes[:1000], factors[:1000], METRICS)  # imports are not what is measured
-    before = _anonymous_mib()
+    before = _status("RssAnon")
     started, cpu = time.perf_counter(), time.process_time()
     evaluation = demele.evaluate(codes, factors, METRICS)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     assert 0 < evaluation["mig"].value < 1
     return {"seconds": seconds, "cpu": cpu, "mig": evaluation["mig"].value, "peak": _peak_anonymous() - before}
-
-
-def _anonymous_mib() -> float:
-    return _status("RssAnon")
 
 
 def _peak_anonymous() -> float:
@@ -60,31 +54,14 @@ def _status(field: str) -> float:
     return peak_mib()
 
 
-def main() -> None:
-    """Measure all sizes and write results/scale.csv."""
-    rows = []
+def measure(n: int) -> Row:
+    """Write rows, and score them."""
     with tempfile.TemporaryDirectory() as folder:
-        for n in SIZES:
-            paths = make(Path(folder), n)
-            command = [sys.executable, "-m", "benchmarks.time_scale", *map(str, paths)]
-            found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            rows.append(
-                {
-                    "rows": n,
-                    "codes": 10,
-                    "factors": 10,
-                    "seconds": round(found["seconds"], 3),
-                    "cpu seconds": round(found["cpu"], 3),
-                    "MiB beyond the input": round(found["peak"]),
-                    "MIG": round(found["mig"], 4),
-                }
-            )
-            print(rows[-1])
-    write_rows("scale", rows)
+        found = alone(scored, *make(Path(folder), n))
+    row: Row = {"rows": n, "codes": 10, "factors": 10, "seconds": round(found["seconds"], 3)}
+    row |= {"cpu seconds": round(found["cpu"], 3), "MiB beyond the input": round(found["peak"])}
+    return {**row, "MIG": round(found["mig"], 4)}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(json.dumps(measure(sys.argv[1], sys.argv[2])))
-    else:
-        main()
+    main({"scale": Table(cells=SIZES, measured=measure)})

@@ -1,21 +1,17 @@
 """Sparse codes of a large dictionary: a million rows, 65 536 codes, 50 factors; seconds and peak memory.
 
-Run alone: ``python -m benchmarks.time_sparse``, which writes ``results/sparse.csv``. Each case runs in a process of its
-own, so that its peak is its own.
+``python -m benchmarks.time_sparse`` writes results/sparse.csv. Each case runs in a process of its own.
 Half of the factors are binary, half have ten values; for each, one code fires in 30% of the rows in which the factor
 has its second value, so that the best code of every factor is known.
 """
 
-import json
-import resource
-import subprocess
-import sys
 import time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import write_rows
+from benchmarks.cases import peak_mib
+from benchmarks.loop import Row, Table, main
 
 #: rows, codes, non-zeros of a row, factors, jobs
 CASES = (
@@ -46,15 +42,17 @@ def make(n: int, d: int, filled: int, m: int) -> tuple[Any, np.ndarray[Any, Any]
 
 def peak_gib() -> float:
     """Largest resident memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return peak_mib() / 2**10
 
 
-def measure(n: int, d: int, filled: int, m: int, n_jobs: int) -> dict[str, Any]:
+def measure(case: tuple[int, int, int, int, int]) -> Row:
     """Time the metrics of counts, then all that are computed unless named: SAP too, on the screened codes."""
     import demele
 
+    *size, n_jobs = case
+    n, d, _, m = size
     started = time.perf_counter()
-    codes, factors = make(n, d, filled, m)
+    codes, factors = make(*size)
     made, before = time.perf_counter() - started, peak_gib()
     started = time.perf_counter()
     counted = demele.evaluate_sparse(codes, factors, OF_COUNTS, n_jobs=n_jobs)
@@ -81,18 +79,5 @@ def measure(n: int, d: int, filled: int, m: int, n_jobs: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Measure all cases and write results/sparse.csv."""
-    rows = []
-    for case in CASES:
-        command = [sys.executable, "-m", "benchmarks.time_sparse", *map(str, case)]
-        rows.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
-        print(rows[-1], flush=True)
-    write_rows("sparse", rows)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 6:
-        print(json.dumps(measure(*map(int, sys.argv[1:]))))
-    else:
-        main()
+    main({"sparse": Table(cells=CASES, measured=measure, alone=True)})

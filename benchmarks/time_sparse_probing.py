@@ -1,29 +1,25 @@
 """Sparse probing of a large dictionary: a million rows, 65 536 codes, 50 concepts; seconds and peak memory.
 
-Run alone: ``python -m benchmarks.time_sparse_probing``, which writes ``results/sparse_probing.csv``. Each case runs in
-a process of its own, so that its peak is its own. The data are those of ``benchmarks.time_sparse``: for each concept
-one code fires in 30% of its rows, so that its best code is known, and its score, 0.3.
+``python -m benchmarks.time_sparse_probing`` writes results/sparse_probing.csv. Each case runs in a process of its own.
+The data are those of ``benchmarks.time_sparse``: for each concept one code fires in 30% of its rows, so that its best
+code is known, and its score, 0.3.
 """
 
-import json
-import subprocess
-import sys
 import time
-from typing import Any
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main
 from benchmarks.time_sparse import make, peak_gib
 
 #: rows, codes, non-zeros of a row, concepts
 CASES = ((100_000, 65_536, 32, 50), (1_000_000, 65_536, 32, 50))
 
 
-def measure(n: int, d: int, filled: int, m: int) -> dict[str, Any]:
+def measure(case: tuple[int, int, int, int]) -> Row:
     """Time probes of 1, 2 and 5 codes for each concept."""
     import demele
 
     started = time.perf_counter()
-    codes, factors = make(n, d, filled, m)
+    codes, factors = make(*case)
     concepts = factors == 1
     made, before = time.perf_counter() - started, peak_gib()
     started, cpu = time.perf_counter(), time.process_time()
@@ -31,8 +27,8 @@ def measure(n: int, d: int, filled: int, m: int) -> dict[str, Any]:
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     first = [row for row in score.details["classes"] if row["k"] == 1]
     return {
-        "rows": n,
-        "codes": d,
+        "rows": case[0],
+        "codes": case[1],
         "non-zeros": codes.nnz,
         "concepts": len(first),
         "seconds to make the data": round(made, 1),
@@ -45,18 +41,5 @@ def measure(n: int, d: int, filled: int, m: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Measure all cases and write results/sparse_probing.csv."""
-    rows = []
-    for case in CASES:
-        command = [sys.executable, "-m", "benchmarks.time_sparse_probing", *map(str, case)]
-        rows.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
-        print(rows[-1], flush=True)
-    write_rows("sparse_probing", rows)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 5:
-        print(json.dumps(measure(*map(int, sys.argv[1:]))))
-    else:
-        main()
+    main({"sparse_probing": Table(cells=CASES, measured=measure, alone=True)})

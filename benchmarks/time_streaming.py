@@ -1,6 +1,6 @@
 """What a batch costs in a training loop: updating and reading metrics, alone and through torchmetrics and Keras.
 
-Run alone: ``python -m benchmarks.time_streaming``. The histogram metrics with a frame are the bar: a batch of 1024 rows
+``python -m benchmarks.time_streaming``. The histogram metrics with a frame are the bar: a batch of 1024 rows
 of 10 codes and 10 factors in under a millisecond. The table is ``results/streaming.csv``.
 """
 
@@ -11,13 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("KERAS_BACKEND", "torch")
-
 import numpy as np
 
 import demele
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 
 ROWS, COLUMNS, BATCHES = 1024, 10, 300
 WARM = 20
@@ -74,6 +71,7 @@ def makers() -> dict[str, tuple[Callable[..., Any], Callable[[np.ndarray], Any]]
         found["TorchMetric"] = (Torch, torch.from_numpy)
     keras_is_here = importlib.util.find_spec("demele.adapters.keras") and importlib.util.find_spec("keras")
     if keras_is_here:
+        os.environ.setdefault("KERAS_BACKEND", "torch")
         import keras
 
         from demele.adapters.keras import KerasMetric
@@ -90,71 +88,49 @@ def makers() -> dict[str, tuple[Callable[..., Any], Callable[[np.ndarray], Any]]
     return found
 
 
-def time_updates(metric: Any, rows: list[tuple[Any, Any]]) -> tuple[list[float], float]:
-    """Return the CPU milliseconds of each update, and of computing the value after all of them."""
-    times = []
-    for codes, factors in rows:
-        started = time.process_time()
-        metric.update(codes, factors)
-        times.append(1e3 * (time.process_time() - started))
+def milliseconds(function: Callable[..., object], *arguments: object) -> float:
+    """Return the CPU milliseconds of a call."""
     started = time.process_time()
-    metric.value()
-    return times[WARM:], 1e3 * (time.process_time() - started)
+    function(*arguments)
+    return 1e3 * (time.process_time() - started)
 
 
-def time_forward(metric: Any, rows: list[tuple[Any, Any]]) -> float | None:
-    """Return the CPU milliseconds of a batch's value and update in one call (torchmetrics' ``forward``)."""
-    if not hasattr(metric, "forward"):
-        return None
-    times = []
-    for codes, factors in rows:
-        started = time.process_time()
-        metric(codes, factors)
-        times.append(1e3 * (time.process_time() - started))
-    return round(statistics.median(times), 2)
+#: What is computed, and whether it has a frame.
+CASES: dict[str, tuple[Any, bool]] = {
+    "mig": ("mig", True),
+    "all counted": ([name for name in demele.counted_metrics() if name != "xmig"], True),  # no code is left for it
+    "irs, a sample of 100 000 rows": ("irs", False),
+}
 
 
-def main() -> None:
-    """Time every combination and write the table."""
-    cases: dict[str, tuple[Any, bool]] = {
-        "mig": ("mig", True),
-        "all counted": ([name for name in demele.counted_metrics() if name != "xmig"], True),  # no code is left for it
-        "irs, a sample of 100 000 rows": ("irs", False),
+def measured(cell: tuple[str, str, str], n: int) -> dict[str, object]:
+    """Time the updates of one metric by some batches, the value after them, and both in one call."""
+    dtype, name, case = cell
+    rows, (metric, into), (names, framed) = batches(np.dtype(dtype).type), makers()[name], CASES[case]
+    keywords = {"frame": frame_of(rows)} if framed else {"kinds": "continuous"}
+    given = [(into(codes), into(factors)) for codes, factors in rows]
+    made, expected = metric(names, **keywords), Plain(names, **keywords)
+    for own, plain in zip(given[:3], rows[:3], strict=True):
+        made.update(*own)
+        expected.update(*plain)
+    assert made.value() == expected.value(), cell
+    timed = metric(names, **keywords)
+    times = [milliseconds(timed.update, *batch) for batch in given[: WARM + n]][WARM:]
+    value, both = milliseconds(timed.value), metric(names, **keywords)
+    forward = [milliseconds(both, *batch) for batch in given[:WARM]] if hasattr(both, "forward") else []
+    return {
+        **dict(zip(("through", "metrics", "dtype"), (name, case, dtype), strict=True)),
+        "rows": ROWS,
+        "codes": COLUMNS,
+        "factors": COLUMNS,
+        "update_ms_median": round(statistics.median(times), 3),
+        "update_ms_mean": round(statistics.fmean(times), 3),
+        "update_ms_p95": round(float(np.quantile(times, 0.95)), 3),
+        "compute_ms": round(value, 1),
+        "forward_ms_median": round(statistics.median(forward), 2) if forward else None,
     }
-    table = []
-    for dtype in (np.float64, np.float32):
-        rows = batches(dtype)
-        frame = frame_of(rows)
-        for name, (metric, into) in makers().items():
-            given = [(into(codes), into(factors)) for codes, factors in rows]
-            for case, (names, framed) in cases.items():
-                keywords = {"frame": frame} if framed else {"kinds": "continuous"}
-                made = metric(names, **keywords)
-                expected = Plain(names, **keywords)
-                for codes, factors in rows[:3]:
-                    expected.update(codes, factors)
-                for codes, factors in given[:3]:
-                    made.update(codes, factors)
-                assert made.value() == expected.value(), (name, case)
-                times, value = time_updates(metric(names, **keywords), given)
-                table.append(
-                    {
-                        "through": name,
-                        "metrics": case,
-                        "dtype": np.dtype(dtype).name,
-                        "rows": ROWS,
-                        "codes": COLUMNS,
-                        "factors": COLUMNS,
-                        "update_ms_median": round(statistics.median(times), 3),
-                        "update_ms_mean": round(statistics.fmean(times), 3),
-                        "update_ms_p95": round(float(np.quantile(times, 0.95)), 3),
-                        "compute_ms": round(value, 1),
-                        "forward_ms_median": time_forward(metric(names, **keywords), given[:20]),
-                    }
-                )
-                print(table[-1])
-    write_rows("streaming", table)
 
 
 if __name__ == "__main__":
-    main()
+    cells = [(dtype, name, case) for dtype in ("float64", "float32") for name in makers() for case in CASES]
+    main({"streaming": Table(cells=cells, measured=measured, repeats=BATCHES - WARM)})

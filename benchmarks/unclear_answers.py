@@ -9,13 +9,12 @@ asked about is all rows, clear or not; every claim is an error.
 """
 
 import itertools
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main, repeated
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
@@ -48,12 +47,6 @@ def cells() -> list[Cell]:
         for design, kind, share in itertools.product(("uniform", "weighted"), KINDS, (0.0, 0.05, 0.2))
         if share or kind == KINDS[0]
     ]
-
-
-def measured(cell: Cell, repeats: int = REPEATS) -> dict[str, float]:
-    """Mean over test sets of what :func:`once` finds."""
-    found = [once(cell, index) for index in range(repeats)]
-    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
 def once(cell: Cell, index: int) -> dict[str, float]:
@@ -100,30 +93,22 @@ def _unclear(cell: Cell, truth: Rows, said: Rows, labels: Rows, rng: np.random.G
     return chosen
 
 
-def main() -> None:
-    """Measure every cell, with progress on stderr, and write the table."""
-    rows: list[dict[str, object]] = []
-    every = cells()
-    for done, cell in enumerate(every, 1):
-        found = measured(cell)
-        rows.append(
-            {
-                "design": cell.design,
-                "unclear": cell.kind,
-                "share_percent": f"{100 * cell.share:g}",
-                "candidate_claimed_percent": f"{100 * found['candidate']:.1f}",
-                "established_claimed_percent": f"{100 * found['established']:.1f}",
-                "coverage_percent": f"{100 * found['covers']:.1f}",
-                "accuracy_coverage_percent": f"{100 * found['own_covers']:.1f}",
-                "accuracy_off_points": f"{100 * found['bias']:+.1f}",
-                "width_points": f"{100 * found['width']:.1f}",
-                "test_sets": REPEATS,
-            }
-        )
-        print(f"\r{done} of {len(every)}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    write_rows("unclear_answers", rows)
+def measured(cell: Cell, repeats: int) -> Row:
+    """Return the means over test sets."""
+    mean = {name: 100 * float(own.mean()) for name, own in repeated(once, cell, repeats).items()}
+    return {
+        "design": cell.design,
+        "unclear": cell.kind,
+        "share_percent": f"{100 * cell.share:g}",
+        "candidate_claimed_percent": f"{mean['candidate']:.1f}",
+        "established_claimed_percent": f"{mean['established']:.1f}",
+        "coverage_percent": f"{mean['covers']:.1f}",
+        "accuracy_coverage_percent": f"{mean['own_covers']:.1f}",
+        "accuracy_off_points": f"{mean['bias']:+.1f}",
+        "width_points": f"{mean['width']:.1f}",
+        "test_sets": repeats,
+    }
 
 
 if __name__ == "__main__":
-    main()
+    main({"unclear_answers": Table(cells=cells, measured=measured, repeats=REPEATS)})

@@ -1,15 +1,10 @@
 """Verdicts in words on representations whose truth is known: how often they are right, wrong and undecided.
 
-``python -m benchmarks.verdicts --jobs 2`` (``--draws 20`` for a look); writes results/verdicts.csv.
+``python -m benchmarks.verdicts --jobs 2`` writes results/verdicts.csv.
 A draw is right if every statement is: the status of each factor with the codes that hold it, and of each code with its
 factors. It is wrong if any is, and else undecided.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import argparse
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from demele.core.errors import DemeleWarning
 from demele.core.inputs import read_pair
 from demele.core.verdict import RepresentationVerdict
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import verdict_of
-from demele.runtime.work import ordered
 
 Array = NDArray[Any]
 SIZES = (50, 200, 500, 2000, 5000)
@@ -265,8 +259,9 @@ def judged(world: World) -> tuple[RepresentationVerdict, list[str], list[str]]:
     return found, wrong, undecided
 
 
-def counted(name: str, n: int, draws: int) -> dict[str, object]:
+def counted(cell: tuple[str, int], draws: int) -> dict[str, object]:
     """Return how often the verdict on one kind of representation is right."""
+    name, n = cell
     counts, example = {"right": 0, "wrong": 0, "undecided": 0}, ""
     for seed in range(draws):
         _, wrong, undecided = judged(WORLDS[name](np.random.default_rng([seed, n]), n))
@@ -275,22 +270,7 @@ def counted(name: str, n: int, draws: int) -> dict[str, object]:
     return {"kind": name, "n": n, "draws": draws, **counts, "a wrong sentence": example}
 
 
-def main() -> None:
-    """Judge draws of each kind and size, and count."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
-    parser.add_argument("--only", nargs="*", default=tuple(WORLDS))
-    parser.add_argument("--jobs", type=int, default=1, metavar="J", help="processes")
-    arguments = parser.parse_args()
-    cells = [(name, n, arguments.draws) for name in arguments.only for n in arguments.sizes]
-    rows = []
-    for row in ordered(counted, cells, n_jobs=arguments.jobs):
-        rows.append(row)
-        print(*row.values(), sep="  ", flush=True)
-    if arguments.draws == 200 and tuple(arguments.only) == tuple(WORLDS) and tuple(arguments.sizes) == SIZES:
-        write_rows("verdicts", rows)
-
+CELLS = [(name, n) for name in WORLDS for n in SIZES]
 
 if __name__ == "__main__":
-    main()
+    main({"verdicts": Table(cells=CELLS, measured=counted, repeats=200)})

@@ -22,18 +22,16 @@ UNGUARDED = ("classic", "bounded, half the rate", "prudent-v1, half the rate")
     ],
     ids=lambda cell: cell.name,
 )
-def test_no_method_claims_more_often_than_it_promises(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarantees, "REPEATS", {cell.n: REPEATS})
-    claims = measured(cell)["claims"]
+def test_no_method_claims_more_often_than_it_promises(cell: Cell) -> None:
+    claims = measured(cell, REPEATS)["claims"]
     assert {"bounded, rate", "prudent-v1", "audited, 20 uniform", "sequential, 20"} <= set(claims)
     for method, count in claims.items():
         if method not in UNGUARDED:
             assert_rate_at_most(count, REPEATS, TAIL)
 
 
-def test_a_rate_that_is_too_small_breaks_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarantees, "REPEATS", {1000: 20})
-    claims = measured(Cell("adversarial", 0.15, 1000, 0.8, 0.8))["claims"]
+def test_a_rate_that_is_too_small_breaks_the_promise() -> None:
+    claims = measured(Cell("adversarial", 0.15, 1000, 0.8, 0.8), 20)["claims"]
     assert claims["bounded, half the rate"] >= 15
     assert claims["classic"] == 20
     assert claims["bounded, rate"] <= 5

@@ -286,5 +286,5 @@ def test_a_ranking_by_each_measure() -> None:
 def test_equal_classifiers_are_seldom_told_apart(measure: str) -> None:
     """The weak corners at full length are in benchmarks/results/table_measures.csv."""
     few = measured.Cell(n=200, k=3, share=0.05, alike=0.9)
-    claims = [measured._once(few, measure, index)["candidate"] for index in range(120)]
+    claims = [measured._once(few, index, measure)["candidate"] for index in range(120)]
     assert_rate_at_most(sum(claims), 120, 0.028)
