@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import labels
+from demele import labels, studies
 from demele.core.bibliography import bibliography
 from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
@@ -170,14 +170,19 @@ def results() -> list[Result]:
         *of_codes(),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
+        studies.pruning_demo(),
     ]
+
+
+#: Bytes of a page: 250 kB unless it is a study.
+BUDGETS = {"pruning study": 1_000_000}
 
 
 @pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
 def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
     assert json.loads(result.to_json())["kind"] == result._kind
     assert len(result.to_frame()) > 0
-    assert result.to_html(tmp_path / "page.html").stat().st_size < 250_000
+    assert result.to_html(tmp_path / "page.html").stat().st_size < BUDGETS.get(result._kind, 250_000)
     assert r"\toprule" in result.to_latex()
     assert "| --:" in result.to_markdown()
     assert r"\cite{demele}" in result.methods()

@@ -11,7 +11,7 @@ from demele.core.errors import InputError
 from demele.studies.pruning.claims import CLAIMS, Claim, differences, seeds_needed
 from demele.studies.pruning.configurations import EMBEDDED, PRINT, LabelNoise, PruningConfiguration, Times
 
-CLAIM = Claim(name="a-b", title="a less b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
+CLAIM = Claim(name="a-b", title="a minus b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
 
 
 def values_of(table: dict[str, dict[str, list[float]]]) -> dict[tuple[str, str, int], float]:
@@ -36,7 +36,7 @@ def test_a_difference_is_the_mean_over_pairs_of_configurations_of_each_seed() ->
     assert found.p_value == pytest.approx(test.pvalue)
     assert (found.first_lower, found.second_lower, found.ties) == (0, 4, 2)
     assert found.verdict == "more"
-    assert found.told
+    assert found.significant
 
 
 def test_all_noises_together_are_averaged_within_seeds_which_are_the_units() -> None:
@@ -53,7 +53,7 @@ def test_all_noises_together_are_averaged_within_seeds_which_are_the_units() -> 
 
 
 def test_what_noise_adds_is_paired_too() -> None:
-    claim = Claim(name="n", title="", says="", expected="less", pairs=(("a1", "b1"),), beside="none")
+    claim = Claim(name="n", title="", says="", expected="less", pairs=(("a1", "b1"),), baseline="none")
     table = {
         "none": {"a1": [0.2, 0.4, 0.3], "b1": [0.1, 0.1, 0.1]},
         "uniform 20%": {"a1": [0.6, 0.6, 0.5], "b1": [0.5, 0.4, 0.5]},
@@ -80,20 +80,20 @@ def test_one_seed_says_nothing_of_a_spread() -> None:
     assert found.mean == pytest.approx(0.1)
     assert math.isnan(found.low)
     assert math.isnan(found.p_value)
-    assert (found.verdict, found.told, found.seeds_needed) == ("unresolved", False, None)
+    assert (found.verdict, found.significant, found.seeds_needed) == ("inconclusive", False, None)
 
 
 def test_holm_holds_the_error_over_all_differences() -> None:
     rng = np.random.default_rng(3)
     claims = [Claim(name=f"{i}", title="", says="", expected="", pairs=((f"a{i}", f"b{i}"),)) for i in range(8)]
-    any_told = alone = 0
+    any_found = alone = 0
     draws = 150
     for _ in range(draws):
         table = {"none": {f"{letter}{i}": list(rng.normal(size=5)) for letter in "ab" for i in range(8)}}
         found = differences({"error": values_of(table)}, ["none"], range(5), claims)
-        any_told += any(one.told for one in found)
-        alone += sum(one.verdict != "unresolved" for one in found)
-    assert any_told / draws <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / draws)
+        any_found += any(one.significant for one in found)
+        alone += sum(one.verdict != "inconclusive" for one in found)
+    assert any_found / draws <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / draws)
     assert abs(alone / draws / 8 - 0.05) <= 3 * math.sqrt(0.05 * 0.95 / draws / 8)
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, given, names_in, option, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, result_text, say_written, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.study_show import asked_for
 from demele.cli.targets import check_folder, check_targets
+from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.studies import PruningStudy
@@ -91,7 +92,7 @@ def _add_run(actions: "argparse._SubParsersAction[Any]") -> None:
         required=True,
         help="the folder that keeps the study; if it is there, it goes on",
     )
-    option(out, "--jobs", "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--jobs", "--format", "--output", "--report", "--explain", "--force", "--quiet")
 
 
 def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
@@ -102,7 +103,7 @@ def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--demo", action="store_true", help="the stored study of demele")
     out = parser.add_argument_group("output")
     option(out, "--list", dest="listed", choices=_ROWS, default="fabrics", help="rows of csv (default: fabrics)")
-    option(out, "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--format", "--output", "--report", "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -141,19 +142,12 @@ def _print(found: "PruningStudy", arguments: argparse.Namespace) -> None:
     }
     # Who asks for the page reads that: thousands of lines of JSON only where they are asked for.
     is_summary = arguments.report is not None and arguments.output is None and arguments.format is None
-    text = as_text(
-        "table" if is_summary else format_of(arguments.format, arguments.output),
-        table=lambda: _table(found, arguments),
-        data=found.to_dict,
-        frame=frames[getattr(arguments, "listed", "fabrics")],
-    )
+    kind = "table" if is_summary else format_of(arguments.format, arguments.output)
+    if kind == "csv":
+        text = csv_text(frames[getattr(arguments, "listed", "fabrics")]())
+    else:
+        text = result_text(found, kind, explain=arguments.explain, words=told_by(arguments), output=arguments.output)
     emit(text, arguments.output)
     if arguments.report is not None:
         found.to_html(arguments.report)
     say_written(arguments, report="report written to")
-
-
-def _table(found: "PruningStudy", arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.pruning import pruning_text
-
-    return pruning_text(found.to_dict(), output=arguments.output, words=told_by(arguments))

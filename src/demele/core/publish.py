@@ -27,7 +27,6 @@ PAGES = {
     "fabric": "demele.report.fabric:write_fabric",
     "agreement": "demele.report.agreement:write_agreement",
     "study": "demele.report.study:write_study",
-    "pruning study": "demele.report.pruning:write_pruning",
     "pictures of a model": "demele.report.examination_print:write_examination_pictures",
     "pictures of methods": "demele.report.pictures:write_pictures",
 }

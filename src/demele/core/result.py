@@ -281,7 +281,8 @@ def _cited(text: str, format: MethodsFormat) -> Iterator[str]:  # noqa: A002
 def plain(value: Any) -> Any:
     """Return a value as JSON can hold it.
 
-    NaN and infinities are None, a signature is its text, arrays are lists, data frames are records.
+    NaN and infinities are None, a signature is its text, arrays are lists, data frames are records. A mapping whose
+    keys are tuples is a list of pairs.
 
     Examples
     --------
@@ -294,6 +295,8 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
+        return [[plain(key), plain(item)] for key, item in value.items()]
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):

@@ -162,13 +162,6 @@ def _study(content: Content) -> Iterable[str]:
     return [*said, models_sentence(content)]
 
 
-def _pruning(content: Content) -> Iterable[str]:
-    from demele.report.pruning_view import headline, pruning_view, summary
-
-    view = pruning_view(content)
-    return [headline(view), *summary(view)]
-
-
 _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "evaluation": _evaluation,
     "sparse evaluation": lambda content: [heading(content)],
@@ -181,7 +174,6 @@ _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "cleaning": _cleaning,
     "agreement": _agreement,
     "study": _study,
-    "pruning study": _pruning,
 }
 
 

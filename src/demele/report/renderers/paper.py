@@ -92,10 +92,15 @@ def markdown(document: Document) -> str:
         signatures = "\n".join(plain(f"{label}: " * bool(label) + text) for label, text in document.signatures)
         parts.insert(0, f"<!--\n{signatures.replace('-->', '--&gt;')}\n-->")
     if table is not None:
-        heads, *rows = _rows(table, in_markdown, "**%s**")
-        rule = ["--:" if is_number(form) else "---" for form in table.columns.values()]
-        parts.append("\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows)))
+        parts.append(markdown_table(table))
     return "\n\n".join([*parts, *(in_markdown(text) for text in _below(document, table))]) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """Return one table."""
+    heads, *rows = _rows(table, in_markdown, "**%s**")
+    rule = ["--:" if is_number(form) else "---" for form in table.columns.values()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows))
 
 
 def _caption(document: Document) -> str:

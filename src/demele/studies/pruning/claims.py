@@ -1,12 +1,12 @@
-"""What print says of pruning, and what a study has to say about it: differences paired by seed."""
+"""Published claims about pruning, and the differences, paired by seed, that a study measures for them."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from demele.estimation.differences import student
 
 Floats = NDArray[np.float64]
 Expected = Literal["more", "equal", "less", ""]
-Verdict = Literal["more", "less", "unresolved"]
+Verdict = Literal["more", "less", "inconclusive"]
 
 #: Of all noises together, the mean of each seed over them.
 ALL = "all"
@@ -26,23 +26,25 @@ _MOST_SEEDS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A difference that print, or a control, makes a statement about.
+    """A difference that a publication, or a control, makes a statement about.
 
     Attributes
     ----------
     name : str
     title : str
-        What is less what: "random less magnitude".
+        The two sides of the difference: "random minus magnitude".
     says : str
-        The statement, with its place in print; of controls, what they ask.
+        The published statement with its place; for controls, the question that they answer.
     expected : {"more", "equal", "less", ""}
-        What the difference is, as print has it: above 0, about 0, below 0; "" if print has no word on it.
+        The published sign: above 0, about 0, below 0; "" if nothing is published.
     measure : str
         Column of the rows.
     pairs : tuple of (str, str)
-        Names of configurations: the value of the first less that of the second, averaged over the pairs.
-    beside : str
-        A noise whose difference is taken off: the claim is that noise changes a difference.
+        Names of configurations: the value of the first minus that of the second, averaged over the pairs.
+    baseline : str
+        A noise whose difference is subtracted: the claim is that noise changes a difference.
+    published : float or None
+        The published difference, where a number is given.
     """
 
     name: str
@@ -51,7 +53,8 @@ class Claim:
     expected: Expected
     pairs: tuple[tuple[str, str], ...]
     measure: str = "error"
-    beside: str = ""
+    baseline: str = ""
+    published: float | None = None
 
 
 def _pairs(first: str, second: str, *places: str) -> tuple[tuple[str, str], ...]:
@@ -75,34 +78,34 @@ _STRATEGY = (
 
 
 def _known_claims() -> Iterable[Claim]:
-    magnitude_better = "magnitude is at least as good as sensitivity: better in 62.5% of cases without wrong labels"
+    better = "magnitude is at least as good as sensitivity: better in 62.5% of cases with true labels"
     yield Claim(
         name="sensitivity-magnitude",
-        title="sensitivity less magnitude",
-        says=f"{magnitude_better}, in 52% with them (figure 7.7)",
+        title="sensitivity minus magnitude",
+        says=f"{better}, in 52% with wrong ones (figure 7.7)",
         expected="more",
         pairs=_pairs("sensitivity", "magnitude", *_CRITERION),
     )
     yield Claim(
         name="noise-and-magnitude",
-        title="what wrong labels add to sensitivity less magnitude",
-        says="wrong labels cost magnitude more than sensitivity (section 7.10)",
+        title="sensitivity minus magnitude: effect of noise",
+        says="wrong labels harm magnitude more than sensitivity (section 7.10)",
         expected="less",
         pairs=_pairs("sensitivity", "magnitude", *_CRITERION),
-        beside="none",
+        baseline="none",
     )
     for criterion in ("magnitude", "sensitivity"):
         yield Claim(
             name=f"random-{criterion}",
-            title=f"random less {criterion}",
-            says="print wishes for this control (section 7.10)",
+            title=f"random minus {criterion}",
+            says="the author asks for this control (section 7.10)",
             expected="",
             pairs=_pairs("random", criterion, *_CRITERION),
         )
     yield Claim(
         name="random-magnitude-recalibrated",
-        title="random less magnitude, before training goes on",
-        says="a control: how much of the difference training makes up for",
+        title="random minus magnitude, before retraining",
+        says="control: the share of the difference that retraining removes",
         expected="",
         measure="recalibrated",
         pairs=_pairs("random", "magnitude", *_CRITERION),
@@ -110,71 +113,72 @@ def _known_claims() -> Iterable[Claim]:
     for criterion in ("fisher", "gate", "label_free"):
         yield Claim(
             name=f"{criterion}-magnitude",
-            title=f"{criterion} less magnitude",
-            says="not tried in print",
+            title=f"{criterion} minus magnitude",
+            says="not published",
             expected="",
             pairs=_pairs(criterion, "magnitude", *_LATE),
         )
     yield Claim(
         name="early-late",
-        title="early less late",
+        title="early minus late",
         says="late pruning is best (section 7.7.2)",
         expected="more",
         pairs=_pairs("early", "late", *_STRATEGY),
     )
     yield Claim(
         name="iterative-late",
-        title="iterative less late",
+        title="iterative minus late",
         says="iterative pruning is often as good as late (section 7.7.2)",
         expected="equal",
         pairs=_pairs("iterative", "late", *_STRATEGY),
     )
     yield Claim(
         name="early-iterative",
-        title="early less iterative",
+        title="early minus iterative",
         says="iterative pruning is generally better than early (section 7.7.2)",
         expected="more",
         pairs=_pairs("early", "iterative", *_STRATEGY),
     )
-    for strategy, expected, told in (
-        ("early", "more", "pruned early, links and weights are always better than weights alone"),
-        ("late", "equal", "pruned late, weights alone are about as good as links and weights"),
+    for strategy, expected, says in (
+        ("early", "more", "pruned early, links and weights are always better than as many weights alone"),
+        ("late", "equal", "pruned late, as many weights alone are about as good as links and weights"),
     ):
         yield Claim(
             name=f"weights-links-{strategy}",
-            title=f"{strategy}: weights alone less links and weights, as many left",
-            says=f"{told} (figure 7.9)",
+            title=f"{strategy}: weights minus links and weights",
+            says=f"{says} (figure 7.9)",
             expected=expected,  # type: ignore[arg-type]
             pairs=_pairs("weights", "links and weights", f"{strategy} * 75% magnitude"),
         )
     yield Claim(
         name="half-whole",
-        title="half of the links less whole",
-        says="pruned fabrics are still acceptable: 8.0% beside 6.4% of error on CIFAR-10 (figure 7.6)",
+        title="half of the links minus whole",
+        says="pruned fabrics are still acceptable: 8.0% error instead of 6.4% on CIFAR-10 (figure 7.6)",
         expected="more",
+        published=0.016,
         pairs=(("late links 50% magnitude", "whole"), ("late links 50% sensitivity", "whole")),
     )
     pruned = [place.replace("*", one) for place in _CRITERION for one in ("magnitude", "sensitivity")]
     yield Claim(
         name="wrong-again-pruned-whole",
-        title="wrong labels given again: pruned less whole",
-        says="pruned fabrics give wrong labels again at least as often as whole ones (section 7.8.2)",
+        title="wrong labels predicted: pruned minus whole",
+        says="pruned fabrics predict wrong labels at least as often as whole ones (section 7.8.2)",
         expected="more",
         measure="wrong_again_test",
         pairs=tuple((one, "whole") for one in pruned),
     )
     yield Claim(
         name="wrong-again-magnitude-sensitivity",
-        title="wrong labels given again: magnitude less sensitivity",
-        says="pruned by magnitude, fabrics give them again somewhat more often (section 7.8.2)",
+        title="wrong labels predicted: magnitude minus sensitivity",
+        says="pruned by magnitude, fabrics predict wrong labels somewhat more often (section 7.8.2)",
         expected="more",
         measure="wrong_again_test",
         pairs=_pairs("magnitude", "sensitivity", *_CRITERION),
     )
     yield Claim(
         name="work-early-late",
-        title="work of the training: early less late",
-        says="pruned early, a training took half of the time of late (4 hours, 8 hours; section 7.7.2)",
+        title="training cost: early minus late",
+        says="early pruning halves the training time (4 hours instead of 8; section 7.7.2)",
         expected="less",
         measure="training_share",
         pairs=_pairs("early", "late", *_STRATEGY),
@@ -203,16 +207,16 @@ class Difference:
         Student's interval at 95 %, of this difference alone. NaN with one seed.
     p_value : float
         That of Student's test against 0.
-    verdict : {"more", "less", "unresolved"}
-        Told from 0 by that interval.
-    told : bool
-        Told from 0 beside all other claims under the same labels too, by Holm's procedure at 5 %.
+    verdict : {"more", "less", "inconclusive"}
+        Whether that interval lies above 0, below 0, or contains it.
+    significant : bool
+        Whether the difference stays significant after correction for all claims under the same labels (Holm, 5 %).
     first_lower, second_lower, ties : int
-        Of all pairs and seeds, how often the value of the first was lower, that of the second, neither: what print
+        Of all pairs and seeds, how often the value of the first was lower, that of the second, neither: the published
         counts.
     seeds_needed : int or None
-        About how many seeds would tell such a difference from 0 with probability 80 %, at the level of one interval,
-        if mean and spread are as seen; None if more than 1000, or one seed says nothing of a spread.
+        About how many seeds make such a difference significant with probability 80 %, at the level of one interval, if
+        mean and spread stay the same; None if more than 1000, or with one seed.
     """
 
     claim: str
@@ -225,15 +229,11 @@ class Difference:
     high: float
     p_value: float
     verdict: Verdict
-    told: bool
+    significant: bool
     first_lower: int
     second_lower: int
     ties: int
     seeds_needed: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        return asdict(self)
 
 
 #: Value of a configuration under a noise with a seed, NaN where there is none.
@@ -243,7 +243,7 @@ Values = Mapping[tuple[str, str, int], float]
 def differences(
     values: Mapping[str, Values], noises: Sequence[str], seeds: Sequence[int], claims: Sequence[Claim] = CLAIMS
 ) -> tuple[Difference, ...]:
-    """Return every claim that the rows say something about, under every noise and all of them together.
+    """Return the difference of every claim that the rows allow, under every noise and all of them together.
 
     Parameters
     ----------
@@ -259,8 +259,8 @@ def differences(
     found = []
     for claim in claims:
         cells = {noise: _cells(claim, values.get(claim.measure, {}), noise, seeds) for noise in noises}
-        if claim.beside:
-            base = cells.pop(claim.beside, None)
+        if claim.baseline:
+            base = cells.pop(claim.baseline, None)
             if base is None:
                 continue
             cells = {noise: own - base for noise, own in cells.items()}
@@ -270,16 +270,12 @@ def differences(
         if len(known) > 1:
             found.append(_difference(claim, ALL, np.stack(list(known.values()))))
     there = [one for one in found if one is not None]
-    told = {id(one) for noise in (*noises, ALL) for one in _told_together([own for own in there if own.noise == noise])}
-    return tuple(replace(one, told=id(one) in told) for one in there)
-
-
-def _told_together(family: Sequence[Difference]) -> list[Difference]:
-    """Return those that Holm's procedure tells from 0 among all claims under the same labels."""
-    if not family:
-        return []
-    flags = holm(np.array([one.p_value for one in family], dtype=float), 0.05)
-    return [one for one, flag in zip(family, flags, strict=True) if flag]
+    significant: dict[int, bool] = {}
+    for noise in (*noises, ALL):
+        family = [one for one in there if one.noise == noise]
+        flags = holm(np.array([one.p_value for one in family], dtype=float), 0.05)
+        significant |= {id(one): bool(flag) for one, flag in zip(family, flags, strict=True)}
+    return tuple(replace(one, significant=significant[id(one)]) for one in there)
 
 
 def _cells(claim: Claim, values: Values, noise: str, seeds: Sequence[int]) -> Floats:
@@ -292,7 +288,7 @@ def _cells(claim: Claim, values: Values, noise: str, seeds: Sequence[int]) -> Fl
 
 
 def _difference(claim: Claim, noise: str, cells: Floats) -> Difference | None:
-    """Return what differences say, of shape (pairs, seeds) or (noises, pairs, seeds); seeds that lack one are out."""
+    """Return the difference over cells of shape (pairs, seeds) or (noises, pairs, seeds); incomplete seeds are out."""
     flat = cells.reshape(-1, cells.shape[-1])
     flat = flat[np.isfinite(flat).any(axis=1)]  # pairs of configurations that this study does not have
     flat = flat[:, np.isfinite(flat).all(axis=0)]
@@ -311,8 +307,8 @@ def _difference(claim: Claim, noise: str, cells: Floats) -> Difference | None:
         low=low,
         high=high,
         p_value=p_value,
-        verdict="more" if low > 0 else "less" if high < 0 else "unresolved",
-        told=False,
+        verdict="more" if low > 0 else "less" if high < 0 else "inconclusive",
+        significant=False,
         first_lower=int((flat < 0).sum()),
         second_lower=int((flat > 0).sum()),
         ties=int((flat == 0).sum()),
@@ -321,7 +317,7 @@ def _difference(claim: Claim, noise: str, cells: Floats) -> Difference | None:
 
 
 def seeds_needed(mean: float, spread: float, *, power: float = 0.8, level: float = 0.95) -> int | None:
-    """Return how many pairs Student's test needs to tell a mean difference from 0 with some probability.
+    """Return how many pairs Student's test needs for a mean difference to be significant with some probability.
 
     Parameters
     ----------
@@ -349,7 +345,7 @@ def seeds_needed(mean: float, spread: float, *, power: float = 0.8, level: float
     if spread == 0:
         return 2
     effect = abs(mean) / spread
-    # With a known spread so many would do: Student's test takes a few more.
+    # Enough if the spread were known: Student's test needs a few more.
     normal = statistics.NormalDist()
     n = max(2, math.floor(((normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) / effect) ** 2))
     while n <= _MOST_SEEDS and _power(n, effect, level) < power:
@@ -358,7 +354,7 @@ def seeds_needed(mean: float, spread: float, *, power: float = 0.8, level: float
 
 
 def _power(n: int, effect: float, level: float) -> float:
-    """Return with what probability Student's test tells a mean from 0 that is ``effect`` times the spread."""
+    """Return the power of Student's test for a mean that is ``effect`` times the spread."""
     from scipy import stats
 
     limit, centre = float(stats.t.ppf((1 + level) / 2, n - 1)), math.sqrt(n) * effect

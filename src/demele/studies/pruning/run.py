@@ -90,8 +90,8 @@ def pruning_study(
     --------
     >>> from demele import studies
     >>> found = studies.pruning_study(preset="ci")
-    >>> found
-    PruningStudy(4 of 4 fabrics: 3 configurations and the whole one, 1 noise, 1 seed)
+    >>> len(found.to_frame())
+    4
     >>> bool(found.to_frame()["error"].max() < 0.9)
     True
     """

@@ -1,25 +1,26 @@
-"""What a study of pruning found: its fabrics, what the claims of print come to, and what a noisy test decides."""
+"""A study of pruning: its fabrics, published claims about them, and decisions by a test set with wrong labels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.core.errors import InputError, quoted
 from demele.core.names import suggestion
 from demele.core.outputs import write_whole
-from demele.core.shown import SaidTable
+from demele.core.result import Result
 from demele.core.store import Key
 from demele.core.version import __version__
-from demele.core.written import Published, plain
 from demele.models.fabric.lattice import Lattice
+from demele.report.document import Document
 from demele.runtime.sweep import Record
 from demele.studies.pruning.claims import CLAIMS, Difference, differences
 from demele.studies.pruning.configurations import WHOLE, LabelNoise, PruningConfiguration
 from demele.studies.pruning.decisions import METHODS, TRUE
+from demele.studies.pruning.documents import pruning_document
 from demele.studies.pruning.packed import packed
 
 if TYPE_CHECKING:
@@ -27,18 +28,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-#: What is told of a fabric, beside what it is.
+#: Columns of a fabric's figures.
 FIGURES = (
     *("error", "given_error", "raw", "recalibrated", "wrong_again_test", "right_again_test"),
     *("wrong_again_training", "right_again_training", "links", "parameters", "kept_weights"),
     *("multiply_adds", "training_work", "seconds"),
 )
-#: Levels whose structure is drawn: weights alone leave all links.
-_DRAWN = ("links", "links then weights")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PruningStudy(Published, SaidTable):
+class PruningStudy(Result):
     """Fabrics pruned in many ways, each beginning with the whole one of its seed and label noise.
 
     Attributes
@@ -55,29 +54,22 @@ class PruningStudy(Published, SaidTable):
     --------
     >>> from demele import studies
     >>> found = studies.pruning_demo()
-    >>> found
-    PruningStudy(345 of 345 fabrics: 22 configurations and the whole one, 3 noises, 5 seeds)
+    >>> print(found.sentence)
+    Of 11 published claims about pruning, 2 are shown, 0 contradicted and 9 inconclusive after Holm correction.
     >>> frame = found.to_frame()
     >>> bool(frame[frame.configuration == "whole"].groupby("noise").error.mean().is_monotonic_increasing)
     True
     """
 
-    _page = "pruning study"
     _kind = "pruning study"
 
     settings: Mapping[str, Any]
     records: Mapping[Key, Record]
     version: str = __version__
 
-    def __repr__(self) -> str:
-        wanted = len(self.noises) * self.seeds * (len(self.configurations) + 1)
-        there = sum(self._record(*place) is not None for place in self._places())
-        counts = [
-            _count(len(self.configurations), "configuration") + " and the whole one",
-            _count(len(self.noises), "noise"),
-            _count(self.seeds, "seed"),
-        ]
-        return f"PruningStudy({there} of {wanted} fabrics: {', '.join(counts)})"
+    def document(self) -> Document:
+        """Return what the study shows: published claims, differences, decisions and fabrics."""
+        return pruning_document(self)
 
     @property
     def noises(self) -> tuple[LabelNoise, ...]:
@@ -134,7 +126,7 @@ class PruningStudy(Published, SaidTable):
         return found
 
     def differences(self) -> tuple[Difference, ...]:
-        """Return what the claims of print come to on these rows, paired by seed, under each noise and all together."""
+        """Return the differences that the claims are about, paired by seed, under each noise and all together."""
         frame = self.to_frame()
         keys = list(zip(frame.noise, frame.configuration, frame.seed, strict=True))
         measures = {claim.measure for claim in CLAIMS}
@@ -142,12 +134,12 @@ class PruningStudy(Published, SaidTable):
         return differences(values, [one.name for one in self.noises], range(self.seeds))
 
     def differences_frame(self) -> pd.DataFrame:
-        """Return one row for each of :meth:`differences`, with the words of its claim."""
+        """Return one row for each of :meth:`differences`, with the title and statement of its claim."""
         import pandas as pd
 
         words = {claim.name: claim for claim in CLAIMS}
         rows = [
-            {**one.to_dict(), "title": words[one.claim].title, "says": words[one.claim].says}
+            {**asdict(one), "title": words[one.claim].title, "says": words[one.claim].says}
             for one in self.differences()
         ]
         return pd.DataFrame(rows)
@@ -166,17 +158,18 @@ class PruningStudy(Published, SaidTable):
 
         rows = []
         for claim in CLAIMS:
-            if claim.measure != "error" or claim.beside:
+            if claim.measure != "error" or claim.baseline:
                 continue
             names = {f"{first} | {second}" for first, second in claim.pairs}
             for noise in self.noises:
-                told = [
-                    verdicts
+                verdicts = [
+                    decided
                     for record in self._decisions(noise.name).values()
-                    for pair, verdicts in record["pairs"].items()
+                    for pair, decided in record["pairs"].items()
                     if pair in names
                 ]
-                rows += [{"claim": claim.name, "noise": noise.name, **_counted(told, name)} for name in METHODS if told]
+                known = METHODS if verdicts else ()
+                rows += [{"claim": claim.name, "noise": noise.name, **_counted(verdicts, name)} for name in known]
         return pd.DataFrame(rows)
 
     def ranks_frame(self) -> pd.DataFrame:
@@ -204,7 +197,7 @@ class PruningStudy(Published, SaidTable):
         return {int(key[2]): self.records[key] for key in own}
 
     def links(self, configuration: str, noise: str) -> pd.Series[float]:
-        """Return in what share of the seeds each link lives on.
+        """Return the share of seeds that keep each link.
 
         Parameters
         ----------
@@ -234,7 +227,8 @@ class PruningStudy(Published, SaidTable):
         if configuration not in names:
             near = suggestion(str(configuration), sorted(names))
             raise InputError("configuration", f"none is called {quoted(configuration)}{near}")
-        alive = self._alive(configuration, noise)
+        records = [self._record(noise, configuration, seed) for seed in range(self.seeds)]
+        alive = [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
         if not alive:
             raise InputError("noise", f"no fabric {quoted(configuration)} ended under labels {quoted(noise)}")
         whole = self._lattice()
@@ -246,11 +240,6 @@ class PruningStudy(Published, SaidTable):
         structure = self.settings["structure"]
         return Lattice.whole(structure["layers"], structure["scales"])
 
-    def _alive(self, configuration: str, noise: str) -> list[list[int]]:
-        """Return of each seed which links of the whole fabric live on."""
-        records = [self._record(noise, configuration, seed) for seed in range(self.seeds)]
-        return [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
-
     def save(self, path: str | Path) -> Path:
         """Write settings, fabrics and decisions compactly; :func:`demele.studies.load_pruning` reads it.
 
@@ -260,52 +249,10 @@ class PruningStudy(Published, SaidTable):
         """
         return write_whole(path, packed(self.settings, self.records, self.version))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that a page shows, as plain values that JSON can hold (NaN becomes None)."""
-        decisions, ranks = self.decisions_frame(), self.ranks_frame()
-        content: dict[str, Any] = plain(
-            {
-                "kind": "pruning study",
-                "demele": self.version,
-                "settings": dict(self.settings),
-                "noises": [one.name for one in self.noises],
-                "fabrics": self.to_frame().to_dict(orient="records"),
-                "claims": [
-                    {"name": one.name, "title": one.title, "says": one.says, "expected": one.expected}
-                    | {"measure": one.measure, "beside": one.beside, "pairs": [list(pair) for pair in one.pairs]}
-                    for one in CLAIMS
-                ],
-                "differences": [one.to_dict() for one in self.differences()],
-                "decisions": decisions.to_dict(orient="records"),
-                "ranks": ranks.to_dict(orient="records"),
-                "structures": self._structures(),
-            }
-        )
-        return content
 
-    def _structures(self) -> list[dict[str, Any]]:
-        """Return pictures of how often each link lives on: of the criteria in print, where most links go."""
-        from demele.models.fabric.drawing import structure_svg
-
-        most = max((one.fraction for one in self.configurations if one.level != "weights"), default=0.0)
-        structure, found = self.settings["structure"], []
-        for one in self.configurations:
-            if one.level not in _DRAWN or one.fraction < most or one.strategy == "early":
-                continue
-            for noise in self.noises:
-                if not self._alive(one.name, noise.name):
-                    continue
-                kept = {str(name): part for name, part in self.links(one.name, noise.name).items() if part > 0}
-                lattice = Lattice.named(structure["layers"], structure["scales"], list(kept), "a study of pruning")
-                shares = {link: float(kept[link.name]) for link in lattice.links}
-                svg = structure_svg(lattice, shares, title=f"{one.name}, labels {noise.name}")
-                found.append({"noise": noise.name, "configuration": one.name, "svg": svg})
-        return found
-
-
-def _counted(told: list[Mapping[str, str]], method: str) -> dict[str, Any]:
+def _counted(decided: list[Mapping[str, str]], method: str) -> dict[str, Any]:
     """Return how often a method decides for either, and how often the true labels show the opposite."""
-    verdicts = [one[method] for one in told]
+    verdicts = [one[method] for one in decided]
     opposite = {("candidate", "established"), ("established", "candidate")}
     return {
         "method": method,
@@ -313,9 +260,5 @@ def _counted(told: list[Mapping[str, str]], method: str) -> dict[str, Any]:
         "second_better": verdicts.count("candidate"),
         "first_better": verdicts.count("established"),
         "undecided": verdicts.count("undecided"),
-        "contradicts": sum((one[method], one[TRUE]) in opposite for one in told),
+        "contradicts": sum((one[method], one[TRUE]) in opposite for one in decided),
     }
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
