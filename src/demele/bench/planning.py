@@ -16,7 +16,7 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_u
 from demele.core.names import suggestion
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import merged_options
-from demele.metrics.options import checked_jobs
+from demele.metrics.options import at_least, checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
 from demele.runtime.sweep import Sweep
@@ -48,7 +48,7 @@ def checked_plan(
 ) -> Plan:
     """Return what :func:`characterise` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
-    _checked_number("n_samples", n_samples, LEAST_SAMPLES)
+    at_least(LEAST_SAMPLES).check("n_samples", n_samples)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
     chosen = _that_fit(chosen, int(n_samples), protocol)
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
@@ -142,12 +142,12 @@ def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> t
 
 def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dict[str, int]:
     if not isinstance(given, Mapping):
-        return dict.fromkeys((item.name for item in scenarios), _checked_number(argument, given, 1))
+        return dict.fromkeys((item.name for item in scenarios), at_least(1).check(argument, given))
     known = {"source", "added", *(item.name for item in scenarios)}
     for key, number in given.items():
         if key not in known:
             raise InputError(argument, f"no scenario of this run is called {key!r}{suggestion(str(key), known)}")
-        _checked_number(f"{argument}[{key!r}]", number, 1)
+        at_least(1).check(f"{argument}[{key!r}]", number)
     found = {}
     for item in scenarios:
         kind = "source" if item.kind == "source" else "added"
@@ -156,11 +156,3 @@ def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dic
             raise InputError(argument, f"expected a number for scenario {item.name!r}, or for {kind!r}, got neither")
         found[item.name] = int(given[key])
     return found
-
-
-def _checked_number(argument: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(argument, f"expected a whole number, got {value!r}")
-    if value < least:
-        raise InputError(argument, f"expected at least {least}, got {value}")
-    return int(value)

@@ -20,7 +20,7 @@ def add_reading(parser: argparse.ArgumentParser) -> "argparse._ArgumentGroup":
         "--kinds",
         type=kinds_in,
         metavar="NAME=KIND,...",
-        help="continuous or categorical, where the kind that was detected is wrong; one word for all",
+        help="continuous, categorical or cyclic:PERIOD (angle=cyclic:360); one word for all factors",
     )
     return reading
 

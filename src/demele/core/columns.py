@@ -1,15 +1,23 @@
 """Validated columns: codes and factors, and the one rule by which numbers are classes or a quantity."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import quoted
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.sentences import give
+from demele.core.table_columns import circle_period, whole_numbers
 
-Kind = Literal["continuous", "categorical"]
+#: "continuous", "categorical", or "cyclic:PERIOD" with a number, such as "cyclic:360".
+Kind = str
+
+
+#: Values within this share of the period below its end are at its beginning.
+SEAM = 1e-10
 
 
 Missing = Literal["raise", "omit"]
@@ -78,6 +86,7 @@ class Factor:
     """One validated factor.
 
     Continuous: ``values`` are floats with NaN where the annotation is missing.
+    Cyclic: the same, from 0 to the period, which are ``low`` and ``high`` whatever values there are.
     Categorical: ``values`` are indices into ``levels``, -1 where the annotation is missing.
     """
 
@@ -104,7 +113,28 @@ class Factor:
         """Whether the annotated rows hold one value only."""
         if self.categorical:
             return len(self.levels) <= 1
+        if self.cyclic:
+            return bool(np.nanmin(self.values) == np.nanmax(self.values))
         return self.low == self.high
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether the values are positions on a circle."""
+        return self.kind.startswith("cyclic:")
+
+    def on_circle(self, period: float) -> "Factor":
+        """Return a quantity as positions on a circle of some period."""
+        values = np.mod(np.asarray(self.values, dtype=np.float64), period)
+        values[values >= period * (1 - SEAM)] = 0.0
+        return Factor(self.name, f"cyclic:{period:.17g}", values, (), 0.0, period, self.n_annotated)
+
+    @property
+    def coordinates(self) -> NDArray[Any]:
+        """Return what predictors and correlations see: values (n,), of a cyclic factor cosine and sine (n, 2)."""
+        if not self.cyclic:
+            return self.values
+        angles = 2 * np.pi * self.values / self.high
+        return np.column_stack([np.cos(angles), np.sin(angles)])
 
     def annotated(self) -> NDArray[np.bool_]:
         """Which rows are annotated."""
@@ -123,6 +153,8 @@ class Factor:
             return Factor(self.name, self.kind, index[values], levels, 0.0, len(levels) - 1.0, int((values >= 0).sum()))
         known = values[~np.isnan(values)]
         low, high = (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+        if self.cyclic:
+            low, high = self.low, self.high
         return Factor(self.name, self.kind, values, (), low, high, int(known.size))
 
 
@@ -194,11 +226,9 @@ class WholeNumbers:
         """Return what a numeric column says of its kind."""
         if factor.categorical:
             return cls(tuple(int(level) for level in factor.levels), factor.n_annotated, integer)
-        known = np.asarray(factor.values, dtype=np.float64)
-        known = known[~np.isnan(known)]
-        distinct = np.empty(0) if (known[:1000] % 1).any() or (known % 1).any() else np.unique(known)
-        few = 0 < distinct.size <= MAX_LEVELS_OF_WHOLE_FLOATS
-        values = tuple(int(value) for value in distinct) if few else None
+        distinct = whole_numbers(factor.values)
+        few = distinct is not None and 0 < distinct.size <= MAX_LEVELS_OF_WHOLE_FLOATS
+        values = tuple(int(value) for value in distinct) if distinct is not None and few else None
         return cls(values, factor.n_annotated, integer)
 
     def merge(self, other: "WholeNumbers") -> "WholeNumbers":
@@ -230,6 +260,45 @@ def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *
         f"factor {quoted(name)} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
         f"{kind}; {give(kinds={name: other})} if it holds {what}"
     )
+
+
+def is_cyclic(kind: object) -> bool:
+    """Whether a word is "cyclic", or "cyclic:" and a number above 0."""
+    return re.fullmatch(r"cyclic(:(?=.*[1-9])\d{1,15}(\.\d*)?)?", str(kind)) is not None
+
+
+def cyclic(factor: Factor, kind: Kind) -> Factor:
+    """Return a quantity as a cyclic factor; of the kind "cyclic" alone, by the circle that it goes round.
+
+    Raises
+    ------
+    InputError
+        If it goes round none.
+    """
+    period = (
+        circle_period(factor.values, factor.low, factor.high) if kind == "cyclic" else float(kind.partition(":")[2])
+    )
+    if period is None:
+        raise InputError(
+            "kinds",
+            f"values of factor {quoted(factor.name)} from {factor.low:g} to {factor.high:g} span neither 360 nor 2 pi; "
+            f"say after how much they begin again: {give(kinds={factor.name: 'cyclic:PERIOD'})}",
+        )
+    return factor.on_circle(period)
+
+
+def refuse_cyclic(factors: Iterable[Factor], what: str) -> None:
+    """Refuse cyclic factors where numbers have two ends.
+
+    Raises
+    ------
+    NotEnoughData
+    """
+    for factor in factors:
+        if factor.cyclic:
+            remedy = f"leave it out, or {give(kinds={factor.name: 'continuous'})}"
+            problem = f"does not know cyclic factors such as {quoted(factor.name)}"
+            raise NotEnoughData("factors", f"{what} {problem}; {remedy}")
 
 
 def unique_class_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int) -> str | None:

@@ -14,22 +14,28 @@ from demele.core.columns import (
     Kind,
     Missing,
     are_classes,
+    cyclic,
+    is_cyclic,
+    refuse_cyclic,
     unique_class_doubt,
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.refused_values import infinite_values, missing_annotations, non_finite_codes
+from demele.core.sentences import give
 from demele.core.table_columns import (
     as_float,
     check_lengths,
     check_same_rows,
     check_texts,
+    circle_period,
     is_missing,
     other_lengths,
     real_column,
     real_matrix,
     series_to_numpy,
     split_columns,
+    whole_numbers,
 )
 from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
@@ -49,6 +55,7 @@ __all__ = [
     "read_factor",
     "read_factors",
     "read_pair",
+    "refuse_cyclic",
 ]
 
 
@@ -79,17 +86,17 @@ def read_pair(
     check_lengths(codes, factors)
     checked_codes = read_codes(codes, missing=missing)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
-    if checked_codes.n != checked_factors.n:
-        raise other_lengths((checked_codes.n, checked_codes.d), (checked_factors.n, checked_factors.m))
+    check_pair(checked_codes.n, checked_codes.d, checked_factors)
     if not ignore_index:
         check_same_rows(codes, factors, optional=ignore_index is not None)
-    check_pair(checked_codes, checked_factors)
     return checked_codes, checked_factors
 
 
-def check_pair(codes: Codes, factors: Factors) -> None:
-    """Refuse a single row, and factors of which none varies."""
-    if codes.n < 2:
+def check_pair(n: int, d: int, factors: Factors) -> None:
+    """Refuse factors of other rows than n rows of d codes, a single row, and factors of which none varies."""
+    if n != factors.n:
+        raise other_lengths((n, d), (factors.n, factors.m))
+    if n < 2:
         raise NotEnoughData("codes", "expected at least 2 rows, got 1; one sample says nothing about a representation")
     if all(column.constant for column in factors.columns):
         names = ", ".join(repr(name) for name in factors.names)
@@ -144,7 +151,9 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         numbers written as text, with a decimal comma for example, and more than 10 different texts or categories that
         occur less than twice on average: names of rows. ``kinds`` makes classes of both.
     kinds : None, str, mapping of name to str, or sequence of str
-        ``"continuous"`` or ``"categorical"``, overriding what is detected.
+        ``"continuous"``, ``"categorical"``, or ``"cyclic:360"`` of an angle in degrees, overriding what is detected.
+        ``"cyclic"`` alone where the values span 360 or 2 pi. Without ``kinds``, columns of numbers are cyclic that
+        ``factors.attrs["periods"]`` of a frame names, as those of image sets do.
     missing : {"raise", "omit"}
         What to do with missing annotations (NaN, None).
     """
@@ -157,10 +166,17 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     n_rows = columns.shape[0] if isinstance(columns, np.ndarray) else len(columns[0])
     if n_rows == 0:
         raise NotEnoughData("factors", "expected at least 2 rows, got none")
-    given = given_kinds(kinds, names)
+    given = given_kinds(kinds, names, circles=True)
     if isinstance(columns, np.ndarray):
         columns = [columns[:, index] for index in range(n_columns)]
     read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
+    periods = getattr(factors, "attrs", {}).get("periods", {})
+    read = tuple(
+        one.on_circle(periods[one.name])
+        if one.kind == "continuous" and one.name not in given and _goes_round(one, periods.get(one.name, 0.0))
+        else one
+        for one in read
+    )
     for factor in read:
         if factor.name not in given and factor.categorical:
             refuse_names_of_rows(len(factor.levels), factor.n_annotated, factor.name, next(iter(factor.levels), None))
@@ -180,9 +196,20 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     return Factors(read, missing, ambiguous)
 
 
+def _goes_round(factor: Factor, period: float) -> bool:
+    """Whether values span half of a period to all of it: they are still in its unit."""
+    return factor.high - factor.low <= period < 2 * (factor.high - factor.low)
+
+
 def _doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
     if given is None:
-        return ambiguity_of(factor, column)
+        period = circle_period(factor.values, factor.low, factor.high) if factor.kind == "continuous" else None
+        if period is None:
+            return None if factor.cyclic else ambiguity_of(factor, column)
+        return (
+            f"factor {quoted(factor.name)} spans {factor.low:.3g} to {factor.high:.3g}, as angles do, and was read as "
+            f"a quantity with two ends; {give(kinds={factor.name: f'cyclic:{period:.17g}'})} if it is an angle"
+        )
     return unique_class_doubt(factor.name, given, len(factor.levels), factor.n_annotated)
 
 
@@ -206,8 +233,8 @@ def _extremes(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.flo
 # Factors -----------------------------------------------------------------------------------------------------------
 
 
-def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
-    """Return the kinds that were given, by factor."""
+def given_kinds(kinds: object, names: tuple[str, ...], *, circles: bool = False) -> dict[str, Kind]:
+    """Return the kinds that were given, by factor; ``circles``: whether cyclic ones are known here."""
     if kinds is None:
         return {}
     if isinstance(kinds, str):
@@ -226,10 +253,11 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
     else:
         raise InputTypeError("kinds", f"expected a word, a mapping or a sequence, got {type(kinds).__name__}")
     for name, kind in given.items():
-        if kind not in ("continuous", "categorical"):
-            raise InputError(
-                "kinds", f"expected 'continuous' or 'categorical' for factor {quoted(name)}, got {quoted(kind)}"
-            )
+        if kind in ("continuous", "categorical") or (circles and is_cyclic(kind)):
+            continue
+        wanted = "'continuous' or 'categorical'" + (", or 'cyclic:PERIOD' such as 'cyclic:360'," if circles else "")
+        elsewhere = "; cyclic factors are scored from rows in memory only" if is_cyclic(kind) else ""
+        raise InputError("kinds", f"expected {wanted} for factor {quoted(name)}, got {quoted(kind)}{elsewhere}")
     return cast("dict[str, Kind]", given)
 
 
@@ -238,6 +266,8 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
 
 def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
     """Validate one column of factors, of a kind that is given or detected."""
+    if given is not None and is_cyclic(given):
+        return cyclic(read_factor(column, name, "continuous"), given)
     if type(column).__module__.startswith("pandas"):
         if str(column.dtype) == "category":
             return _categorical(column, name, given)
@@ -320,14 +350,9 @@ def _float_summary(column: NDArray[Any]) -> tuple[float, float, int, int]:
 
 def _detected(column: NDArray[Any]) -> Kind:
     """Categorical when the floats are whole numbers that repeat as labels do."""
-    head = np.asarray(column[:1000], dtype=np.float64)
-    if (head[~np.isnan(head)] % 1).any():
-        return "continuous"
-    known = np.asarray(column, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    if (known % 1).any():
-        return "continuous"
-    return "categorical" if are_classes(len(np.unique(known)), len(known), integer=False) else "continuous"
+    whole = whole_numbers(column)
+    known = whole is not None and are_classes(len(whole), int((~np.isnan(column)).sum()), integer=False)
+    return "categorical" if known else "continuous"
 
 
 def ambiguity_of(factor: Factor, column: Any) -> str | None:
@@ -340,13 +365,10 @@ def ambiguity_of(factor: Factor, column: Any) -> str | None:
     if factor.categorical:
         n_levels = len(factor.levels)
     else:
-        head = np.asarray(factor.values[:1000], dtype=np.float64)
-        if (head[~np.isnan(head)] % 1).any():
+        whole = whole_numbers(factor.values)
+        if whole is None:
             return None
-        known = factor.values[factor.annotated()]
-        if (known % 1).any():
-            return None
-        n_levels = len(np.unique(known))
+        n_levels = len(whole)
     of_floats = np.asarray(column[:1]).dtype.kind == "f"
     return whole_number_doubt(factor.name, factor.kind, n_levels, factor.n_annotated, of_floats=of_floats)
 

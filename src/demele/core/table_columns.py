@@ -20,6 +20,32 @@ from demele.core.xarray_tables import labelled_columns
 MANY_DENSE_ENTRIES = 20_000_000
 MANY_DENSE_CODES = 200
 
+#: Where angles begin and end, in degrees and in radians.
+CIRCLES = ((0.0, 360.0), (-180.0, 180.0), (0.0, 2 * np.pi), (-np.pi, np.pi))
+#: Share of an angle's circle at each of its ends, and the least share of the rows that lies there.
+END, ROWS_AT_END = 0.02, 0.005
+
+
+def whole_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return the different annotated values of a column; None where one is no whole number."""
+    for part in (column[:1000], column):
+        known = np.asarray(part, dtype=np.float64)
+        known = known[~np.isnan(known)]
+        if (known % 1).any():
+            return None
+    return np.unique(known)
+
+
+def circle_period(values: NDArray[Any], low: float, high: float) -> float | None:
+    """Return the period of the circle that values seem to go round, in degrees or radians; None if of none."""
+    for start, end in CIRCLES:
+        near = END * (end - start)
+        if start * (1 + 1e-10) <= low < start + near and end - near < high <= end * (1 + 1e-10):
+            rows = ROWS_AT_END * (~np.isnan(values)).sum()
+            if min((values < start + near).sum(), (values > end - near).sum()) >= rows:
+                return end - start
+    return None
+
 
 def check_same_order(first: object, second: object, names: tuple[str, str]) -> None:
     """Refuse pandas objects whose indexes hold the same labels in another order: rows are paired by position."""

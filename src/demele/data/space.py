@@ -218,7 +218,9 @@ class FactorSpace(Written):
                 columns[name] = pd.Categorical.from_codes(place, categories=pd.Index(values))
             else:
                 columns[name] = np.array(values, dtype=np.float64)[place]
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(columns)
+        frame.attrs["periods"] = {one: held for one, held in zip(self.names, self.period, strict=True) if held}
+        return frame
 
     def rows(self, factors: Mapping[str, Any] | pd.DataFrame) -> NDArray[np.int64]:
         """Return the rows that hold some values of the factors: what :meth:`factors` undoes.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factor
+from demele.estimation.linear_recovery import Basis
 from demele.estimation.univariate import unit_vectors
 
 Floats = NDArray[np.float64]
@@ -117,7 +118,8 @@ class UnitCodes:
 def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False) -> Floats:
     """Return how each code goes with each factor, (n_codes, n_factors).
 
-    The correlation with a continuous factor, signed, and the correlation ratio with a categorical one, each on the
+    The correlation with a continuous factor, signed, the correlation ratio with a categorical one, and the multiple
+    correlation with the cosine and the sine of a cyclic one (Mardia 1976; not of their ranks), each on the
     rows where the factor is annotated; 0 for a code or a factor that is constant there.
 
     Parameters
@@ -129,7 +131,7 @@ def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False
     """
     matrix = np.zeros((codes.shape[1], len(factors)))
     whole = UnitCodes.of(codes, ranks=ranks) if any(factor.annotated().all() for factor in factors) else None
-    numbers = [index for index, factor in enumerate(factors) if not factor.categorical and factor.annotated().all()]
+    numbers = [index for index, one in enumerate(factors) if one.kind == "continuous" and one.annotated().all()]
     if whole is not None and numbers:
         values = np.column_stack([np.asarray(factors[index].values, dtype=np.float64) for index in numbers])
         matrix[:, numbers] = whole.with_values(values, ranks=ranks)
@@ -143,6 +145,9 @@ def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False
         values = factor.values[known]
         if factor.categorical:
             matrix[:, index] = own.with_classes(values.astype(np.intp), len(factor.levels))
+        elif factor.cyclic:
+            basis = Basis.of(factor.coordinates[known])
+            matrix[:, index] = np.minimum(np.linalg.norm(basis.with_columns(own.vectors), axis=0), 1.0)
         else:
             matrix[:, index] = own.with_values(np.asarray(values, dtype=np.float64)[:, None], ranks=ranks)[:, 0]
     return matrix
@@ -174,7 +179,8 @@ def carried_over(
     """Return the signed correlation on test rows of one code with a factor, as the training rows relate the two.
 
     A continuous factor keeps the sign of its correlation in training; classes are numbered by the means of the code in
-    training. 0 where the test rows leave one of the two constant.
+    training, and cosine and sine of a cyclic factor are weighted as they fit it best there. 0 where the test rows
+    leave one of the two constant.
 
     Parameters
     ----------
@@ -190,6 +196,10 @@ def carried_over(
     if known.sum() < 2 or here.sum() < 2:
         return 0.0
     own = UnitCodes.of(test[here], ranks=ranks)
+    if factor_test.cyclic:
+        basis = Basis.of(factor_train.coordinates[known])
+        fitted = basis.directions @ basis.with_columns(UnitCodes.of(train[known], ranks=ranks).vectors)
+        return float(own.with_values(factor_test.coordinates[here] @ fitted)[0, 0])
     if not factor_test.categorical:
         values = np.asarray(factor_test.values[here], dtype=np.float64)[:, None]
         return float(np.sign(sign) * own.with_values(values, ranks=ranks)[0, 0])

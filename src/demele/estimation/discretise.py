@@ -88,14 +88,14 @@ class EqualFrequency:
 
     def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
         """Return edges at the distinct lower quantiles of the values."""
-        if low == high:
+        if low == high or values.min() == values.max():
             return ColumnBins(np.array([low, high]), regular=False)
         # Order statistics at exact integer positions: a column repeated whole has the same edges.
         at = len(values) * np.arange(1, self.bins) // self.bins
         inner = np.unique(np.partition(values, at)[at])
         # A value that holds a bin's share or more (60% zeros) is a bin of its own: the next value starts another.
         candidates = np.union1d(inner, [low])
-        heavy = [tie for tie in candidates if tie < high and (values == tie).sum() * self.bins >= len(values)]
+        heavy = [tie for tie in candidates if tie < values.max() and (values == tie).sum() * self.bins >= len(values)]
         inner = np.union1d(inner[inner > low], [values[values > tie].min() for tie in heavy])
         if not inner.size:
             inner = np.array([values[values > low].min()])

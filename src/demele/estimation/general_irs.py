@@ -296,38 +296,6 @@ class _Interventions:
         return self.situations.sum(cells.total[code]) / self.situation_rows
 
 
-def domain_shift_robustness(
-    codes: NDArray[Any], factor_bins: IntArray, domains: Sequence[int], *, norm: float = 2
-) -> GeneralIRS:
-    r"""Robustness of a set of codes L when the factors that make the domain change: IRS(L | all but S, S).
-
-    Parameters
-    ----------
-    codes : ndarray, shape (n_samples, n_codes)
-        The codes L only.
-    factor_bins : ndarray of int, shape (n_samples, n_factors)
-        Levels from 0; rows with a -1 are left out.
-    domains : sequence of int
-        Numbers of the factors S.
-    norm : float
-        As in :func:`general_irs`.
-
-    References
-    ----------
-    Suter et al. (2019), section 4, "Special case: domain shift robustness".
-
-    Examples
-    --------
-    >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> code = np.array([[0.0], [1.0], [4.0], [5.0]])
-    >>> round(domain_shift_robustness(code, factors, [1]).value, 3)
-    0.8
-    """
-    cells = _cells_of_complete_rows(codes, list(factor_bins.T))
-    kept = [i for i in range(factor_bins.shape[1]) if i not in set(domains)]
-    return general_irs_from_cells(cells, kept, domains, norm=norm)
-
-
 def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray) -> FloatArray:
     r"""Matrix of D_li = IRS({l} | {i}, all factors but i); the disentanglement score of code l is max_i D_li.
 

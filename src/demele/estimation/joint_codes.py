@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from demele.core.columns import Factor
 from demele.estimation.correlations import mid_ranks
 from demele.estimation.counts import BinnedRows
-from demele.estimation.linear_recovery import Basis, canonical, explained_share, largest_with_classes
+from demele.estimation.linear_recovery import (
+    Basis,
+    canonical,
+    canonical_correlations,
+    explained_share,
+    largest_with_classes,
+)
 from demele.estimation.univariate import unit_vectors
 
 Floats = NDArray[np.float64]
@@ -113,7 +119,7 @@ def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False
 
     r the rank of the columns: it has the mean of one column, 1 / (N - 1), where nothing is told, so that groups of
     different sizes compare; negative values count 0. Of classes, the first canonical correlation of the columns with
-    the indicators, as it is.
+    the indicators, as it is; of a cyclic factor, that with its cosine and sine.
 
     Parameters
     ----------
@@ -130,11 +136,17 @@ def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False
         return 0.0
     if factor.categorical:
         return largest_with_classes(basis, values, len(factor.levels))
-    share = explained_share(basis, mid_ranks(values[:, None])[:, 0] if ranks else values)
-    left = len(own) - 1 - basis.rank
+    if factor.cyclic:
+        return float(canonical_correlations(basis, Basis.of(factor.coordinates[known]))[0])
+    return float(np.sqrt(share_beyond_chance(basis, mid_ranks(values[:, None])[:, 0] if ranks else values)))
+
+
+def share_beyond_chance(basis: Basis, values: Floats) -> float:
+    """Return the share of the variance of values, (n,) or (n, k), that columns explain, less the part of chance."""
+    share, left = explained_share(basis, values), len(values) - 1 - basis.rank
     if np.isnan(share) or left < 1:
         return 0.0
-    return float(np.sqrt(max(1.0 - (1.0 - share) * (len(own) - 2) / left, 0.0)))
+    return max(1.0 - (1.0 - share) * (len(values) - 2) / left, 0.0)
 
 
 def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> Floats:
@@ -147,9 +159,10 @@ def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> F
     basis = Basis.of(mid_ranks(own) if ranks else own) if len(own) > 1 else None
     if basis is None or not basis.rank:
         return np.zeros(columns.shape[1])
-    if factor.categorical:
-        indicators = Basis.of((values[:, None] == np.arange(len(factor.levels))).astype(np.float64))
-        return canonical(basis, indicators)[1][:, 0] if indicators.rank else np.zeros(columns.shape[1])
+    if factor.kind != "continuous":
+        classes = (values[:, None] == np.arange(len(factor.levels))).astype(np.float64)
+        beside = Basis.of(factor.coordinates[known] if factor.cyclic else classes)
+        return canonical(basis, beside)[1][:, 0] if beside.rank else np.zeros(columns.shape[1])
     numbers = np.asarray(values, dtype=np.float64)[:, None]
     unit, varies = unit_vectors(mid_ranks(numbers) if ranks else numbers, 1e-24)
     weights: Floats = basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else np.zeros(columns.shape[1])

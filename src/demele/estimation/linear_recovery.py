@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.univariate import unit_vectors
+from demele.estimation.univariate import unit_vectors, variance_shares
 
 Floats = NDArray[np.float64]
 
@@ -75,9 +75,9 @@ def explained_share(basis: Basis, values: NDArray[Any], n_classes: int = 0) -> f
     ----------
     basis : Basis
         Of the codes.
-    values : array of shape (n_samples,)
-        Numbers, or classes 0 ... ``n_classes`` - 1: the indicators of the classes are then predicted together, and
-        the share is that of the sum of their variances.
+    values : array of shape (n_samples,), or (n_samples, 2) of a cyclic factor
+        Numbers, whose share is that of the sum of their variances; or classes 0 ... ``n_classes`` - 1: the indicators
+        of the classes are then predicted together, and the share is that of the sum of their variances.
     n_classes : int
         0 for numbers.
 
@@ -88,8 +88,10 @@ def explained_share(basis: Basis, values: NDArray[Any], n_classes: int = 0) -> f
     0.333333
     """
     if not n_classes:
-        unit, varies = unit_vectors(np.asarray(values, dtype=np.float64)[:, None], 1e-24)
-        return float(min(np.square(basis.with_columns(unit)).sum(), 1.0)) if varies[0] else float("nan")
+        columns = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        unit, varies = unit_vectors(columns, 1e-24)
+        shares = [float(np.square(line).sum()) for line in basis.with_columns(unit).T]
+        return min(float(variance_shares(columns) @ shares), 1.0) if varies.any() else float("nan")
     labels = values.astype(np.intp)
     rows = np.bincount(labels, minlength=n_classes).astype(np.float64)
     total = len(labels) - (rows**2).sum() / len(labels)

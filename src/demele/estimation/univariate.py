@@ -30,7 +30,8 @@ def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: fl
     Parameters
     ----------
     codes : (n_samples, n_codes) array
-    values : (n_samples,) array
+    values : (n_samples,) array, or (n_samples, 2) of a cyclic factor
+        Of several columns, the share of the sum of their variances.
     threshold : float
         A variable counts as constant if its variance is at most this share of its mean square: the default is a
         standard deviation of 1e-12 of the magnitude, which is rounding. Being relative, it does not depend on the
@@ -54,10 +55,11 @@ def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: fl
     array([1., 0., 0.])
     """
     code, code_varies = unit_vectors(codes, threshold)
-    factor, factor_varies = unit_vectors(values[:, None], threshold)
-    if not factor_varies.all():
+    columns = values.reshape(len(values), -1)
+    factor, factor_varies = unit_vectors(columns, threshold)
+    if not factor_varies.any():
         return np.full(codes.shape[1], np.nan)
-    squares: FloatArray = np.square(code.T @ factor[:, 0])
+    squares: FloatArray = variance_shares(columns) @ [np.square(code.T @ line) for line in factor.T]
     # Rounding can leave a perfect correlation a bit above 1.
     return np.where(code_varies, np.minimum(squares, 1.0), 0.0)
 
@@ -181,6 +183,12 @@ def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequenc
     return np.array(
         [np.mean(test == np.bincount(train).argmax()) for train, test in zip(factors_train, factors_test, strict=True)]
     )
+
+
+def variance_shares(columns: FloatArray) -> FloatArray:
+    """Return what share of the sum of the columns' variances each has; 1 of one column, in any unit."""
+    variances = columns.var(axis=0) if columns.shape[1] > 1 else np.ones(1)
+    return np.asarray(variances / variances.sum())
 
 
 def unit_vectors(columns: FloatArray, threshold: float) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -207,7 +207,7 @@ class Data:
         found += [
             factor.name
             for factor in self.factors.columns
-            if not factor.categorical and _reaches_out(factor.values, factor.low, factor.high)
+            if factor.kind == "continuous" and _reaches_out(factor.values, factor.low, factor.high)
         ]
         return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Note
-from demele.estimation.importance import FittedImportance, Shuffles
+from demele.estimation.importance import FittedImportance, Shuffled, Shuffles
+from demele.estimation.univariate import variance_shares
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Streams
 from demele.metrics.splits import annotated_rows, fewer_than_asked, sizes
@@ -74,7 +76,7 @@ def _importances(
         rows, values = annotated_rows(factor, codes)
         if factor.categorical:
             values = np.asarray(values, dtype=np.intp)
-        else:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
+        elif not factor.cyclic:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
             values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
         if n_train or n_test:
             predictor["n_train"], predictor["n_test"] = sizes(len(rows), n_train, n_test)
@@ -83,7 +85,8 @@ def _importances(
         if PERMUTATION in importance:
             groups = tuple(tuple(data.columns_of([code])) for code in range(data.n_codes))
             predictor["shuffles"] = Shuffles(groups, streams("factor", index, "shuffles"))
-        fitted = fit(rows, values, categorical=factor.categorical, rng=rng, drawn_from=drawn_from, **predictor)
+        predict = partial(fit, rows, categorical=factor.categorical, rng=rng, drawn_from=drawn_from, **predictor)
+        fitted = _on_circle(predict, values) if factor.cyclic else predict(values)
         own[:, index] = fitted.importance
         unclipped[index] = _informativeness(fitted.score, fitted.mse, fitted.chance, informativeness, report)
         if fitted.shuffled is not None:
@@ -96,6 +99,24 @@ def _importances(
     notes = fewer_than_asked(data.n, n_train, n_test)
     matrices = {one: lost if one == PERMUTATION else data.summed_by_code(own) for one in importance}
     return Importances(matrices, explicitness, unclipped, read, settings, data.n, notes, data.factors.names)
+
+
+def _on_circle(predict: Callable[[Array], FittedImportance], points: Array) -> FittedImportance:
+    """Predict cosine and sine (n, 2), of the angle from the first row's, so that scores do not see where it is 0."""
+    cosine, sine = points[0]
+    columns = points @ np.array([[cosine, -sine], [sine, cosine]])
+    weights = variance_shares(columns)
+    found = [(weight, predict(column)) for weight, column in zip(weights, columns.T, strict=True) if weight > ROUNDING]
+
+    def mean(*values: Any) -> Any:
+        return sum(weight * value for (weight, _), value in zip(found, values, strict=True))
+
+    fits = [one for _, one in found]
+    looks = [one.shuffled for one in fits if one.shuffled is not None]
+    shuffled = Shuffled(*(mean(*(getattr(one, f) for one in looks)) for f in Shuffled.__slots__)) if looks else None
+    settings = {name: tuple(one.settings[name] for one in fits) for name in fits[0].settings}
+    importance, score = mean(*(one.importance for one in fits)), mean(*(one.score for one in fits))
+    return FittedImportance(importance, score, None, None, settings, shuffled)
 
 
 def _informativeness(

@@ -236,6 +236,9 @@ class Metric:
     in_groups : bool
         Whether its formula of rows knows codes of several columns: reads ``data.groups``, or all columns together.
         Those of tables need not: the cells of a group are counted for them.
+    on_circles : bool
+        Whether its formula of rows knows cyclic factors: reads their coordinates. Those that cut factors into bins
+        need not.
     aligns_with : (str, object) or None
         The option, and its value, without which scores of turned codes would mean nothing.
     package : str
@@ -273,6 +276,7 @@ class Metric:
     order: int = 1_000
     in_all: bool = True
     in_groups: bool = False
+    on_circles: bool = False
     aligns_with: tuple[str, Any] | None = None
     package: str = ""
     corrected_by: tuple[str, ...] = ()

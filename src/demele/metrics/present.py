@@ -189,7 +189,7 @@ def _signature(
     if run.missing != "raise":
         arguments["missing"] = run.missing
     arguments |= subject.arguments
-    if kinds is not None:
+    if kinds is not None or any(factor.cyclic for factor in subject.factors.columns):
         arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
     met = {
         "rows": str(subject.codes.n),

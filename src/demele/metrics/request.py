@@ -6,15 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.columns import refuse_cyclic
 from demele.core.errors import NotEnoughData, UnknownNameError
 from demele.core.names import suggestion
 from demele.core.results import Note
-from demele.core.sentences import give
+from demele.core.sentences import give, setting
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
 from demele.metrics.metric import Metric, Native, Reading, Streams, wanted_by
 from demele.metrics.side import SIDE, SideInput
 from demele.metrics.source import Source, Subject
+
+#: Values of options under which metrics read factors as numbers with two ends.
+LINES = {"estimator": ("knn", "robust"), "informativeness": ("uniform-6",), "effect": ("published",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,9 @@ def applies(asked: Asked, subject: Subject, *, has_std: bool = False) -> dict[st
         raise NotEnoughData(
             "codes_std", f"{metric.name} needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
         )
+    lines = {name: asked.options[name] for name in LINES if asked.options.get(name) in LINES[name]}
+    if lines or not (metric.on_circles or metric.discretises or metric.is_plain):
+        refuse_cyclic(subject.varying.columns, metric.name + (f" under {setting(**lines)}" if lines else ""))
     read = {}
     for item in metric.side:
         name = item.rstrip("?")

@@ -396,7 +396,8 @@ class InMemory(Source):
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that the codes tell of the factors; the rows are looked at once."""
-        factors = [(factor.values, factor.categorical) for factor in self.data.factors.columns]
+        columns = self.data.factors.columns
+        factors = [(line, one.categorical) for one in columns for line in np.atleast_2d(one.coordinates.T)]
         if "finding" not in self._memo:
             self._memo["finding"] = dependence(self.data.codes.values, factors)
         found: Finding = self._memo["finding"]

@@ -13,11 +13,11 @@ from demele.metrics.data import Array
 
 
 def annotated_rows(factor: Factor, codes: Array) -> tuple[Array, Array]:
-    """Return the codes and the values on the rows where the factor is annotated."""
+    """Return the codes and the factor's coordinates on the rows where it is annotated."""
     if factor.complete:
-        return codes, factor.values
+        return codes, factor.coordinates
     rows = factor.annotated()
-    return codes[rows], factor.values[rows]
+    return codes[rows], factor.coordinates[rows]
 
 
 def fewer_than_asked(n: int, n_train: int | None, n_test: int | None) -> tuple[Note, ...]:

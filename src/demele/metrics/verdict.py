@@ -23,6 +23,7 @@ from demele.core.verdict import (
     code_words,
     factor_words,
 )
+from demele.estimation.correlations import mid_ranks
 from demele.estimation.counts import BinnedRows, bin_rows, column_bins
 from demele.estimation.discretise import EqualFrequency
 from demele.estimation.holdings import (
@@ -286,7 +287,7 @@ class _Judge:
             return 0.0, 0.0
         values = np.asarray(self.data.codes.values[rows][:, alive], dtype=np.float64)
         codes = np.column_stack([_ranks(column) for column in values.T])
-        targets = _features(factor, rows)[:, : None if factor.categorical else 1]
+        targets = _features(factor, rows)[:, : 1 if factor.kind == "continuous" else None]
         found = [(*partial_r_squared(codes, target, known), place) for place, target in enumerate(targets.T)]
         share, p, place = max(found)
         if p > REGRESSION_LEVEL / len(found):
@@ -365,8 +366,10 @@ def _rounded_up(rows: float) -> int | None:
 
 
 def _features(factor: Factor, rows: NDArray[np.bool_]) -> Array:
-    """Return columns for a regression: ranks and their powers, or indicators of classes but the last."""
-    values = factor.values[rows]
+    """Return columns for a regression: ranks and their powers, cosine and sine, or indicators but the last."""
+    values = factor.coordinates[rows]
+    if factor.cyclic:
+        return np.asarray(values, dtype=np.float64)
     if factor.categorical:
         indicators: Array = (values[:, None] == np.arange(max(len(factor.levels) - 1, 1))).astype(np.float64)
         return indicators
@@ -376,10 +379,7 @@ def _features(factor: Factor, rows: NDArray[np.bool_]) -> Array:
 
 def _ranks(column: Array) -> Array:
     """Return ranks between -1 and 1, those of equal values in their middle, so that no tail bears a regression."""
-    _, place, sizes = np.unique(column, return_inverse=True, return_counts=True)
-    middles = np.cumsum(sizes) - sizes / 2
-    ranks: Array = 2 * middles[place] / len(column) - 1
-    return ranks
+    return 2 * (mid_ranks(column[:, None])[:, 0] - 0.5) / len(column) - 1
 
 
 # Echoes ---------------------------------------------------------------------------------------------------------------

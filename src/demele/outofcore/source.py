@@ -209,7 +209,7 @@ def whole_rows(
     frame = Frame(tuple(names), low, high, tuple(columns), missing)
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])
     factors = replace(factors, ambiguous=tuple(doubt for doubt in doubts if doubt is not None))
-    check_pair(codes, factors)
+    check_pair(codes.n, codes.d, factors)
     return WholeRows(passes, seen, frame, Subject.of(codes, factors), sample, seed)
 
 

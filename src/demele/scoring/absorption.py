@@ -21,6 +21,7 @@ from demele.estimation.concept_probes import (
     whole_probe,
 )
 from demele.estimation.information import mean_of_defined
+from demele.metrics.options import at_least
 from demele.scoring.concept_rows import (
     Array,
     Concept,
@@ -29,7 +30,6 @@ from demele.scoring.concept_rows import (
     by_factor,
     concept_rows,
     signed,
-    whole_number,
 )
 from demele.scoring.sparse_probing import AT_A_TIME, ranked
 
@@ -266,7 +266,7 @@ def _settings(jump: object, most: object, screen: object) -> tuple[float, int, i
         raise InputTypeError("jump", f"expected a number, got {jump!r}")
     if not 0 < jump < 1:
         raise InputError("jump", f"expected a gain of F1 between 0 and 1, got {jump}")
-    return float(jump), whole_number("most", most, 1), whole_number("screen", screen, 1)
+    return float(jump), at_least(1).check("most", most), at_least(1).check("screen", screen)
 
 
 def _classes(rows: ConceptRows) -> list[Concept]:

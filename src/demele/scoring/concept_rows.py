@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import Factor, Factors, Missing, read_codes, read_factors
+from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
 from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
+from demele.metrics.options import at_least
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -138,16 +138,11 @@ def concept_rows(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    n_rows, seed = whole_number("n_rows", n_rows, 20), whole_number("seed", seed, 0)
+    n_rows, seed = at_least(20).check("n_rows", n_rows), at_least(0).check("seed", seed)
     checked_name(score_on, "score_on", ("unseen", "training"))
     read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)
-    if read.n != columns.n:
-        raise InputError(
-            ("codes", "factors"),
-            f"expected the same number of rows, got {read.n} rows of codes and {columns.n} rows of factors",
-        )
-    if all(factor.constant for factor in columns.columns):
-        raise NotEnoughData("factors", "every factor is constant: there is no class to tell from the rest")
+    refuse_cyclic(columns.columns, "scoring of concepts")
+    check_pair(read.n, read.d, columns)
     training = np.ones(read.n, dtype=bool)
     if score_on == "unseen":
         order = rng_for(seed, "concept rows").permutation(read.n)
@@ -164,20 +159,6 @@ def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
     values = np.asarray(dense.values)
     values = values.astype(np.float32) if values.dtype == np.float16 else values  # SciPy has none of 16 bits
     return read_sparse_codes(csc_array(values), list(dense.names) if code_names is None else code_names)
-
-
-def whole_number(argument: str, value: object, least: int) -> int:
-    """Validate a whole number.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(argument, f"expected a whole number, got {value!r}")
-    if value < least:
-        raise InputError(argument, f"expected at least {least}, got {value}")
-    return int(value)
 
 
 def signed(metric: str, arguments: dict[str, Any], rows: ConceptRows, missing: Missing, kinds: object) -> Signature:

@@ -88,7 +88,9 @@ def evaluate(
     missing : {"raise", "omit"}
         What to do with missing annotations: refuse, or score each factor on the rows annotated for it.
     kinds : None, str, mapping or sequence
-        "continuous" or "categorical", where the detected kind of a factor is wrong.
+        "continuous", "categorical" or, of an angle in degrees, "cyclic:360", where the detected kind of a factor is
+        wrong. "cyclic" alone finds the period of angles that span 360 or 2 pi. Metrics that do not know cyclic factors
+        are left out, with the reason.
     codes_std : array-like of shape (n_samples, n_codes), optional
         Standard deviations of stochastic codes, for RMIG.
     reg_dim : sequence of int or str, optional

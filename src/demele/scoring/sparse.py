@@ -12,7 +12,7 @@ from demele.core.errors import (
     InputTypeError,
     NotEnoughData,
 )
-from demele.core.inputs import Codes, Factors, Missing, read_factors
+from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
 from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
@@ -24,7 +24,7 @@ from demele.metrics.chosen import Choice, chosen_metrics, given_options, merged_
 from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
-from demele.metrics.options import Run, as_binning
+from demele.metrics.options import Run, as_binning, at_least
 from demele.metrics.present import warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked
@@ -162,9 +162,9 @@ def evaluate_sparse(
         bins=_nonzero_binning(bins),
         factor_bins=_checked_factor_bins(factor_bins),
         correction=_checked_correction(correction),
-        screen=_at_least("screen", screen, 2),
-        n_rows=_at_least("n_rows", n_rows, 50),
-        top=_at_least("top", top, 1),
+        screen=at_least(2).check("screen", screen),
+        n_rows=at_least(50).check("n_rows", n_rows),
+        top=at_least(1).check("top", top),
         run=Run.checked(seed=seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=n_jobs, missing=missing),
         name=_checked_name(name),
         kinds=kinds,
@@ -198,14 +198,6 @@ def _checked_correction(correction: object) -> Literal["none", "miller-madow"]:
         return "miller-madow"
     also = "; 'adjusted' is for dense codes, it takes milliseconds per code and factor" * (correction == "adjusted")
     raise InputError("correction", f"expected 'none' or 'miller-madow', got {correction!r}{also}")
-
-
-def _at_least(argument: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputTypeError(argument, f"expected a whole number, got {value!r}")
-    if int(value) < least:
-        raise InputError(argument, f"expected at least {least}, got {value}")
-    return int(value)
 
 
 def _checked_name(name: object) -> str:
@@ -272,24 +264,9 @@ def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -
 
 def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: Missing) -> Factors:
     read = read_factors(factors, kinds=kinds, missing=missing)
-    if read.n != codes.n:
-        turned = read.n == codes.d or read.m == codes.n
-        raise InputError(
-            ("codes", "factors"),
-            f"expected the same number of rows, got {codes.n} rows of codes and {read.n} rows of "
-            "factors; " + ("is one of them transposed?" if turned else "row r of both must describe the same sample"),
-        )
-    if all(factor.constant for factor in read.columns):
-        listed = ", ".join(repr(name) for name in read.names)
-        raise NotEnoughData(
-            "factors",
-            f"every factor is constant ({listed}); nothing varies that codes could represent: "
-            "give at least one factor with two values",
-        )
+    refuse_cyclic(read.columns, "evaluate_sparse")
+    check_pair(codes.n, codes.d, read)
     return read
-
-
-# Computing -------------------------------------------------------------------------------------------------------
 
 
 def _shuffle(source: SparseRows, asked: list[Asked], run: Run) -> dict[str, float]:

@@ -21,6 +21,7 @@ from demele.estimation.concept_probes import (
     logistic_scores,
 )
 from demele.estimation.information import mean_of_defined
+from demele.metrics.options import at_least
 from demele.scoring.concept_rows import (
     Array,
     Concept,
@@ -29,7 +30,6 @@ from demele.scoring.concept_rows import (
     by_factor,
     concept_rows,
     signed,
-    whole_number,
 )
 
 #: Concepts whose sums are taken at a time: a column of numbers for each row and concept.
@@ -114,7 +114,7 @@ def sparse_probing(
     """
     counts = _counts(k)
     checked_name(ranking, "ranking", ("standardised", "raw"))
-    n_rows, chance = whole_number("n_rows", n_rows, 20), whole_number("chance", chance, 0)
+    n_rows, chance = at_least(20).check("n_rows", n_rows), at_least(0).check("chance", chance)
     rows = concept_rows(
         codes,
         factors,
@@ -153,7 +153,7 @@ def _counts(k: object) -> tuple[int, ...]:
     given = [k] if isinstance(k, int | np.integer) else k
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise InputTypeError("k", f"expected a number of codes, or several, got {k!r}")
-    return tuple(whole_number("k", count, 1) for count in given)
+    return tuple(at_least(1).check("k", count) for count in given)
 
 
 def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:

@@ -204,7 +204,7 @@ class Frame(Columns):
         factors = tuple(
             Factor(
                 one.name,
-                one.kind,  # type: ignore[arg-type]
+                one.kind,
                 level if one.kind == "categorical" else column,
                 one.levels,
                 one.low,

@@ -140,7 +140,8 @@ def dci(
     codes : array-like of shape (n_samples, n_codes), real, finite
         Any unit.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
-        Continuous factors get regressors, categorical ones classifiers.
+        Continuous factors get regressors, categorical ones classifiers. A cyclic one gets two regressors, of cosine
+        and sine of its angle from the first row's; what they give is weighted by the variances of the two.
     model : {"forest", "lasso", "boosting"}
         Forest: impurity importances, depth and features per split tuned. Lasso: absolute coefficients, penalty tuned.
         Boosting: gradient-boosted trees.
@@ -322,6 +323,7 @@ def _metric(
         shares=f"dci_{model}",
         slow=2,
         in_groups=True,
+        on_circles=True,
         probe=probe,
         screened=True,
         order=order,

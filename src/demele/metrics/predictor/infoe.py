@@ -53,7 +53,8 @@ def known_share(
         )
         if score_on == "training":
             train = test = rows
-        parts = columns[train], columns[test], factor.values[train], factor.values[test]
+        values = factor.coordinates
+        parts = columns[train], columns[test], values[train], values[test]
         if not factor.categorical:
             scores[index] = _of_numbers(*parts)
             continue
@@ -73,7 +74,7 @@ def _unseen(name: str, n: int) -> Note:
 
 def _of_numbers(train: Array, test: Array, values_train: Array, values_test: Array) -> float:
     """Return R2 on test rows of least squares, against the mean of the training rows."""
-    mean, centre = values_train.mean(), train.mean(axis=0)
+    mean, centre = values_train.mean(axis=0), train.mean(axis=0)
     slopes = np.linalg.lstsq(train - centre, values_train - mean, rcond=None)[0]
     nothing = float(np.square(values_test - mean).sum())
     rest = float(np.square(values_test - mean - (test - centre) @ slopes).sum())
@@ -196,6 +197,7 @@ METRIC = Metric(
     slow=1,
     probe=("penalty", (100.0, 25.0, 50.0, 200.0, 400.0)),
     in_groups=True,
+    on_circles=True,
     order=270,
     in_all=False,
 )

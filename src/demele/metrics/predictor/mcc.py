@@ -13,7 +13,7 @@ from demele.estimation.cross_products import CrossProducts
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, of_moments, of_products, of_rows
 from demele.metrics.options import Folds, RunOptions
-from demele.metrics.predictor.sap import Moments
+from demele.metrics.predictor.sap import Moments, moments_suffice
 from demele.metrics.run import score
 from demele.metrics.source import Source
 from demele.metrics.splits import folds
@@ -112,10 +112,6 @@ def correlations_of_products(products: CrossProducts, average: str) -> Native:
     return of_matrix(products.association(), average)
 
 
-def _moments_suffice(source: Source, options: Mapping[str, Any]) -> bool:
-    return options["cross_fit"] is None and set(source.factor_kinds()) == {"continuous"}
-
-
 def products_suffice(source: Source, options: Mapping[str, Any]) -> bool:
     """Whether nothing is fitted on parts of the rows, and all columns have the same rows."""
     return options.get("cross_fit") is None and source.complete
@@ -142,7 +138,8 @@ def mcc(
         Any unit. A constant code correlates with nothing: 0.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Of a categorical factor, the correlation ratio :math:`\eta` with the code: the largest absolute correlation over
-        all ways to number its classes. (Correlations with class labels depend on how these are numbered.)
+        all ways to number its classes. (Correlations with class labels depend on how these are numbered.) Of a cyclic
+        factor, the multiple correlation of the code with its cosine and sine.
     average : {"coverage", "matched"}
         Over all factors, those without a code counting 0, or over min(n_codes, n_factors), as published: lost factors
         are then hidden.
@@ -196,12 +193,13 @@ METRIC = Metric(
     definition="absolute correlation of each factor with its code in the best one-to-one pairs",
     aliases=("MCC",),
     readings=(
-        of_moments(correlations_of_moments, when=_moments_suffice),
+        of_moments(correlations_of_moments, when=moments_suffice),
         of_products(correlations_of_products, when=products_suffice),
         of_rows(matched_values),
     ),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     in_groups=True,
+    on_circles=True,
     order=210,
     in_all=False,
 )

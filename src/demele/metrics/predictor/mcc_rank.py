@@ -78,6 +78,7 @@ METRIC = Metric(
     readings=(of_rows(matched_rank_correlations),),
     guards=Guards(outliers="leave it", bins=False, fewest_rows=50),
     in_groups=True,
+    on_circles=True,
     order=220,
     in_all=False,
 )

@@ -60,12 +60,12 @@ def _mean_of(found: Array) -> Native:
 
 
 def _numbers(factors: Sequence[Factor], rows: NDArray[np.intp]) -> Array:
-    return np.array([factor.values[rows] for factor in factors], dtype=np.float64).T
+    return np.column_stack([factor.coordinates[rows] for factor in factors]).astype(np.float64)
 
 
 def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[Array, int]]:
     """Return columns that are correlated together, and how many canonical correlations count of each."""
-    if not any(factor.categorical for factor in factors):
+    if all(factor.kind == "continuous" for factor in factors):
         return [(_numbers(factors, rows), len(factors))]
     blocks = []
     for factor in factors:
@@ -85,7 +85,7 @@ def _fitted(codes: Array, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -
     from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes
 
     basis = Basis.of(codes)
-    if any(factor.categorical for factor in factors):
+    if any(factor.kind != "continuous" for factor in factors):
         # the indicators of classes need not be made: their correlations follow from the means of the classes
         return np.array(
             [
@@ -115,8 +115,8 @@ def mcc_weak(
     """Weak mean correlation coefficient: the factors up to an invertible linear map.
 
     The mean of the canonical correlations of codes and factors, those that are missing counting 0. Where a factor is
-    categorical, the mean over factors of the first canonical correlation of the codes with each: with its values, or
-    with the indicators of its classes.
+    categorical or cyclic, the mean over factors of the first canonical correlation of the codes with each: with its
+    values, with the indicators of its classes, or with its cosine and sine.
 
     Parameters
     ----------
@@ -171,6 +171,7 @@ METRIC = Metric(
     readings=(of_products(canonical_of_products, when=products_suffice), of_rows(canonical_correlations)),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     in_groups=True,
+    on_circles=True,
     order=230,
     in_all=False,
 )

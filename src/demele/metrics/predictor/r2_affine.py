@@ -76,7 +76,8 @@ def r2_affine(codes: object, factors: object, **run: Unpack[RunOptions]) -> Scor
         Any unit. Constant codes and copies add nothing.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Of a categorical factor, the indicators of its classes are predicted, and the share is that of the sum of their
-        variances: one code cannot give the indicators of four classes, and a perfect one scores 1/3.
+        variances: one code cannot give the indicators of four classes, and a perfect one scores 1/3. Of a cyclic
+        factor, likewise, its cosine and sine.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
@@ -126,6 +127,7 @@ METRIC = Metric(
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="they have no more rows than the codes have directions",
     in_groups=True,
+    on_circles=True,
     order=240,
     in_all=False,
 )

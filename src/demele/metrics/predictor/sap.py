@@ -143,11 +143,15 @@ def _constant(data: Data) -> NDArray[np.bool_]:
 
 def _of_groups(told: Array, codes: Array, factor: Factor, groups: CodeGroups) -> Array:
     """Return how well each group predicts a continuous factor: several columns by multiple regression."""
-    from demele.estimation.joint_codes import multiple_correlation
+    from demele.estimation.joint_codes import share_beyond_chance
+    from demele.estimation.linear_recovery import Basis
 
+    rows, values = annotated_rows(factor, codes)
     return np.array(
         [
-            told[columns[0]] if len(columns) == 1 else multiple_correlation(codes[:, list(columns)], factor) ** 2
+            told[columns[0]]
+            if len(columns) == 1
+            else share_beyond_chance(Basis.of(rows[:, list(columns)]), np.asarray(values, dtype=np.float64))
             for columns in groups.columns
         ]
     )
@@ -229,8 +233,9 @@ def gaps_of_moments(moments: Moments, units: str, reg_dim: NDArray[np.intp] | No
     return sap_of(matrix, reg_dim=reg_dim)
 
 
-def _all_continuous(source: Source, options: Mapping[str, Any]) -> bool:
-    return set(source.factor_kinds()) == {"continuous"}
+def moments_suffice(source: Source, options: Mapping[str, Any]) -> bool:
+    """Whether nothing is fitted on parts of the rows, and all factors are continuous."""
+    return options.get("cross_fit") is None and set(source.factor_kinds()) == {"continuous"}
 
 
 def sap(
@@ -248,7 +253,8 @@ def sap(
 ) -> Score:
     """Separated attribute predictability: the gap between the two single codes that predict a factor best.
 
-    Squared correlation for a continuous factor; accuracy of a linear support vector classifier for a categorical one.
+    Squared correlation for a continuous factor; accuracy of a linear support vector classifier for a categorical one;
+    for a cyclic one, the share of the variance of its cosine and sine together that a line explains.
 
     Parameters
     ----------
@@ -314,7 +320,7 @@ METRIC = Metric(
     stochastic=True,
     aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),
     readings=(
-        of_moments(gaps_of_moments, when=_all_continuous),
+        of_moments(gaps_of_moments, when=moments_suffice),
         of_rows(gaps_of_rows),
     ),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
@@ -324,4 +330,5 @@ METRIC = Metric(
     side=("reg_dim?",),
     order=120,
     corrected_by=("transition",),
+    on_circles=True,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair
+from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -159,6 +159,7 @@ def prober(
     if not number or not 0 < float(penalty) < np.inf:
         raise InputError("penalty", f"expected a number above 0, got {quoted(penalty)}")
     read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
+    refuse_cyclic(read_factors.columns, name)
     subject = Subject.of(read_codes, read_factors)
     if subject.varying.m < fewest_factors:
         raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {subject.varying.m}")

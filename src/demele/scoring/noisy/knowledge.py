@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.inputs import Factor, Factors, read_factor
+from demele.core.inputs import Factor, Factors, read_factor, refuse_cyclic
 from demele.core.labelled import shown
 from demele.core.sentences import plural
 from demele.noise.audit import Audit
@@ -120,6 +120,7 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     InputError, InputTypeError, NotEnoughData
     """
     argument = f"factor_noise[{quoted(factor.name)}]"
+    refuse_cyclic([factor], "the correction of noisy factors")
     if isinstance(given, Reliability):
         return _reliability(given, factor, argument)
     if isinstance(given, SecondAnnotation):

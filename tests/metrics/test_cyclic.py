@@ -1,0 +1,268 @@
+"""Cyclic factors: no score depends on where the circle begins, and metrics that cannot know them refuse them."""
+
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csc_array
+
+import demele
+from demele.core.errors import AmbiguousKindWarning, InputError, NotEnoughData
+from demele.core.inputs import read_factors
+from demele.core.signature import Signature
+from demele.metrics.catalogue import CATALOGUE
+
+KINDS = {"turn": "cyclic:360", "tilt": "continuous"}
+#: Rows are drawn, or dealt to halves, in the order of the bins, so that scores are those of another draw.
+DRAWN = {"nk", "snc", "z_diff", "z_min_variance", "z_max_variance"}
+#: They read coordinates on the circle, and no bins.
+SMOOTH = ("mcc", "mcc_rank", "mcc_weak", "r2_affine", "sap", "infoe")
+LINES = {"capacity_explicitness", "tmex"}
+
+
+def world(seed: int = 0, n: int = 240) -> tuple[np.ndarray, pd.DataFrame]:
+    rng = np.random.default_rng(seed)
+    turn, tilt = 360 * rng.random(n), rng.random(n)
+    angle = np.radians(turn)
+    clean = np.column_stack([np.cos(angle), np.sin(angle + 0.5), tilt, turn / 360])
+    return clean + 0.05 * rng.normal(size=clean.shape), pd.DataFrame({"turn": turn, "tilt": tilt})
+
+
+def bare(metric: str, codes: np.ndarray, factors: pd.DataFrame, **options: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(demele.evaluate(codes, factors, [metric], **options)[metric].value)
+
+
+# By hand --------------------------------------------------------------------------------------------------------------
+
+
+def test_four_quarter_turns_by_hand() -> None:
+    """Cosine (1, 0, -1, 0) and sine (0, 1, 0, -1) against the code (0, 1, 2, 3).
+
+    Both products with the centred code are -2, its square is 5, those of the two are 2: r2 is 4 / 10 twice. The code is
+    explained by 0.8; of the variance of the two together, the code explains 0.4.
+    """
+    codes, factors = np.arange(4.0)[:, None], pd.DataFrame({"turn": [0.0, 90.0, 180.0, 270.0]})
+    repeated = np.tile(codes, (25, 1)), pd.concat([factors] * 25, ignore_index=True)
+    for metric, value in (("mcc", np.sqrt(0.8)), ("sap", 0.4), ("r2_affine", 0.4), ("mcc_weak", np.sqrt(0.8))):
+        assert bare(metric, *repeated, kinds={"turn": "cyclic:360"}) == pytest.approx(value, abs=1e-12), metric
+
+
+def test_a_cosine_explains_half_of_a_circle() -> None:
+    turn = np.arange(0.0, 360.0, 5.0)
+    factors = pd.DataFrame({"turn": turn})
+    cosine = np.cos(np.radians(turn))[:, None]
+    assert bare("sap", cosine, factors, kinds="cyclic:360") == pytest.approx(0.5)
+    assert bare("mcc", cosine, factors, kinds="cyclic:360") == pytest.approx(1.0)
+    assert bare("mcc", np.sin(np.radians(turn))[:, None] ** 3, factors, kinds="cyclic:360") == pytest.approx(
+        np.sqrt(0.9)  # sin^3 = (3 sin t - sin 3t) / 4: the first harmonic has 9 of 10 parts of its variance
+    )
+
+
+def test_bins_go_round_the_whole_circle() -> None:
+    """-1, 359 and 719 degrees are one place; values of a quarter of the circle fill a quarter of the bins."""
+    (factor,) = read_factors(
+        pd.DataFrame({"turn": [-1.0, 359.0, 719.0, 0.0, 360.0, -1e-14]}), kinds="cyclic:360"
+    ).columns
+    assert factor.values.tolist() == [359.0, 359.0, 359.0, 0.0, 0.0, 0.0]
+    quarter = np.linspace(0.0, 89.0, 90)
+    codes = np.repeat([0.0, 1.0], 45)[:, None]
+    assert bare("mig", codes, pd.DataFrame({"turn": quarter}), kinds="cyclic:360", bins=8) == pytest.approx(1.0)
+    assert bare("mig", codes, pd.DataFrame({"turn": quarter}), kinds="continuous", bins=8) == pytest.approx(
+        1 / 3, abs=0.02
+    )
+
+
+def test_a_group_of_cosine_and_sine_holds_the_angle() -> None:
+    turn = 360 * np.random.default_rng(1).random(400)
+    codes = np.column_stack([np.cos(np.radians(turn)), np.sin(np.radians(turn)), np.random.default_rng(2).random(400)])
+    factors = pd.DataFrame({"turn": turn})
+    groups = {"circle": [0, 1], "noise": [2]}
+    for metric in ("mcc", "r2_affine"):
+        assert bare(metric, codes, factors, kinds="cyclic:360", code_groups=groups) == pytest.approx(1.0), metric
+    assert bare("sap", codes, factors, kinds="cyclic:360", code_groups=groups) > 0.98
+    assert bare(
+        "mcc", codes, factors, kinds="cyclic:360", code_groups=groups, options={"mcc": {"cross_fit": 3}}
+    ) == pytest.approx(1.0)
+
+
+# The seam -------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), shift=st.floats(-720, 720, allow_nan=False), mirrored=st.booleans())
+def test_where_the_circle_begins_does_not_matter(seed: int, shift: float, mirrored: bool) -> None:
+    codes, factors = world(seed, 120)
+    sign = -1 if mirrored else 1
+    other = factors.assign(turn=sign * factors["turn"] + shift)
+    for metric in SMOOTH:
+        options = {
+            "kinds": KINDS,
+            **({"options": {metric: {"cross_fit": 3}}} if metric.startswith("mcc") and seed % 2 else {}),
+        }
+        assert bare(metric, codes, other, **options) == pytest.approx(bare(metric, codes, factors, **options), abs=1e-8)
+
+
+@pytest.mark.parametrize("metric", sorted({one.name for one in CATALOGUE.values()}))
+def test_each_metric_knows_the_seam_or_refuses_cyclic_factors(metric: str) -> None:
+    codes, factors = world()
+    other = factors.assign(turn=(factors["turn"] + 3 * 36 + 180) % 360 - 180)
+    options = {"bins": 10} | ({"codes_std": np.full(codes.shape, 0.1)} if metric == "rmig" else {})
+    if metric in LINES:
+        with pytest.raises(NotEnoughData, match=r"does not know cyclic factors such as 'turn'.*'turn': 'continuous'"):
+            demele.evaluate(codes, factors, [metric], kinds=KINDS)
+        return
+    values = [bare(metric, codes, each, kinds=KINDS, **options) for each in (factors, other)]
+    assert values[0] == pytest.approx(values[1], abs=1e-9) or metric in DRAWN
+    assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("metric", ["dci_forest_modularity", "dci_lasso_compactness"])
+def test_permutation_importances_know_the_seam(metric: str) -> None:
+    codes, factors = world(3)
+    other = factors.assign(turn=(factors["turn"] + 77.7) % 360)
+    options = {"options": {metric.rsplit("_", 1)[0]: {"importance": "permutation"}}, "kinds": KINDS}
+    first, second = (bare(metric, codes, each, **options) for each in (factors, other))
+    assert first == pytest.approx(second, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [("mig", {"estimator": "knn"}), ("mig", {"estimator": "robust"}), ("omes", {"effect": "published"})],
+)
+def test_options_that_read_lines_are_refused(metric: str, options: dict[str, str]) -> None:
+    codes, factors = world()
+    with pytest.raises(NotEnoughData, match=r"under .*does not know cyclic factors such as 'turn'"):
+        getattr(demele, metric)(codes, factors, kinds=KINDS, **options)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda codes, factors: demele.downstream(codes, factors, kinds=KINDS),
+        lambda codes, factors: demele.evaluate_sparse(csc_array(codes), factors, kinds=KINDS),
+        lambda codes, factors: demele.sparse_probing(codes, factors, kinds=KINDS),
+        lambda codes, factors: demele.Frame.of(codes, factors, kinds=KINDS),
+        lambda codes, factors: demele.evaluate(codes, factors, ["mig"], kinds=KINDS, factor_noise={"turn": 0.1}),
+    ],
+)
+def test_other_functions_refuse_cyclic_factors(call: Callable[..., Any]) -> None:
+    with pytest.raises(InputError, match="cyclic factors"):
+        call(*world())
+
+
+# How kinds are said ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1.0, np.pi / 180])
+@pytest.mark.parametrize("start", [0.0, -180.0])
+def test_the_period_of_an_angle_is_found(scale: float, start: float) -> None:
+    turn = scale * (np.random.default_rng(0).random(300) * 360 + start)
+    (factor,) = read_factors(turn, kinds="cyclic").columns
+    assert factor.high == pytest.approx(360 * scale)
+
+
+@pytest.mark.parametrize(
+    "kind", ["cyclic:0", "cyclic:-1", "cyclic:inf", "cyclic:nan", "cyclic:", "cyclic:week", "cyclical"]
+)
+def test_other_periods_are_refused(kind: str) -> None:
+    with pytest.raises(InputError, match="'cyclic:PERIOD' such as 'cyclic:360'"):
+        read_factors(np.arange(30.0), kinds=kind)
+
+
+def test_a_period_that_nothing_shows_is_asked_for() -> None:
+    with pytest.raises(InputError, match="'cyclic:PERIOD'"):
+        read_factors(np.random.default_rng(0).random(100), kinds="cyclic")
+
+
+def test_a_constant_angle_is_constant() -> None:
+    turn = np.full(50, 30.0) + 360 * np.arange(50)
+    read = read_factors(np.column_stack([turn, np.arange(50.0)]), kinds=["cyclic:360", "continuous"])
+    assert [factor.constant for factor in read.columns] == [True, False]
+
+
+def test_missing_angles_are_left_out() -> None:
+    codes, factors = world()
+    lacking = factors.assign(turn=factors["turn"].where(np.arange(len(factors)) % 5 > 0))
+    known = lacking["turn"].notna().to_numpy()
+    for metric in ("mcc", "sap", "r2_affine"):
+        found = demele.evaluate(codes, lacking, [metric], kinds=KINDS, missing="omit")[metric].native["turn"]
+        alone = demele.evaluate(codes[known], factors[known], [metric], kinds=KINDS)[metric].native["turn"]
+        assert found == pytest.approx(alone, abs=1e-9), metric
+
+
+def test_a_signature_says_the_period_and_gives_the_score_again() -> None:
+    codes, factors = world()
+    score = demele.evaluate(codes, factors, ["mig"], kinds=KINDS)["mig"]
+    assert Signature.parse(str(score.signature)).arguments["kinds"] == KINDS
+    assert demele.replay(str(score.signature), codes, factors).value == score.value
+
+
+def test_the_command_takes_cyclic_kinds(tmp_path: Path) -> None:
+    codes, factors = world()
+    np.save(tmp_path / "codes.npy", codes)
+    factors.to_csv(tmp_path / "factors.csv", index=False)
+    asked = ("score", "codes.npy", "factors.csv", "--metrics", "mcc", "--kinds", "turn=cyclic:360")
+    done = subprocess.run(
+        [sys.executable, "-m", "demele", *asked], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["scores"][0]["value"] == bare("mcc", codes, factors, kinds=KINDS)
+
+
+# The hint -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("start", "width"), [(0, 360), (-180, 360), (0, 2 * np.pi), (-np.pi, 2 * np.pi)])
+def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) -> None:
+    turn = start + width * np.random.default_rng(0).random(500)
+    with pytest.warns(AmbiguousKindWarning, match=rf"as angles do.*'cyclic:{str(width)[:4]}"):
+        demele.mig(np.column_stack([turn, turn]), turn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AmbiguousKindWarning)
+        for kind in ("continuous", "cyclic"):
+            demele.mig(np.column_stack([turn, turn]), turn, kinds=kind)
+
+
+def test_whole_degrees_are_pointed_out_once() -> None:
+    turn = np.arange(360)
+    (message,) = read_factors(turn).ambiguous
+    assert "cyclic:360" in message
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.random.default_rng(0).normal(size=500),
+        np.random.default_rng(1).normal(size=300),
+        np.random.default_rng(0).random(500),
+        100 * np.random.default_rng(0).random(500),
+        90 * (2 * np.random.default_rng(0).random(500) - 1),
+        np.random.default_rng(0).uniform(-3, 3, 500),
+        np.random.default_rng(0).uniform(0, 6, 500),
+        np.random.default_rng(0).uniform(20, 340, 500),
+        np.random.default_rng(0).uniform(0, 1000, 500),
+        np.append(np.random.default_rng(0).uniform(100, 200, 500), [1.0, 359.0]),
+    ],
+)
+def test_other_columns_are_not(column: np.ndarray) -> None:
+    assert read_factors(column).ambiguous == ()
+
+
+def test_image_sets_say_their_periods() -> None:
+    space = demele.data.FactorSpace({"hue": [step / 30 for step in range(30)], "x": 5}, period={"hue": 1.0})
+    factors = space.factors()
+    assert read_factors(factors).columns[0].kind == "cyclic:1"
+    assert read_factors(factors.iloc[::2]).columns[0].kind == "cyclic:1"
+    assert read_factors(factors, kinds={"hue": "continuous"}).columns[0].kind == "continuous"
+    assert read_factors(factors.assign(hue=factors["hue"] * 360)).columns[0].kind == "continuous"
