@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -287,6 +288,18 @@ def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> 
     made = files.write_cifar(tmp_path, packed=True)
     made.path.write_bytes(tar_gz({"huge": bytes(4 << 20), "train.bin": b""}, "x"))
     refused(made.published, made.path, r"cifar.tar.gz: unpacks to more than the 2.19 MiB that its files may take")
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_an_extension_of_tar_that_declares_gigabytes_is_not_taken(kind: bytes, tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, packed=True)
+    extension = tarfile.TarInfo("x")
+    extension.type, extension.size = kind, 8 << 30
+    header = extension.tobuf(tarfile.GNU_FORMAT)
+    made.path.write_bytes(gzip.compress(header + bytes(2048)))
+    refused(made.published, made.path, "cifar.tar.gz: damaged or cut off; copy it again .it ends within a file")
+    made.path.write_bytes(gzip.compress(header + bytes(4 << 20)))
+    refused(made.published, made.path, "unpacks to more than the 2.19 MiB that its files may take")
 
 
 def test_planes_are_made_as_they_are_read() -> None:

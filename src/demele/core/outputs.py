@@ -77,8 +77,8 @@ class WholeFile:
     def __init__(self, path: Path, file: BinaryIO, untouched: str) -> None:
         self._path, self._file, self._untouched = path, file, untouched
 
-    def write(self, content: "bytes | memoryview", at: int | None = None) -> None:
-        """Write bytes behind those that were written last, or from byte ``at`` on.
+    def write(self, content: "bytes | memoryview", at: int | None = None) -> int:
+        """Write bytes behind those that were written last, or from byte ``at`` on, and return how many they are.
 
         Raises
         ------
@@ -88,7 +88,10 @@ class WholeFile:
         with _failing(self._path, self._untouched):
             if at is not None:
                 self._file.seek(at)
-            self._file.write(content)
+            return self._file.write(content)
+
+    def flush(self) -> None:
+        """Do nothing, where archives ask for it: the block that writes the file ends with it."""
 
 
 @contextlib.contextmanager
@@ -121,6 +124,8 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
     ...         whole.write(b"second", at=5)
     ...         whole.write(b"first", at=0)
     ...     Path(f"{folder}/images.npy").read_text()
+    6
+    5
     'firstsecond'
     """
     path = path_of(path)

@@ -223,10 +223,10 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[Key, dict[
                 )
             continue
         parts = found.pop("key", None) if isinstance(found, dict) else None
-        wrong, key = "not a record", None
-        if isinstance(parts, list) and all(isinstance(item, str | int) for item in parts):
-            wrong, key = f"a second record of {quoted(tuple(parts))}", tuple(parts)
+        is_key = isinstance(parts, list) and all(isinstance(item, str | int) for item in parts)
+        key = tuple(parts or ()) if is_key else None
         if key is None or key in records:
+            wrong = "not a record" if key is None else f"a second record of {quoted(key)}"
             raise FormatError("store", f"{path}, line {number}: {wrong}; the file was changed after it was written")
         records[key] = found
     return identity, records, whole

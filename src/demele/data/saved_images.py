@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.outputs import WholeFile, check_room, writing_whole
+from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import path_of
 from demele.data.images import ImageSet
 from demele.data.own_files import TEXTS
@@ -71,7 +71,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
     with (
         reporting(progress) as report,
         writing_whole(path, replace=replace) as whole,
-        zipfile.ZipFile(cast("IO[bytes]", _Sequential(whole)), "w") as archive,
+        zipfile.ZipFile(cast("IO[bytes]", whole), "w") as archive,
     ):
         n, shape = len(images), images.shape
         with _member(archive, "images") as member:
@@ -86,20 +86,6 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
             with _member(archive, name) as member:
                 npy.write_array(member, held, allow_pickle=False)
     return path
-
-
-class _Sequential:
-    """A file that is written from front to back, as zipfile wants it."""
-
-    def __init__(self, whole: WholeFile) -> None:
-        self._whole = whole
-
-    def write(self, content: bytes, /) -> int:
-        self._whole.write(content)
-        return len(content)
-
-    def flush(self) -> None:
-        """Nothing is held back here."""
 
 
 @contextmanager
