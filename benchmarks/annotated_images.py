@@ -46,7 +46,7 @@ def digits() -> tuple[ImageSet, Classes]:
     from sklearn.datasets import load_digits
 
     found = load_digits()
-    return ArrayImages(np.round(found.images * 255 / 16).astype(np.uint8), name="digits"), found.target
+    return ArrayImages(np.round(found.images * 255 / 16).astype(np.uint8), name="digits"), found.inference
 
 
 def glyphs() -> tuple[ImageSet, Classes]:

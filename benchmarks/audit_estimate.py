@@ -120,9 +120,9 @@ def intervals(
         return
     words = Vocabulary(tuple(range(K)))
     audit = Audit(audit_rows, truth[audit_rows], design="uniform").coded(words, n)
-    data = Labelled(labels, np.stack(models), ("established", "candidate"), words)
-    found = METHODS["audited"](
-        Question(data=data, established=np.array([0]), candidate=np.array([1]), level=LEVEL, audit=audit)
+    data = Labelled(labels, np.stack(models), ("baseline", "candidate"), words)
+    found = METHODS["audit"](
+        Question(data=data, baseline=np.array([0]), candidate=np.array([1]), level=LEVEL, audit=audit)
     )
     yield "verdict", float(found.low[0]), float(found.high[0])
 

@@ -3,7 +3,7 @@
     python -m benchmarks.audit_forecast     some minutes of CPU
 
 Writes results/audit_forecast.csv. Pairs of the ten language models of MMLU-Redux, whose published answers experts have
-corrected. An audit of 60 questions is drawn, weighted or uniform; ``forecast_audits`` says with which share audits of
+corrected. An audit of 60 questions is drawn, weighted or uniform; ``plan_audit`` says with which share audits of
 120, 240 and 480 would settle the pair; then such audits are drawn, 20 of each, and read with the experts' answers. A
 line for each tenth of the forecast share: how many forecasts, their mean, the share of audits that settled it, with the
 standard error over forecasts. Forecasts know 60 answers; the audits that they are held against begin with these if
@@ -19,7 +19,7 @@ from benchmarks.loop import Table, main
 from demele import data, labels
 from demele.core.labelled import read_labelled
 from demele.core.seeds import rng_for
-from demele.evaluation import forecast_audits
+from demele.evaluation import plan_audit
 from demele.evaluation.comparison.audit_simulation import uniform_audit, weighted_audit
 from demele.evaluation.question import Question
 
@@ -42,9 +42,9 @@ def _held(
 ) -> list[tuple[float, float]]:
     """Return (share that was forecast, share that was settled) for each size."""
     models = questions.predictions[list(pair)]
-    doubts = labels.doubt(models)
-    plan = labels.draw_audit(questions.n, BEGUN, doubt=doubts if design == "weighted" else None, seed=seed)
-    forecast = forecast_audits(
+    doubts = labels.disagreement(models)
+    plan = labels.draw_audit(questions.n, BEGUN, disagreement=doubts if design == "weighted" else None, seed=seed)
+    forecast = plan_audit(
         models,
         questions.labels,
         sizes=SIZES,
@@ -54,7 +54,7 @@ def _held(
         seed=seed,
     )
     read = read_labelled(dict(models), questions.labels, classes=questions.classes)
-    question = Question(data=read, established=np.array([0]), candidate=np.array([1]))
+    question = Question(data=read, baseline=np.array([0]), candidate=np.array([1]))
     truth = read.vocabulary.encode(right, "true_labels")
     held = []
     for size in SIZES:

@@ -39,7 +39,7 @@ def worst(cell: tuple[int, int, float], repeats: int) -> dict[str, object]:
 def coverage(
     n: int, size: int, rate: float, accuracy: float, agrees: float, right: float, *, repeats: int = REPEATS
 ) -> dict[str, float]:
-    """Share of test sets whose interval holds the accuracy, and mean width, by variant and target."""
+    """Share of test sets whose interval holds the accuracy, and mean width, by variant and inference."""
     rng = rng_for(0, "audit_interval", n, size, str(rate), str(accuracy))
     wrong = rng.binomial(n, rate, repeats)
     clean_accuracy = min(1.0, (accuracy - rate * right) / (1 - rate))
@@ -51,17 +51,17 @@ def coverage(
     seen_won = rng.hypergeometric(won, n - hits - won, size - audited_hits)
     cells = accuracy_cells(hits, n, audited_hits, seen_lost, size - audited_hits, seen_won)
     expected = clean_accuracy * (1 - rate) + right * rate
-    truths = {"sample": (hits - lost + won) / n, "population": np.full(repeats, expected)}
+    truths = {"test_set": (hits - lost + won) / n, "population": np.full(repeats, expected)}
     result = {}
-    for target, truth in truths.items():
+    for inference, truth in truths.items():
         for exact in (False, True):
             some = slice(EXACT_REPEATS if exact else None)
-            low, high = cell_interval(_some(cells, some), level=LEVEL, exact=exact, target=target)  # type: ignore[arg-type]
-            name = f"{target} {'exact' if exact else 'default'}"
+            low, high = cell_interval(_some(cells, some), level=LEVEL, exact=exact, inference=inference)  # type: ignore[arg-type]
+            name = f"{inference} {'exact' if exact else 'default'}"
             result[f"{name} coverage"] = float(np.mean((low <= truth[some]) & (truth[some] <= high)))
             result[f"{name} width"] = float(np.mean(high - low))
     known = replace(cells, wrong=wrong[:, None])
-    low, high = cell_interval(known, level=LEVEL, exact=False, target="population")
+    low, high = cell_interval(known, level=LEVEL, exact=False, inference="population")
     result["population, number of wrong labels known, coverage"] = float(
         np.mean((low <= expected) & (expected <= high))
     )

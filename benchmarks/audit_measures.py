@@ -39,7 +39,7 @@ REPEATS = 2000
 #: Averages over classes cost ten times as much.
 MACRO_REPEATS = 400
 CLASS_MEASURES = ("f1", "precision", "recall")
-TARGETS = ("population", "sample")
+INFERENCES = ("population", "test_set")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class Rows:
             found: Floats = self.of(self.true & self.says) / among
         return found
 
-    def interval(self, audited: "Rows", measure: str, target: Any, *, few: bool) -> tuple[Floats, Floats]:
+    def interval(self, audited: "Rows", measure: str, inference: Any, *, few: bool) -> tuple[Floats, Floats]:
         """Both ends, from all rows and the audited ones."""
         if measure == "accuracy":
             hits, seen = self.of(self.says_has), audited.of(self.says_has)
@@ -157,7 +157,7 @@ class Rows:
         else:
             parts = self.fourfold(), audited.fourfold(), audited.fourfold(self.true)
             cells = measure_cells(measure, *parts, audited.pooled(), few=few)
-        low, high = cell_interval(cells, level=LEVEL, exact=False, target=target)
+        low, high = cell_interval(cells, level=LEVEL, exact=False, inference=inference)
         return as_value(low, measure), as_value(high, measure)
 
 
@@ -173,13 +173,15 @@ def rows_of(joint: Floats, of: int, sizes: tuple[int, int], repeats: int, seed: 
 
 
 def measured(world: World, n: int, labels: int, *, repeats: int = REPEATS) -> dict[str, Any]:
-    """Share of test sets whose interval holds the true value, and mean width, of each measure and target."""
+    """Share of test sets whose interval holds the true value, and mean width, of each measure and inference."""
     seed, few = (world.grid, world.name, n, labels), labels < EXACT_BELOW
     whole, audited, expected = rows_of(world.joint(), 0, (labels, n - labels), repeats, seed)
     found: dict[str, Any] = {}
-    for measure, target in itertools.product((*CLASS_MEASURES, "accuracy"), TARGETS):
-        low, high = whole.interval(audited, measure, target, few=few)
-        found[f"{measure} {target}"] = _held(low, high, (expected if target == "population" else whole).value(measure))
+    for measure, inference in itertools.product((*CLASS_MEASURES, "accuracy"), INFERENCES):
+        low, high = whole.interval(audited, measure, inference, few=few)
+        found[f"{measure} {inference}"] = _held(
+            low, high, (expected if inference == "population" else whole).value(measure)
+        )
     if labels == 100 and world.grid == "72 worlds":
         found |= {f"macro {measure} population": _macro(world, n, labels, measure) for measure in CLASS_MEASURES}
     return found
@@ -220,11 +222,11 @@ def tabled(measured_points: list[tuple[tuple[World, int, int], dict[str, Any]]])
     for (name, grid, n, labels), own in found.items():
         coverage = np.array([value[0] for value in own])
         worst = own[int(np.argmin(coverage))]
-        measure, _, target = name.rpartition(" ")
+        measure, _, inference = name.rpartition(" ")
         rows.append(
             {
                 "measure": measure,
-                "target": target,
+                "inference": inference,
                 "grid": grid,
                 "n": n,
                 "labels": labels,

@@ -4,7 +4,7 @@
 
 Writes results/audit_plausibility.csv. Classifiers of ``classes`` classes that err independently, and labels that are
 wrong at random. Uniform audits: false alarms in 5 000 test sets per cell, alarms in 500. Weighted audits are drawn by
-the doubt of the classifiers: at least 500 and 100 of them. Beside their alarms stand those of a plain normal
+the disagreement of the classifiers: at least 500 and 100 of them. Beside their alarms stand those of a plain normal
 interval, 4.1 standard deviations around each weighted count, with its estimated variance and 1.
 """
 
@@ -20,7 +20,7 @@ from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.measures.audit_plausibility import FAR_COUNT, audit_checks
 from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 REPEATS = {"uniform": 5000, "weighted": 500}
 ALARM_REPEATS = {"uniform": 500, "weighted": 100}
@@ -125,8 +125,8 @@ def audit_of(cell: Cell, data: Labelled, truth: NDArray[np.int32], rng: np.rando
     if cell.design == "uniform":
         rows = _chosen(cell, data, truth, rng)
         return CodedAudit(rows, truth[rows], np.full(rows.size, rows.size / n), "uniform", n)
-    weights = doubt(data.predictions)
-    plan = draw_audit(n, k, doubt=weights, seed=seed)
+    weights = disagreement(data.predictions)
+    plan = draw_audit(n, k, disagreement=weights, seed=seed)
     rows, chances = plan.rows, np.asarray(plan.probabilities)
     if cell.chosen not in (AS_DECLARED, "probabilities halved"):
         # The probabilities that a draw would have given to these rows.

@@ -1,7 +1,7 @@
 """How often bounds of the number of wrong labels fail: binomial probabilities of what an audit meets, no simulation.
 
 ``python -m benchmarks.audit_scan`` (seconds); writes results/audit_scan.csv. Of m wrong labels, all against
-the established classifier and each drawn with probability p, an audit meets x, which is binomial. A bound fails if it
+the baseline classifier and each drawn with probability p, an audit meets x, which is binomial. A bound fails if it
 is below m: the verdict is then for a candidate that is not better. The largest probability of that, over m from 1 to
 400, is given in percent for each bound, at an error of 2.5%; ``worst`` is over p = 0.01, 0.02, ..., 0.99.
 """

@@ -10,7 +10,7 @@ from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 __all__ = ["Corner", "Drawn", "drawn"]
 
@@ -31,20 +31,20 @@ class Corner:
     n, apart : int
         Rows, and those on which the two classifiers disagree.
     copies, neither, both : int
-        Wrong labels on disagreements: with the candidate where the established one is right (they cost 2 each), with
-        neither where the established one is right (1 each), and as many copies of each of the two (no cost together).
+        Wrong labels on disagreements: with the candidate where the baseline is right (they cost 2 each), with
+        neither where the baseline is right (1 each), and as many copies of each of the two (no cost together).
     size : int
         Audited rows.
     others : int
-        More models in the pool that the doubt comes from.
+        More models in the pool that the disagreement comes from.
     place : str
         Where the wrong labels are: ``"anywhere"`` on the disagreements, in the ``"least"`` or ``"most"`` doubtful of
-        them, or ``"decile 3"`` of their doubt.
+        them, or ``"decile 3"`` of their disagreement.
     design : str
         ``"weighted"``, ``"uniform"``, or ``"simple"``: a simple random sample of the disagreements, with a floor of
         almost nothing elsewhere.
-    target : str
-        ``"sample"``, ``"population"`` or ``"overlap"``.
+    inference : str
+        ``"test_set"``, ``"population"`` or ``"overlap"``.
     gap : int
         True lead of the candidate on this test set; for ``"overlap"``, beyond the largest that is no claim.
     noise : int
@@ -65,7 +65,7 @@ class Corner:
     others: int = 0
     place: str = "anywhere"
     design: str = "weighted"
-    target: str = "sample"
+    inference: str = "test_set"
     gap: int = 0
     noise: int = 0
     exact: bool = False
@@ -75,13 +75,13 @@ class Corner:
     def name(self) -> str:
         """Unique, in words."""
         wrong = [f"{count} {what}" for what in ("copies", "neither", "both", "noise") if (count := getattr(self, what))]
-        parts = [f"{self.target} {self.design}", f"n={self.n}", f"D={self.apart}", " + ".join(wrong) or "none wrong"]
+        parts = [f"{self.inference} {self.design}", f"n={self.n}", f"D={self.apart}", " + ".join(wrong) or "none wrong"]
         parts += [f"{self.size} audited"]
         parts += [f"{self.others} more models"] if self.others else []
         parts += [self.place] if self.place != "anywhere" else []
         parts += [f"gap={self.gap}"] if self.gap else []
         parts += ["exact"] if self.exact else []
-        parts += ["scattered doubt"] if self.scattered else []
+        parts += ["scattered disagreement"] if self.scattered else []
         return ", ".join(parts)
 
 
@@ -101,22 +101,22 @@ def drawn(corner: Corner, rng: np.random.Generator, seed: int, **options: Any) -
     truth = rng.integers(0, K, n).astype(np.int32)
     models, apart, first_right = _two(corner, truth, rng)
     pool = np.concatenate([models, _others(corner, truth, models, rng)])
-    doubts = doubt(pool)
+    doubts = disagreement(pool)
     labels = _mislabelled(corner, truth, models, apart, first_right, doubts, rng)
-    data = Labelled(labels, models, ("established", "candidate"), Vocabulary(tuple(range(K))))
+    data = Labelled(labels, models, ("baseline", "candidate"), Vocabulary(tuple(range(K))))
     if corner.others and not corner.scattered:
-        names = ("established", "candidate", *(f"other {j}" for j in range(corner.others)))
+        names = ("baseline", "candidate", *(f"other {j}" for j in range(corner.others)))
         data = Labelled(labels, pool.astype(np.int32), names, Vocabulary(tuple(range(K))))
     floor = 1e-3 if corner.design == "simple" else 0.4
     weights = {"weighted": doubts, "uniform": None, "simple": (doubts > 0).astype(float)}[corner.design]
-    plan = draw_audit(n, corner.size, doubt=weights, floor=floor, seed=seed)
+    plan = draw_audit(n, corner.size, disagreement=weights, floor=floor, seed=seed)
     audit: CodedAudit = plan.answered(truth[plan.rows]).coded(data.vocabulary, n)
     question = Question(
         data=data,
-        established=np.array([0]),
+        baseline=np.array([0]),
         candidate=np.array([1]),
         level=LEVEL,
-        target=corner.target,  # type: ignore[arg-type]
+        inference=corner.inference,  # type: ignore[arg-type]
         audit=audit,
         **{"exact": corner.exact, **options},
     )
@@ -125,7 +125,7 @@ def drawn(corner: Corner, rng: np.random.Generator, seed: int, **options: Any) -
 
 
 def _two(corner: Corner, truth: Indices, rng: np.random.Generator) -> tuple[NDArray[np.int32], Rows, Rows]:
-    """Return two models with the true gap wanted, their disagreements, and where the established one is right."""
+    """Return two models with the true gap wanted, their disagreements, and where the baseline is right."""
     n = corner.n
     rows = rng.permutation(n)
     apart, same = rows[: corner.apart], rows[corner.apart :]
@@ -136,9 +136,9 @@ def _two(corner: Corner, truth: Indices, rng: np.random.Generator) -> tuple[NDAr
     models = np.stack([base, base])
     decided = corner.apart - round(NEITHER * corner.apart)
     gap = corner.gap
-    if corner.target == "population":  # equally good in the population: a fair coin for every decided row
+    if corner.inference == "population":  # equally good in the population: a fair coin for every decided row
         gap = int(2 * rng.binomial(decided, 0.5) - decided)
-    elif corner.target == "overlap":
+    elif corner.inference == "overlap":
         hits, half = same.size - missed.size, decided // 2
         largest = 0
         while largest + 2 <= decided and largest + 2 <= _gap_of(hits, half, largest + 2, n):
@@ -171,7 +171,7 @@ def _third(truth: Indices, wrong: Indices, rng: np.random.Generator) -> Indices:
 
 
 def _others(corner: Corner, truth: Indices, models: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-    """More models: where the two disagree, rows are hard to very different degrees, unless doubt is scattered."""
+    """More models: where the two disagree, rows differ in how hard they are, unless disagreement is scattered."""
     apart = models[0] != models[1]
     ease = np.where(apart, rng.beta(0.8, 0.5, corner.n), np.where(models[0] == truth, rng.beta(8, 0.5, corner.n), 0.3))
     right = rng.random((corner.others, corner.n)) < (0.8 if corner.scattered else ease)
@@ -203,7 +203,7 @@ def _mislabelled(
         order = np.concatenate([rng.permutation(order[start:stop]), order[stop:], order[:start]])
     elif corner.place == "anywhere":
         order = mixed
-    # By doubt, ties are in a random order, for the sort is stable.
+    # By disagreement, ties are in a random order, for the sort is stable.
     copies, without, mirrored = np.split(order, np.cumsum([corner.copies, corner.neither, corner.both]))[:3]
     labels[copies] = models[1, copies]
     labels[mirrored] = models[1, mirrored]

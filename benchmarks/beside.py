@@ -72,7 +72,7 @@ def mcnemar_of_all_pairs() -> dict[str, object]:
         told = dict(zip(names, predictions.T, strict=True))
         ranking = evaluation.rank(told, truth, noise=0)
         # Each pair stands there in both orders.
-        return sum(pair["verdict"] != "undecided" for pair in ranking.to_dict()["pairs"]) // 2
+        return sum(pair["verdict"] != "inconclusive" for pair in ranking.to_dict()["pairs"]) // 2
 
     said = f"{ours()} and {theirs()} of {MODELS * (MODELS - 1) // 2} pairs decided"
     return _row("all pairs, Holm", f"{MODELS} models, {N:,} rows", "statsmodels", ours, theirs, said)

@@ -25,20 +25,20 @@ from demele.evaluation.intervals import exact_interval
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 REPEATS = 600
 K = 10
 TAIL = 0.025
-#: Both right; only the established one, only the candidate; neither, unlike each other, alike.
+#: Both right; only the baseline, only the candidate; neither, unlike each other, alike.
 SHARES = np.array([0.77, 0.055, 0.055, 0.02, 0.10])
 #: Methods by what is known: name in the catalogue, noise supplied, audited rows, design.
 ASKED: dict[str, tuple[str, float | None, int, str]] = {
-    "classic": ("classic", None, 0, ""),
-    "bounded": ("bounded", 0.0, 0, ""),
-    "bounded, 20 wrong": ("bounded", 0.01, 0, ""),
-    "audited, 300 uniform": ("audited", None, 300, "uniform"),
-    "audited, 300 weighted": ("audited", None, 300, "weighted"),
+    "overlap": ("overlap", None, 0, ""),
+    "worst-case": ("worst-case", 0.0, 0, ""),
+    "worst-case, 20 wrong": ("worst-case", 0.01, 0, ""),
+    "audit, 300 uniform": ("audit", None, 300, "uniform"),
+    "audit, 300 weighted": ("audit", None, 300, "weighted"),
     "sequential, 1000 rows": ("sequential", None, 1000, "uniform"),
     "sequential, asked": ("ask", None, 0, ""),
 }
@@ -74,7 +74,7 @@ def cells() -> list[Cell]:
     identical = [(2000, 1), (400, 5), (100, 20)]
     found = []
     for method in ASKED:
-        noise = {"bounded, 20 wrong": "worst"}.get(method, "5 % of rows" if ASKED[method][2] else "none")
+        noise = {"worst-case, 20 wrong": "worst"}.get(method, "5 % of rows" if ASKED[method][2] else "none")
         one = Cell(method=method, groups=1, size=1, noise=noise)
         found += [replace(one, groups=groups, size=size) for groups, size in identical]
         found += [replace(one, groups=groups, size=size, used=False) for groups, size in identical[1:]]
@@ -82,11 +82,11 @@ def cells() -> list[Cell]:
         found += [replace(one, groups=100, size=20, likeness=0.0)]
         found += [replace(one, groups=100, size=20, unequal=True), replace(one, groups=30, size=20)]
         found += [replace(one, groups=groups, size=20) for groups in (10, 15)]
-    for method in ("audited, 300 uniform", "audited, 300 weighted"):
+    for method in ("audit, 300 uniform", "audit, 300 weighted"):
         one = Cell(method=method, groups=100, size=20)
         found += [replace(one, noise=noise) for noise in ("30 % of rows", "5 % of groups", "none")]
         found += [replace(one, groups=400, size=5, noise=noise) for noise in ("30 % of rows", "5 % of groups")]
-    for method in ("classic", "bounded"):
+    for method in ("overlap", "worst-case"):
         found += [Cell(method=method, groups=100, size=20, accuracy=0.95)]
         found += [Cell(method=method, groups=100, size=20, accuracy=0.95, likeness=0.3)]
         found += [Cell(method=method, groups=500, size=4, unequal=True, likeness=0.5)]
@@ -119,7 +119,7 @@ def world(cell: Cell, rng: np.random.Generator) -> tuple[Labelled, NDArray[np.in
     source = np.where(rng.random(n) < np.sqrt(cell.likeness), first, np.arange(n))
     kind, truth, step = kind[source], truth[source], step[source]
     wrong, other = (truth + step) % K, (truth + step + 1) % K
-    established = np.where((kind == 0) | (kind == 1), truth, wrong)
+    baseline = np.where((kind == 0) | (kind == 1), truth, wrong)
     candidate = np.where((kind == 0) | (kind == 2), truth, np.where(kind == 3, other, wrong))
     given = truth.copy()
     if cell.noise == "worst":
@@ -134,8 +134,8 @@ def world(cell: Cell, rng: np.random.Generator) -> tuple[Labelled, NDArray[np.in
         given = np.where(flipped, (truth + (moved if what == "rows" else moved[first])) % K, truth)
     data = Labelled(
         given.astype(np.int32),
-        np.stack([established, candidate]).astype(np.int32),
-        ("established", "candidate"),
+        np.stack([baseline, candidate]).astype(np.int32),
+        ("baseline", "candidate"),
         Vocabulary(tuple(range(K))),
     )
     return data, truth.astype(np.int32), Groups(codes)
@@ -157,7 +157,7 @@ def audited(data: Labelled, truth: NDArray[np.int32], size: int, design: str, se
     plan = draw_audit(
         data.n,
         size,
-        doubt=doubt(data.predictions) if design == "weighted" else None,
+        disagreement=disagreement(data.predictions) if design == "weighted" else None,
         floor=0.2,
         seed=seed,
     )
@@ -183,11 +183,11 @@ def asked(cell: Cell, rng: np.random.Generator, seed: int) -> dict[str, Any]:
         comparison.tell(rows, truth[rows])
         found = comparison.decision()
         low, high = found.interval.low, found.interval.high
-        claims, own = (found.verdict == "candidate", found.verdict == "established"), None
+        claims, own = (found.verdict == "candidate", found.verdict == "baseline"), None
     else:
         question = Question(
             data=data,
-            established=np.array([0]),
+            baseline=np.array([0]),
             candidate=np.array([1]),
             noise=noise,
             audit=audited(data, truth, size, design, seed) if size else None,
@@ -195,11 +195,11 @@ def asked(cell: Cell, rng: np.random.Generator, seed: int) -> dict[str, Any]:
         )
         outcomes = METHODS[method](question)
         low, high = float(outcomes.low[0]), float(outcomes.high[0])
-        claims, own = (bool(outcomes.candidate[0]), bool(outcomes.established[0])), outcomes.established_interval
+        claims, own = (bool(outcomes.candidate[0]), bool(outcomes.baseline[0])), outcomes.baseline_interval
     accuracy = float(shares[0] + shares[1])
     return {
         "candidate": claims[0],
-        "established": claims[1],
+        "baseline": claims[1],
         "covers": low <= cell.lead <= high,
         "width": high - low,
         "own_covers": None if own is None else float(own[0][0]) <= accuracy <= float(own[1][0]),
@@ -227,7 +227,7 @@ def rows_of(found: list[tuple[Cell, dict[str, Any]]]) -> Iterator[Row]:
     """Yield one-sided errors (of both sides, unless the labels favour one), or what is found; coverage."""
     for cell, record in found:
         repeats, one_sided = record["repeats"], cell.noise == "worst" or cell.lead > 0
-        claims = record["candidate"] if one_sided else (record["candidate"] + record["established"]) / 2
+        claims = record["candidate"] if one_sided else (record["candidate"] + record["baseline"]) / 2
         trials = repeats if one_sided else 2 * repeats
         low, high = exact_interval(round(claims * trials), trials, level=0.95)
         percent, error = share(claims, trials, percent=True)

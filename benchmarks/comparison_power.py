@@ -26,7 +26,7 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Flags
 from demele.labels import estimate_transition, simulated_cleaning
 from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 SEEDS = range(4)
 NOISE_RATES = (0.05, 0.01, 0.02, 0.10, 0.20)
@@ -73,10 +73,13 @@ def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[st
 
     trust = 1 - (test_set.annotations != test_set.true_labels).mean(axis=1)
     hardness = trust @ (test_set.annotations != test_set.true_labels)
-    yield "classic", by("classic")
-    yield "prudent-v1", by("prudent-v1", noise=rate)
-    yield "prudent-v2, annotators' ranking", by("prudent-v2", difficulty=hardness, prudence=0.1)
-    yield "prudent-v2, models' doubt", by("prudent-v2", difficulty=doubt(test_set.predictions), prudence=0.1)
+    yield "overlap", by("overlap")
+    yield "worst-case-overlap", by("worst-case-overlap", noise=rate)
+    yield "hard-rows, annotators' ranking", by("hard-rows", difficulty=hardness, prudence=0.1)
+    yield (
+        "hard-rows, models' disagreement",
+        by("hard-rows", difficulty=disagreement(test_set.predictions), prudence=0.1),
+    )
     for detected, false_alarms, corrected in CLEANINGS:
         found = simulated_cleaning(
             labels,
@@ -89,10 +92,10 @@ def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[st
         name = f"cleaned s={detected:g} e={false_alarms:g}" + ("" if corrected is None else f" c={corrected:g}")
         yield name, by("cleaned", suspects=found.suspect, suggested=found.suggested)
     known = estimate_transition(test_set.true_labels, labels, sample_of="labels")
-    for target in ("population", "overlap"):
-        yield f"bounded, {target}", by("bounded", noise=rate, target=target)
-        yield f"bounded, transition known, {target}", by("bounded", noise=known, target=target)
-    yield "label-free", lambda: (_label_free(test_set, labels), "0")
+    for inference in ("population", "overlap"):
+        yield f"worst-case, {inference}", by("worst-case", noise=rate, inference=inference)
+        yield f"worst-case, transition known, {inference}", by("worst-case", noise=known, inference=inference)
+    yield "agreement", lambda: (_label_free(test_set, labels), "0")
     for design in DESIGNS:
         for size in AUDIT_SIZES:
             yield f"audit {design} {size}", _by_audit(test_set, labels, design, size)
@@ -103,7 +106,7 @@ def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[st
 def _by_audit(test_set: World, labels: Indices, design: str, size: int) -> Callable[[], tuple[Flags, str]]:
     def decide() -> tuple[Flags, str]:
         audit = shared_audit(test_set, design, size, seed=test_set.seed)
-        outcomes = audited(question(test_set, labels, audit=audit, target="overlap"))
+        outcomes = audited(question(test_set, labels, audit=audit, inference="overlap"))
         assert outcomes.p_value is not None
         return outcomes.p_value <= ALPHA, str(size)
 
@@ -133,7 +136,7 @@ def _label_free(test_set: World, labels: Indices) -> Flags:
     for model in np.unique(third):
         here = np.flatnonzero(third == model)
         asked = question(test_set, labels, pairs=pairs[here], reference=test_set.predictions[model])
-        chosen[here] = METHODS["label-free"](asked).candidate
+        chosen[here] = METHODS["agreement"](asked).candidate
     return chosen
 
 
@@ -141,9 +144,9 @@ def shared_audit(test_set: World, design: str, size: int, *, seed: int, pool: In
     """Draw an audit by one of the designs; the expert knows the true labels."""
     power, floor = DESIGNS[design]
     models = test_set.predictions if pool is None else pool
-    # The library's doubt is the squared entropy.
-    doubts = None if power is None else doubt(models) ** (power / 2)
-    plan = draw_audit(test_set.n, size, doubt=doubts, floor=floor, seed=seed)
+    # The library's disagreement is the squared entropy.
+    doubts = None if power is None else disagreement(models) ** (power / 2)
+    plan = draw_audit(test_set.n, size, disagreement=doubts, floor=floor, seed=seed)
     words = test_set.labelled(test_set.true_labels).vocabulary
     return plan.answered(test_set.true_labels[plan.rows]).coded(words, test_set.n)
 
@@ -185,11 +188,11 @@ def bound_failures(
         if repeat % 10 == 0 or kind == "adversarial":
             chosen = pairs[rng.choice(len(pairs), 1 if kind == "adversarial" else pairs_at_once, replace=False)]
             labels = noisy_labels(
-                test_set, rate, kind, established=chosen[0, 0], candidate=chosen[0, 1], seed=seed + repeat
+                test_set, rate, kind, baseline=chosen[0, 0], candidate=chosen[0, 1], seed=seed + repeat
             )
         audit = shared_audit(test_set, design, size, seed=seed + repeat)
         truth = accuracy[chosen[:, 1]] - accuracy[chosen[:, 0]]
-        asked = question(test_set, labels, pairs=chosen, audit=audit, target="sample")
+        asked = question(test_set, labels, pairs=chosen, audit=audit, inference="test_set")
         for tail in TAILS:
             outcomes = audited(replace(asked, level=1 - 2 * tail))
             missed[tail].append(outcomes.low > truth + 1e-12)

@@ -3,7 +3,7 @@
     python -m benchmarks.expert_error     a few minutes on one core
 
 Writes results/expert_error.csv. Test sets of 2 000 rows on which two equally good classifiers disagree on D rows. On a
-share e of these, where the established one is right, the expert says what the candidate says; the given labels say so
+share e of these, where the baseline is right, the expert says what the candidate says; the given labels say so
 too, and on ``copies`` more rows. Each "candidate better" is an error, at a level of 2.5%. What is to be better: more
 right answers on these rows.
 """
@@ -18,7 +18,7 @@ from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 K, N = 10, 2000
 REPEATS, UNAWARE_REPEATS = 2000, 300
@@ -40,11 +40,11 @@ CELLS = (
     Cell(method="sequential", design="uniform", labels=2000, disagreements=260, error=0.02, copies=0),
     Cell(method="sequential", design="uniform", labels=1000, disagreements=260, error=0.05, copies=10),
     Cell(method="sequential", design="uniform", labels=1000, disagreements=600, error=0.02, copies=10),
-    Cell(method="audited", design="weighted", labels=300, disagreements=260, error=0.02, copies=0),
-    Cell(method="audited", design="weighted", labels=300, disagreements=260, error=0.02, copies=4),
-    Cell(method="audited", design="weighted", labels=300, disagreements=260, error=0.05, copies=10),
-    Cell(method="audited", design="weighted", labels=100, disagreements=80, error=0.05, copies=6),
-    Cell(method="audited", design="uniform", labels=300, disagreements=260, error=0.02, copies=10),
+    Cell(method="audit", design="weighted", labels=300, disagreements=260, error=0.02, copies=0),
+    Cell(method="audit", design="weighted", labels=300, disagreements=260, error=0.02, copies=4),
+    Cell(method="audit", design="weighted", labels=300, disagreements=260, error=0.05, copies=10),
+    Cell(method="audit", design="weighted", labels=100, disagreements=80, error=0.05, copies=6),
+    Cell(method="audit", design="uniform", labels=300, disagreements=260, error=0.02, copies=10),
 )
 
 
@@ -69,11 +69,11 @@ def question(cell: Cell, rng: np.random.Generator, seed: int) -> Question:
         drawn = draw_audit(N, cell.labels, seed=seed).rows
         inclusion = np.full(drawn.size, drawn.size / N)
     else:
-        plan = draw_audit(N, cell.labels, doubt=doubt([old, new]), seed=seed)
+        plan = draw_audit(N, cell.labels, disagreement=disagreement([old, new]), seed=seed)
         drawn, inclusion = plan.rows, np.asarray(plan.probabilities)
     audit = CodedAudit(drawn, expert[drawn], inclusion, cell.design, N)  # type: ignore[arg-type]
     data = Labelled(given, np.stack([old, new]).astype(np.int32), ("old", "new"), Vocabulary(tuple(range(K))))
-    return Question(data=data, established=np.array([0]), candidate=np.array([1]), target="sample", audit=audit)
+    return Question(data=data, baseline=np.array([0]), candidate=np.array([1]), inference="test_set", audit=audit)
 
 
 def taken(cell: Cell, *, aware: bool, repeats: int) -> float:

@@ -1,8 +1,8 @@
-"""How often the audited comparison errs where it is weakest: few wrong labels, equal classifiers, all targets, designs.
+"""How often the audited comparison errs where it is weakest: few wrong labels, equal classifiers.
 
 ``benchmarks.guarantees`` draws test sets at random over a grid. Here the candidate is exactly as good as the other (or
 leads by the most that is still no claim), and a few wrong labels repeat its errors: on all disagreements alike, or in
-one tenth of their doubt. Every claim is an error. Rows are in the order of their error rates, the worst first.
+one tenth of their disagreement. Every claim is an error. Rows are in the order of their error rates, the worst first.
 
     python -m benchmarks.guarantee_corners   goes on where it stopped
                                              writes results/guarantee_corners.csv and audited_power.csv
@@ -39,11 +39,11 @@ def corners() -> list[Corner]:
         Corner(n=200, apart=60, copies=6, size=50),
         Corner(n=20_000, apart=2600, copies=60, size=500),
         # Beyond overlap, with few wrong labels.
-        *(Corner(**two, copies=copies, target="overlap") for copies in (0, 4, 20)),
-        *(Corner(**pool, copies=copies, target="overlap") for copies in (4, 20)),
-        Corner(**pool, copies=20, target="overlap", place="least"),
-        *(Corner(**two, copies=copies, target="overlap", design="uniform") for copies in (4, 20, 60)),
-        # One tenth of the doubt.
+        *(Corner(**two, copies=copies, inference="overlap") for copies in (0, 4, 20)),
+        *(Corner(**pool, copies=copies, inference="overlap") for copies in (4, 20)),
+        Corner(**pool, copies=20, inference="overlap", place="least"),
+        *(Corner(**two, copies=copies, inference="overlap", design="uniform") for copies in (4, 20, 60)),
+        # One tenth of the disagreement.
         *(Corner(**pool, copies=11, place=f"decile {tenth}") for tenth in range(1, 11)),
         *(Corner(**pool, copies=copies, place=place) for copies in (5, 10, 40) for place in ("least", "most")),
         # Weights above and below 2.
@@ -55,14 +55,14 @@ def corners() -> list[Corner]:
         Corner(**few, apart=16, copies=2, size=100, others=4),
         Corner(**few, apart=60, copies=4, size=100, others=4),
         Corner(**few, apart=100, copies=5, size=40, others=8),
-        *(Corner(**few, apart=30, copies=10, size=size, others=4, target="population") for size in (40, 50, 100)),
-        Corner(**few, apart=30, copies=3, size=100, others=4, target="overlap"),
-        # Other designs and targets.
+        *(Corner(**few, apart=30, copies=10, size=size, others=4, inference="population") for size in (40, 50, 100)),
+        Corner(**few, apart=30, copies=3, size=100, others=4, inference="overlap"),
+        # Other designs and inferences.
         *(Corner(**two, copies=copies, size=130, design="simple") for copies in (4, 20)),
         *(Corner(**two, copies=copies, design="uniform", size=size) for copies in (4, 20, 60) for size in (100, 300)),
-        *(Corner(**two, copies=copies, target="population") for copies in (0, 4, 20)),
-        *(Corner(**pool, copies=copies, target="population") for copies in (4, 20)),
-        *(Corner(**two, copies=copies, target="population", design="uniform") for copies in (4, 60)),
+        *(Corner(**two, copies=copies, inference="population") for copies in (0, 4, 20)),
+        *(Corner(**pool, copies=copies, inference="population") for copies in (4, 20)),
+        *(Corner(**two, copies=copies, inference="population", design="uniform") for copies in (4, 60)),
         # The proven bet.
         *(Corner(**two, copies=copies, exact=True) for copies in (4, 20)),
         Corner(**pool, copies=20, place="least", exact=True),
@@ -100,7 +100,7 @@ def measured(corner: Corner, repeats: int) -> dict[str, Any]:
     for repeat in range(repeats):
         rng = rng_for(0, "guarantee corners", corner.name, repeat)
         test_set = drawn(corner, rng, repeat)
-        found = METHODS["audited"](test_set.question)
+        found = METHODS["audit"](test_set.question)
         claims += int(found.candidate[0])
         distance += float(found.difference[0] - found.low[0]) * corner.n
         leads += test_set.true_gap

@@ -1,6 +1,6 @@
 """How often comparison methods err where they promise not to: a grid of label noises, sizes, accuracies and agreements.
 
-In each cell, test sets are drawn on which the candidate is exactly as good as the established classifier in the
+In each cell, test sets are drawn on which the candidate is exactly as good as the baseline classifier in the
 population: every "candidate better" is then an error. Rows: cell, method, claims, test sets, exact lower limit.
 
     python -m benchmarks.guarantees   goes on where it stopped; writes results/guarantees.csv
@@ -24,7 +24,7 @@ from demele.labels import Audit, TransitionMatrix, draw_audit, estimate_transiti
 
 K = 5
 LEVEL = 0.95
-NAMES = ("established", "candidate")
+NAMES = ("baseline", "candidate")
 #: (accuracy of both, share on which they agree): all feasible corners and the middle.
 SHAPES = ((0.5, 0.5), (0.5, 0.9), (0.7, 0.6), (0.8, 0.8), (0.9, 0.85), (0.95, 0.95), (0.99, 0.98), (0.99, 0.99))
 SIZES = (50, 200, 1000, 10_000)
@@ -95,7 +95,7 @@ def mislabelled(cell: Cell, truth: Indices, models: NDArray[np.int32], hard: Any
         rows = np.argsort(-hard, kind="stable")[:m]
         said = models[rng.integers(0, 2, m), rows]
         labels[rows] = np.where(said != truth[rows], said, (truth[rows] + 1) % K)
-    else:  # against the established one: what it has right and the candidate wrong, then what neither has right
+    else:  # against the baseline: what it has right and the candidate wrong, then what neither has right
         first = np.flatnonzero((models[0] == truth) & (models[1] != truth))
         second = np.flatnonzero((models[0] != truth) & (models[1] != truth) & (models[0] != models[1]))
         rows = np.concatenate([rng.permutation(first), rng.permutation(second)])[:m]
@@ -119,25 +119,25 @@ def knowledge(cell: Cell, truth: Indices, labels: Indices, seed: int) -> Iterato
     """Yield what each method is told: (name of the row, method, what is known)."""
     n, words = cell.n, Vocabulary(tuple(range(K)))
     rate = np.count_nonzero(truth != labels) / n
-    yield "classic", "classic", {}
+    yield "overlap", "overlap", {}
     if rate < 1:
-        yield "prudent-v1", "prudent-v1", {"noise": rate}
-        yield "bounded, rate", "bounded", {"noise": rate}
+        yield "worst-case-overlap", "worst-case-overlap", {"noise": rate}
+        yield "worst-case, rate", "worst-case", {"noise": rate}
         if cell.rate > 0:
-            yield "bounded, half the rate", "bounded", {"noise": rate / 2}
-            yield "prudent-v1, half the rate", "prudent-v1", {"noise": rate / 2}
+            yield "worst-case, half the rate", "worst-case", {"noise": rate / 2}
+            yield "worst-case-overlap, half the rate", "worst-case-overlap", {"noise": rate / 2}
     if cell.noise == "class":
-        yield "bounded, matrix", "bounded", {"noise": TransitionMatrix(transition(cell.rate))}
+        yield "worst-case, matrix", "worst-case", {"noise": TransitionMatrix(transition(cell.rate))}
     for size in (20, 50, 200, 1000):
         if size > n // 2 and size != 20:
             continue
         rows = draw_audit(n, size, seed=seed).rows
         audit = Audit(rows, truth[rows], design="uniform").coded(words, n)
-        yield f"audited, {size} uniform", "audited", {"audit": audit}
+        yield f"audit, {size} uniform", "audit", {"audit": audit}
         yield f"sequential, {size}", "sequential", {"audit": audit}
         if size >= 50:
             counts = estimate_transition(truth[rows], labels[rows], classes=list(range(K)))
-            yield f"bounded, counts of {size}", "bounded", {"noise": counts}
+            yield f"worst-case, counts of {size}", "worst-case", {"noise": counts}
 
 
 def measured(cell: Cell, repeats: int) -> dict[str, Any]:
@@ -149,14 +149,14 @@ def measured(cell: Cell, repeats: int) -> dict[str, Any]:
         labels = mislabelled(cell, truth, models, hard, rng)
         data = Labelled(labels, models, NAMES, Vocabulary(tuple(range(K))))
         question = Question(
-            data=data, established=np.array([0]), candidate=np.array([1]), level=LEVEL, difficulty=hard, prudence=0.1
+            data=data, baseline=np.array([0]), candidate=np.array([1]), level=LEVEL, difficulty=hard, prudence=0.1
         )
         asked = list(knowledge(cell, truth, labels, repeat))
         weights = np.where(models[0] != models[1], 1.0, 0.0)
         if weights.any() and cell.n >= 200:
-            plan = draw_audit(cell.n, 50, doubt=weights, seed=repeat)
+            plan = draw_audit(cell.n, 50, disagreement=weights, seed=repeat)
             audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, cell.n)
-            asked.append(("audited, 50 weighted", "audited", {"audit": audit}))
+            asked.append(("audit, 50 weighted", "audit", {"audit": audit}))
         for row, method, told in asked:
             claims[row] = claims.get(row, 0) + int(METHODS[method](replace(question, **told)).candidate[0])
     return {"repeats": repeats, "claims": claims}

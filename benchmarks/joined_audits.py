@@ -101,8 +101,8 @@ def _one(corner: Corner, draw: int) -> dict[str, list[float]]:
     for measure in MEASURES:
         asked: tuple[Any, ...] = (measure, None if measure == "accuracy" else of, 0.95)
         coded = (one.coded(data.vocabulary, N) for one in audits)
-        found[measure] = [audited_estimate(data, one, *asked, target="sample")[1] for one in coded]
-    known: dict[str, Any] = {"classes": range(of + 1), "target": "sample"}
+        found[measure] = [audited_estimate(data, one, *asked, inference="test_set")[1] for one in coded]
+    known: dict[str, Any] = {"classes": range(of + 1), "inference": "test_set"}
     found["difference"] = [compare(old, new, labels, audit=one, **known).interval for one in audits]
     values["difference"] = values["accuracy"] - float((old == truth).mean())
     return {

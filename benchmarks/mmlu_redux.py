@@ -23,7 +23,7 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.question import Question
-from demele.labels import Audit, doubt, draw_audit, estimate_transition
+from demele.labels import Audit, disagreement, draw_audit, estimate_transition
 
 LEVEL = 0.95
 #: Audits are random: each is drawn so many times.
@@ -33,7 +33,7 @@ AUDITED = {"all": (100, 250, 500, 1000), "subject": (25, 50)}
 CAP = {"all": 1000, "subject": 100}
 PRUDENCE = 0.1
 #: What "better" means, and what is then right: the same question asked of the corrected answers.
-TARGETS = {"overlap": "intervals apart", "population": "paired test"}
+INFERENCES = {"overlap": "intervals apart", "population": "paired test"}
 
 Flags = NDArray[np.bool_]
 
@@ -59,7 +59,7 @@ class Verdicts:
 
     method: str
     knows: str
-    target: str
+    inference: str
     candidate: Flags
     decided: Flags
     labels: NDArray[np.float64]  # expert labels of each pair, both roles together; those of an audit serve all pairs
@@ -71,23 +71,23 @@ def case(questions: LabelSet, scope: str) -> Case:
     data = read_labelled(models, questions.labels, classes=questions.classes)
     truth = data.vocabulary.encode(np.asarray(questions.true_labels), "true_labels")
     first, second = np.nonzero(~np.eye(len(models), dtype=bool))
-    asked = Question(data=data, established=first, candidate=second, level=LEVEL)
-    return Case(questions, scope, asked, truth, doubt(data.predictions))
+    asked = Question(data=data, baseline=first, candidate=second, level=LEVEL)
+    return Case(questions, scope, asked, truth, disagreement(data.predictions))
 
 
 # References and methods ----------------------------------------------------------------------------------------------
 
 
-def reference(one: Case, target: str) -> Flags:
+def reference(one: Case, inference: str) -> Flags:
     """Say for which pairs the corrected answers take the candidate."""
     clean = replace(one.asked, data=one.asked.data.relabelled(one.truth), true_labels=one.truth, noise=0.0)
-    return METHODS["reference" if target == "overlap" else "bounded"](clean).candidate
+    return METHODS["true-labels" if inference == "overlap" else "worst-case"](clean).candidate
 
 
 def gains(one: Case) -> NDArray[np.int64]:
-    """Right answers of the candidate less those of the established, by the corrected answers."""
+    """Right answers of the candidate less those of the baseline, by the corrected answers."""
     right = np.count_nonzero(one.asked.data.predictions == one.truth, axis=1)
-    return right[one.asked.candidate] - right[one.asked.established]
+    return right[one.asked.candidate] - right[one.asked.baseline]
 
 
 def answered(one: Case, seed: int) -> Iterator[Verdicts]:
@@ -100,16 +100,18 @@ def answered(one: Case, seed: int) -> Iterator[Verdicts]:
         counts = estimate_transition(
             _words(one, plan.rows), one.questions.labels[plan.rows], classes=one.questions.classes
         )
-        for target in TARGETS:
-            known = replace(one.asked, noise=counts, target=target)
-            yield _verdicts("bounded", f"transition counts of {size} audited", target, known, size)
-            yield _verdicts("audited", f"{size} audited", target, replace(one.asked, audit=coded, target=target), size)
-        plan = draw_audit(n, size, doubt=one.doubts, seed=seed)
+        for inference in INFERENCES:
+            known = replace(one.asked, noise=counts, inference=inference)
+            yield _verdicts("worst-case", f"transition counts of {size} audited", inference, known, size)
+            yield _verdicts(
+                "audit", f"{size} audited", inference, replace(one.asked, audit=coded, inference=inference), size
+            )
+        plan = draw_audit(n, size, disagreement=one.doubts, seed=seed)
         audit = Audit(plan.rows, _words(one, plan.rows), design="weighted", probabilities=plan.probabilities)
         coded = audit.coded(data.vocabulary, n)
-        for target in TARGETS:
-            known = replace(one.asked, audit=coded, target=target)
-            yield _verdicts("audited", f"{size} audited, more where the models disagree", target, known, size)
+        for inference in INFERENCES:
+            known = replace(one.asked, audit=coded, inference=inference)
+            yield _verdicts("audit", f"{size} audited, more where the models disagree", inference, known, size)
     yield from sequential(one, seed)
 
 
@@ -117,12 +119,12 @@ def computed(one: Case) -> Iterator[Verdicts]:
     """Yield the verdicts of every method without a draw."""
     rate = one.questions.noise_rate
     asked, known = one.asked, replace(one.asked, noise=rate)
-    yield _verdicts("classic", "nothing", "overlap", asked, 0)
-    yield _verdicts("prudent-v1", "the rate of wrong labels", "overlap", known, 0)
+    yield _verdicts("overlap", "nothing", "overlap", asked, 0)
+    yield _verdicts("worst-case-overlap", "the rate of wrong labels", "overlap", known, 0)
     hard = replace(asked, difficulty=one.doubts, prudence=PRUDENCE)
-    yield _verdicts("prudent-v2", "nothing; the 10% most disputed are given away", "overlap", hard, 0)
-    for target in TARGETS:
-        yield _verdicts("bounded", "the rate of wrong labels", target, replace(known, target=target), 0)
+    yield _verdicts("hard-rows", "nothing; the 10% most disputed are given away", "overlap", hard, 0)
+    for inference in INFERENCES:
+        yield _verdicts("worst-case", "the rate of wrong labels", inference, replace(known, inference=inference), 0)
 
 
 def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
@@ -132,11 +134,11 @@ def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
     per unordered pair.
     """
     data, m = one.asked.data, len(one.asked.data.names)
-    pairs = np.stack([one.asked.established, one.asked.candidate], axis=1)
+    pairs = np.stack([one.asked.baseline, one.asked.candidate], axis=1)
     off = ~np.eye(m, dtype=bool)
     wrong = int((one.questions.noise_rate or 0) * one.n + 1e-9)
-    for target, known, alpha in itertools.product(TARGETS, (None, wrong), (one.asked.tail, 0.001)):
-        if known is not None and target != "overlap":
+    for inference, known, alpha in itertools.product(INFERENCES, (None, wrong), (one.asked.tail, 0.001)):
+        if known is not None and inference != "overlap":
             continue  # knowledge of the noise limits the width of intervals, and nothing else
         found, used = sequential_many(
             data.labels,
@@ -144,7 +146,7 @@ def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
             pairs,
             one.truth,
             alpha=alpha,
-            target=target,  # type: ignore[arg-type]
+            inference=inference,  # type: ignore[arg-type]
             level=LEVEL,
             cap=CAP[one.scope],
             wrong=known,
@@ -155,17 +157,17 @@ def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
         better[off], asked_for[off] = found, used
         asked_for += asked_for.T
         knows = f"labels asked one at a time, error {100 * alpha:g}%" + (", the rate" if known is not None else "")
-        yield Verdicts("sequential", knows, target, found, (better | better.T)[off], asked_for[off])
+        yield Verdicts("sequential", knows, inference, found, (better | better.T)[off], asked_for[off])
 
 
 def _words(one: Case, rows: Any) -> NDArray[Any]:
     return np.asarray(one.questions.true_labels)[rows]
 
 
-def _verdicts(method: str, knows: str, target: str, question: Question, labels: float) -> Verdicts:
+def _verdicts(method: str, knows: str, inference: str, question: Question, labels: float) -> Verdicts:
     found = METHODS[method](question)
     asked_for = np.full(question.n_pairs, float(labels))
-    return Verdicts(method, knows, target, found.candidate, found.candidate | found.established, asked_for)
+    return Verdicts(method, knows, inference, found.candidate, found.candidate | found.baseline, asked_for)
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
@@ -176,12 +178,12 @@ def table(scope: str, repeats: int) -> list[dict[str, object]]:
     cases = cases_of(scope)
     tallies: dict[tuple[str, str, str], list[NDArray[np.float64]]] = {}
     for one in cases:
-        truth = {target: reference(one, target) for target in TARGETS}
+        truth = {inference: reference(one, inference) for inference in INFERENCES}
         gain = gains(one)
         found = [(1.0 * repeats, verdict) for verdict in computed(one)]
         found += [(1.0, verdict) for seed in range(repeats) for verdict in answered(one, seed)]
         for weight, said in found:
-            right = truth[said.target]
+            right = truth[said.inference]
             counts = (
                 right.size,
                 (~right).sum(),
@@ -193,24 +195,24 @@ def table(scope: str, repeats: int) -> list[dict[str, object]]:
                 said.labels.sum(),
                 (said.labels > 0).sum(),
             )
-            key = (said.method, said.knows, said.target)
+            key = (said.method, said.knows, said.inference)
             tallies.setdefault(key, []).append(weight * np.array(counts, dtype=np.float64))
     rows = []
-    for (method, knows, target), parts in tallies.items():
-        pairs, keeps, takes, first, second, undecided, wrong, labels, asked = np.sum(parts, axis=0) / repeats
+    for (method, knows, inference), parts in tallies.items():
+        pairs, keeps, takes, first, second, inconclusive, wrong, labels, asked = np.sum(parts, axis=0) / repeats
         rows.append(
             {
                 "questions": "all together" if scope == "all" else "by subject",
                 "method": method,
                 "knows": knows,
-                "better means": TARGETS[target],
+                "better means": INFERENCES[inference],
                 "reference keeps": f"{keeps:.0f}",
                 "reference takes": f"{takes:.0f}",
                 "type I": f"{first:.2f}",
                 "type I %": f"{100 * first / keeps:.3f}",
                 "type II": f"{second:.2f}",
                 "type II %": f"{100 * second / takes:.1f}",
-                "undecided pairs %": f"{200 * undecided / pairs:.1f}",
+                "inconclusive pairs %": f"{200 * inconclusive / pairs:.1f}",
                 "chosen though not better": f"{wrong:.2f}",
                 "expert labels": f"{labels / pairs:.0f}",
                 "where asked": f"{labels / asked:.0f}" if asked else "0",
@@ -231,7 +233,7 @@ def cases_of(scope: str) -> list[Case]:
 def subject_row(one: Case) -> dict[str, object]:
     """Return what the label errors of one subject do to the comparison of intervals and to the order of models."""
     right = reference(one, "overlap")
-    said = METHODS["classic"](one.asked).candidate
+    said = METHODS["overlap"](one.asked).candidate
     clean = replace(one.asked, data=one.asked.data.relabelled(one.truth))
     published, corrected = (np.count_nonzero(q.data.predictions == q.data.labels, axis=1) for q in (one.asked, clean))
     first, second = np.triu_indices(len(published), 1)
@@ -250,15 +252,15 @@ def subject_row(one: Case) -> dict[str, object]:
         "Kendall's tau": f"{kendalltau(published, corrected).statistic:.3f}",
         "best, published": _leaders(one, published),
         "best, corrected": _leaders(one, corrected),
-        "classic type I": int((said & ~right).sum()),
-        "classic type II": int((~said & right).sum()),
+        "overlap type I": int((said & ~right).sum()),
+        "overlap type II": int((~said & right).sum()),
         "reference takes": int(right.sum()),
     }
 
 
 def shared_audit(questions: LabelSet) -> Audit:
     """Let the corrected answers be the expert's, on 500 random questions, more where the models disagree."""
-    plan = draw_audit(questions.n, 500, doubt=doubt(questions.predictions), seed=0)
+    plan = draw_audit(questions.n, 500, disagreement=disagreement(questions.predictions), seed=0)
     return plan.answered(np.asarray(questions.true_labels)[plan.rows])
 
 
@@ -268,11 +270,11 @@ def rank_rows(questions: LabelSet) -> list[dict[str, object]]:
     ask: dict[str, Any] = {"classes": questions.classes, "level": LEVEL}
     rankings = {
         "published labels taken as right": rank(
-            questions.predictions, questions.labels, method="bounded", noise=0.0, **ask
+            questions.predictions, questions.labels, method="worst-case", noise=0.0, **ask
         ),
         "rate of wrong labels known": rank(questions.predictions, questions.labels, noise=questions.noise_rate, **ask),
         "500 labels audited": rank(questions.predictions, questions.labels, audit=audit, **ask),
-        "corrected labels": rank(questions.predictions, truth, method="bounded", noise=0.0, **ask),
+        "corrected labels": rank(questions.predictions, truth, method="worst-case", noise=0.0, **ask),
     }
     rows: list[dict[str, object]] = []
     corrected = rankings["corrected labels"]
@@ -295,11 +297,11 @@ def pair_rows(questions: LabelSet) -> list[dict[str, object]]:
     """Return, per pair of models, what is shown and how many wrong labels that bears."""
     truth = np.asarray(questions.true_labels)
     ask: dict[str, Any] = {"classes": questions.classes, "level": LEVEL}
-    published = rank(questions.predictions, questions.labels, method="bounded", noise=0.0, true_labels=truth, **ask)
+    published = rank(questions.predictions, questions.labels, method="worst-case", noise=0.0, true_labels=truth, **ask)
     bounded = rank(questions.predictions, questions.labels, noise=questions.noise_rate, **ask)
     audited = rank(questions.predictions, questions.labels, audit=shared_audit(questions), **ask)
     assert published.reference is not None
-    key = ["established", "candidate"]
+    key = ["baseline", "candidate"]
     tables = {
         "published labels taken as right": published.pairs,
         "rate of wrong labels known": bounded.pairs,
@@ -328,7 +330,7 @@ def pair_rows(questions: LabelSet) -> list[dict[str, object]]:
 
 
 def _shown(verdict: str) -> str:
-    return {"candidate": "better", "established": "worse", "undecided": "open"}[verdict]
+    return {"candidate": "better", "baseline": "worse", "inconclusive": "open"}[verdict]
 
 
 def _leaders(one: Case, hits: NDArray[Any]) -> str:

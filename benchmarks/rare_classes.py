@@ -79,9 +79,11 @@ def _one(cell: tuple[float, float, float], draw: int, base: int) -> dict[tuple[s
         ends: dict[str, tuple[Interval, float]] = {}
         for measure, value in values.items():
             asked: tuple[Any, ...] = (measure, 1, 0.95)
-            ends[measure] = audited_estimate(data, coded, *asked, target="sample")[1], value
+            ends[measure] = audited_estimate(data, coded, *asked, inference="test_set")[1], value
         if name.endswith("-") and draw < COMPARED:
-            decision = compare(old, new, labels, audit=audit, measure="recall", of=1, target="sample", classes=[0, 1])
+            decision = compare(
+                old, new, labels, audit=audit, measure="recall", of=1, inference="test_set", classes=[0, 1]
+            )
             ends["difference in recall"] = decision.interval, recalls[1] - recalls[0]
         for measure, (one, value) in ends.items():
             beyond = max(one.low - value - 1e-9, value - one.high - 1e-9, 0.0)

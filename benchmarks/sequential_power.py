@@ -3,7 +3,7 @@
 Run alone: ``python -m benchmarks.sequential_power`` (about ten minutes); writes results/sequential_power.csv.
 
 Rows with ``part`` = "variant": ways to ask and to bet, on the same worlds (4 seeds, 5% feature-dependent noise).
-"setting": the way that is built in, under other noises and targets. "level": how often a claim that is false by a hair
+"setting": the way that is built in, under other noises and inferences. "level": how often a claim false by a hair
 is made; wrong labels are placed where they help it.
 """
 
@@ -27,7 +27,7 @@ from demele.evaluation.comparison.betting import FRACTIONS, mixed, ratios
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import pair_counts
-from demele.noise.audit_drawing import doubt as pool_doubt
+from demele.noise.audit_drawing import disagreement as pool_disagreement
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -35,7 +35,7 @@ Flags = NDArray[np.bool_]
 SEEDS = range(4)
 ALPHA, CAP, LEVEL = 0.001, 1000, 0.95
 COLUMNS = (
-    *("part", "what", "noise", "target", "type_1", "type_2", "median_if_certified", "mean_if_certified"),
+    *("part", "what", "noise", "inference", "type_1", "type_2", "median_if_certified", "mean_if_certified"),
     *("mean_labels", "distinct_labels", "alpha", "rate", "standard_error", "seconds"),
 )
 
@@ -44,12 +44,12 @@ COLUMNS = (
 class Variant:
     """A way to ask and to bet.
 
-    ``weight_lost``: of rows whose label is with the established one, where they are asked at all; ``capacity``: weights
+    ``weight_lost``: of rows whose label is with the baseline, where they are asked at all; ``capacity``: weights
     2 and 1 for label with the candidate and with neither, else 1 for all. ``money``: exponent of the share in the money
-    on it. ``rule``: rows with label = established are left out above this. ``floor``: what the doubt leaves as it is;
-    ``close_only``: only where these rows are not left out. ``hindsight``: the best single share for each pair, which no
-    method can know: a limit. ``start``: "always"; "open", unless the labels clearly show the contrary; "shown", only if
-    the labels, were they right, would show the claim.
+    on it. ``rule``: rows with label = baseline are left out above this. ``floor``: what the disagreement leaves as it
+    is; ``close_only``: only where these rows are not left out. ``hindsight``: the best single share for each pair,
+    which no method can know: a limit. ``start``: "always"; "open", unless the labels clearly show the contrary;
+    "shown", only if the labels, were they right, would show the claim.
     """
 
     capacity: bool = True
@@ -79,10 +79,10 @@ VARIANTS: dict[str, Variant] = {
     "+ weights 2, 1; 2 and leave out above 0.2": Variant(start="always"),
     "+ ask nothing if the labels clearly show the contrary (built in)": Variant(),
     "ask only if the labels show the claim (built in, optional)": Variant(start="shown"),
-    "+ doubt of the pool in close pairs, floor 0.7 (built in, optional)": Variant(floor=0.7),
-    "doubt in close pairs, floor 0.5": Variant(floor=0.5),
-    "doubt everywhere, floor 0.7": Variant(floor=0.7, close_only=False),
-    "doubt everywhere, floor 0.3": Variant(floor=0.3, close_only=False),
+    "+ disagreement of the pool in close pairs, floor 0.7 (built in, optional)": Variant(floor=0.7),
+    "disagreement in close pairs, floor 0.5": Variant(floor=0.5),
+    "disagreement everywhere, floor 0.7": Variant(floor=0.7, close_only=False),
+    "disagreement everywhere, floor 0.3": Variant(floor=0.3, close_only=False),
     "weights 2, 1; 1": Variant(weight_lost=1),
     "weights 2, 1; 0.25": Variant(weight_lost=0.25),
     "leave out above 0.1": Variant(rule=0.1),
@@ -101,7 +101,7 @@ def tried(variant: Variant, world: World, labels: Indices, gaps: Floats) -> tupl
     pairs = all_pairs(len(world.predictions))
     counts = pair_counts(world.labelled(labels), pairs[:, 0], pairs[:, 1])
     small, given, truth = (values.astype(np.int8) for values in (world.predictions, labels, world.true_labels))
-    doubts = pool_doubt(world.predictions) if variant.floor < 1 else np.ones(world.n)
+    doubts = pool_disagreement(world.predictions) if variant.floor < 1 else np.ones(world.n)
     clocks = rng_for(world.seed, "sequential", world.n).exponential(size=world.n)
     money = FRACTIONS**variant.money
     money = money / money.sum()
@@ -171,37 +171,37 @@ def variants() -> list[dict[str, object]]:
         start = time.process_time()
         runs = [(*tried(variant, made, labels, required(made, labels, 600)), right) for made, labels, right in cases]
         seconds = (time.process_time() - start) / len(cases)
-        rows.append({"part": "variant", "what": name, "noise": "feature 5%", "target": "overlap", "alpha": ALPHA,
+        rows.append({"part": "variant", "what": name, "noise": "feature 5%", "inference": "overlap", "alpha": ALPHA,
                      **summary(runs), "seconds": round(seconds, 1)})  # fmt: skip
         print(rows[-1], flush=True)
     return rows
 
 
 def settings() -> list[dict[str, object]]:
-    """Run the built-in way under other noises and targets."""
+    """Run the built-in way under other noises and inferences."""
     rows = []
 
     def add(
-        what: str, noise: str, rate: float, *, kind: str = "thesis", target: str = "overlap", **options: object
+        what: str, noise: str, rate: float, *, kind: str = "thesis", inference: str = "overlap", **options: object
     ) -> None:
         start, runs = time.process_time(), []
         for seed in SEEDS:
             made = world(seed, kind=kind)  # type: ignore[arg-type]
             labels = noisy_labels(made, rate, noise)  # type: ignore[arg-type]
             known = {"wrong": int(rate * made.n + 1e-9)} | options
-            if known.pop("doubt", False):
-                known["doubt"] = pool_doubt(made.predictions)
+            if known.pop("disagreement", False):
+                known["disagreement"] = pool_disagreement(made.predictions)
             certified, used = sequential_many(
                 labels, made.predictions, all_pairs(len(made.predictions)), made.true_labels,
-                alpha=ALPHA, target=target, cap=CAP, seed=seed, **known,  # type: ignore[arg-type]
+                alpha=ALPHA, inference=inference, cap=CAP, seed=seed, **known,  # type: ignore[arg-type]
             )  # fmt: skip
             right = reference(made)
-            if target != "overlap":
+            if inference != "overlap":
                 hits = np.count_nonzero(made.predictions == made.true_labels, axis=1)
                 pairs = all_pairs(len(hits))
                 right = hits[pairs[:, 1]] > hits[pairs[:, 0]]
             runs.append((certified, used, -1, right))
-        row = {"part": "setting", "what": what, "noise": f"{noise} {rate:.0%}", "target": target, "alpha": ALPHA,
+        row = {"part": "setting", "what": what, "noise": f"{noise} {rate:.0%}", "inference": inference, "alpha": ALPHA,
                **summary(runs), "seconds": round((time.process_time() - start) / len(SEEDS), 1)}  # fmt: skip
         row["distinct_labels"] = ""
         rows.append(row)
@@ -210,16 +210,16 @@ def settings() -> list[dict[str, object]]:
     for rate in (0.01, 0.02, 0.05, 0.10, 0.15, 0.20):
         add("built in", "feature", rate)
     add("number of wrong labels not known", "feature", 0.05, wrong=None)
-    add("with the doubt of the pool", "feature", 0.05, doubt=True)
-    add("with the doubt of the pool", "feature", 0.20, doubt=True)
+    add("with the disagreement of the pool", "feature", 0.05, disagreement=True)
+    add("with the disagreement of the pool", "feature", 0.20, disagreement=True)
     for rate in (0.05, 0.20):
         add("asked only if the labels show the claim", "feature", rate, start="shown")
     add("built in", "uniform", 0.05)
     add("built in", "class", 0.05)
     add("built in, world 'hard'", "feature", 0.05, kind="hard")
     add("built in, world 'hard'", "feature", 0.20, kind="hard")
-    add("built in, reference: the sign", "feature", 0.05, target="sample")
-    add("built in, reference: the sign", "feature", 0.05, target="population")
+    add("built in, reference: the sign", "feature", 0.05, inference="test_set")
+    add("built in, reference: the sign", "feature", 0.05, inference="population")
     return rows
 
 

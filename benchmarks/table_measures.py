@@ -4,7 +4,7 @@ Two classifiers that are equally good in the population by the measure asked for
 rare, of the others each is as frequent. Classifiers err alike often on every class and independently of each other, or
 repeat each other on a share of the rows, so that few disagree; or the candidate is worse on the common classes and so
 much better on the rare one that the measure is the same. Labels are right, wrong at random, or *copies*: wrong labels
-that repeat the candidate where the established one is right.
+that repeat the candidate where the baseline is right.
 
     python -m benchmarks.table_measures   goes on where it stopped; writes results/table_measures.csv
 """
@@ -25,7 +25,7 @@ from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.evaluation.table_measures import TABLE_MEASURES
 from demele.evaluation.table_measures import Table as Shares
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -36,12 +36,12 @@ CLASSIC_REPEATS, AUDITED_REPEATS = 2000, 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One world, and how it is asked: by labels alone, by the rate of wrong ones (``prudent-v1``), or by an audit.
+    """One world, and how it is asked: by labels, by the rate of wrong ones (``worst-case-overlap``), or an audit.
 
     ``share``: of the rare class. ``alike``: share of rows on which the candidate repeats the other. ``worse``: by how
     much it is less often right on the common classes. ``lead``: by how much it is more often right everywhere.
-    ``groups``: rows of a group, which are identical but for their labels. ``others``: more models, which doubt and
-    guess rest on too; rows are hard for them to very different degrees.
+    ``groups``: rows of a group, which are identical but for their labels. ``others``: more models, which disagreement
+    and guess rest on too; rows are hard for them to very different degrees.
     """
 
     design: str = "labels"
@@ -205,17 +205,17 @@ def measured(cell: Cell, repeats: int) -> dict[str, dict[str, float]]:
 def _once(cell: Cell, index: int, measure: str) -> dict[str, float]:
     rng = rng_for(0, "table measures", cell.name, measure, index)
     truth, models, labels = drawn(cell, measure, rng)
-    names = ("established", "candidate", *(f"other {j}" for j in range(cell.others)))
+    names = ("baseline", "candidate", *(f"other {j}" for j in range(cell.others)))
     data = Labelled(labels.astype(np.int32), models, names, Vocabulary(tuple(range(cell.k))))
     audit = None
     if cell.audited:
-        doubts = doubt(models) if cell.design == "weighted" else None
-        plan = draw_audit(cell.n, cell.audited, doubt=doubts, floor=0.4, seed=index)
+        doubts = disagreement(models) if cell.design == "weighted" else None
+        plan = draw_audit(cell.n, cell.audited, disagreement=doubts, floor=0.4, seed=index)
         audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, cell.n)
     groups = Groups(np.arange(cell.n) // cell.groups) if cell.groups > 1 and cell.given else None
     question = Question(
         data=data,
-        established=np.array([0]),
+        baseline=np.array([0]),
         candidate=np.array([1]),
         measure=measure,  # type: ignore[arg-type]
         level=LEVEL,
@@ -223,14 +223,14 @@ def _once(cell: Cell, index: int, measure: str) -> dict[str, float]:
         noise=cell.noise if cell.design == "rate" else None,
         groups=groups,
     )
-    outcomes = METHODS[{"labels": "classic", "rate": "prudent-v1"}.get(cell.design, "audited")](question)
+    outcomes = METHODS[{"labels": "overlap", "rate": "worst-case-overlap"}.get(cell.design, "audit")](question)
     values = [cell.value(measure, right) for right in cell.right(measure)]
     low, high, gap = float(outcomes.low[0]), float(outcomes.high[0]), values[1] - values[0]
-    own = outcomes.established_interval
+    own = outcomes.baseline_interval
     assert own is not None
     return {
         "candidate": float(outcomes.candidate[0]),
-        "established": float(outcomes.established[0]),
+        "baseline": float(outcomes.baseline[0]),
         "covers": float(low - 1e-9 <= gap <= high + 1e-9),
         "width": high - low,
         "own_above": float(values[0] > own[1][0] + 1e-9),
@@ -244,14 +244,14 @@ def rows_of(found: list[tuple[Cell, dict[str, dict[str, float]]]]) -> Iterator[R
     for cell, record in found:
         one_sided = cell.labels == "copies" or cell.lead > 0 or cell.worse > 0
         for measure, own in record.items():
-            claims = own["candidate"] if one_sided else (own["candidate"] + own["established"]) / 2
+            claims = own["candidate"] if one_sided else (own["candidate"] + own["baseline"]) / 2
             percent, error = share_of(claims, cell.repeats if one_sided else 2 * cell.repeats, percent=True)
             yield {
                 "world": cell.name,
                 "measure": measure,
                 "claims_percent": percent,
                 "standard_error": error,
-                "other_side_percent": f"{100 * own['established']:.2f}",
+                "other_side_percent": f"{100 * own['baseline']:.2f}",
                 "coverage_percent": f"{100 * own['covers']:.1f}",
                 "width_points": f"{100 * own['width']:.1f}",
                 "own_above_percent": f"{100 * own['own_above']:.1f}",

@@ -35,7 +35,7 @@ def make(n: int = N, k: int = CLASSES, models: int = MODELS) -> Question:
     pairs = np.argwhere(~np.eye(models, dtype=np.bool_))
     return Question(
         data=data,
-        established=pairs[:, 0],
+        baseline=pairs[:, 0],
         candidate=pairs[:, 1],
         noise=RATE,
         difficulty=(predictions != labels).sum(axis=0).astype(np.float64),
@@ -49,7 +49,7 @@ def loop(question: Question, pairs: int) -> list[float]:
     """The worst-case p-value of some pairs, as one would write it for one pair."""
     labels, most = question.data.labels, int(RATE * question.data.n)
     found = []
-    for i, j in zip(question.established[:pairs], question.candidate[:pairs], strict=True):
+    for i, j in zip(question.baseline[:pairs], question.candidate[:pairs], strict=True):
         first, second = question.data.predictions[i] == labels, question.data.predictions[j] == labels
         lost, won = int((first & ~second).sum()), int((second & ~first).sum())
         neither = int(((question.data.predictions[i] != question.data.predictions[j]) & ~first & ~second).sum())
@@ -60,21 +60,21 @@ def loop(question: Question, pairs: int) -> list[float]:
 
 
 CASES: dict[str, tuple[str, dict[str, object]]] = {
-    "classic": ("classic", {}),
-    "prudent-v1": ("prudent-v1", {}),
-    "prudent-v1, F1 of a class": ("prudent-v1", {"measure": "f1", "of": 0}),
-    "prudent-v2": ("prudent-v2", {}),
-    "prudent-v2, F1 of a class": ("prudent-v2", {"measure": "f1", "of": 0}),
+    "overlap": ("overlap", {}),
+    "worst-case-overlap": ("worst-case-overlap", {}),
+    "worst-case-overlap, F1 of a class": ("worst-case-overlap", {"measure": "f1", "of": 0}),
+    "hard-rows": ("hard-rows", {}),
+    "hard-rows, F1 of a class": ("hard-rows", {"measure": "f1", "of": 0}),
     "cleaned": ("cleaned", {}),
-    "label-free": ("label-free", {}),
-    "bounded": ("bounded", {}),
-    "bounded, target overlap": ("bounded", {"target": "overlap"}),
-    "bounded, transition matrix": (
-        "bounded",
+    "agreement": ("agreement", {}),
+    "worst-case": ("worst-case", {}),
+    "worst-case, inference overlap": ("worst-case", {"inference": "overlap"}),
+    "worst-case, transition matrix": (
+        "worst-case",
         {"noise": TransitionMatrix(np.eye(CLASSES) * (1 - RATE - RATE / 9) + RATE / 9)},
     ),
 }
-BREAKDOWNS = {"breakdown rates, paired test": "bounded", "breakdown rates, overlap": "classic"}
+BREAKDOWNS = {"breakdown rates, paired test": "worst-case", "breakdown rates, overlap": "overlap"}
 RANKED = "rank, bounded, Holm, with breakdown rates"
 
 
@@ -105,7 +105,7 @@ def measured(name: str) -> dict[str, object]:
     function()  # imports are not what is measured
     row: dict[str, object] = {"what": name, "pairs": question.n_pairs, "rows": N, "classes": CLASSES}
     row["CPU s"] = float(f"{cpu_seconds(function):.2g}")
-    plain = cpu_seconds(lambda: loop(question, LOOPED)) / LOOPED * question.n_pairs if name == "bounded" else None
+    plain = cpu_seconds(lambda: loop(question, LOOPED)) / LOOPED * question.n_pairs if name == "worst-case" else None
     return {**row, "plain loop, CPU s": "" if plain is None else float(f"{plain:.2g}")}
 
 

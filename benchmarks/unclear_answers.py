@@ -20,7 +20,7 @@ from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
 from demele.noise.audit import Audit
-from demele.noise.audit_drawing import doubt, draw_audit
+from demele.noise.audit_drawing import disagreement, draw_audit
 
 Rows = NDArray[np.intp]
 
@@ -57,20 +57,22 @@ def once(cell: Cell, index: int) -> dict[str, float]:
     said = np.where(right, truth, (truth + rng.integers(1, K, (2, N))) % K)
     labels = np.where(rng.random(N) < WRONG, (truth + rng.integers(1, K, N)) % K, truth)
     unclear = _unclear(cell, truth, said, labels, rng)
-    plan = draw_audit(N, AUDITED, doubt=doubt(said) if cell.design == "weighted" else None, floor=0.4, seed=index)
+    plan = draw_audit(
+        N, AUDITED, disagreement=disagreement(said) if cell.design == "weighted" else None, floor=0.4, seed=index
+    )
     kept = ~unclear[plan.rows]
     rows, lost = plan.rows[kept], int((~kept).sum())
     chances = None if plan.probabilities is None else plan.probabilities[kept] * kept.mean()
     audit = Audit(rows, truth[rows], design=plan.design, probabilities=chances, unclear=lost)
     words = Vocabulary(tuple(range(K)))
-    data = Labelled(labels.astype(np.int32), said.astype(np.int32), ("established", "candidate"), words)
-    question = Question(data=data, established=np.array([0]), candidate=np.array([1]), audit=audit.coded(words, N))
-    outcomes = METHODS["audited"](question)
+    data = Labelled(labels.astype(np.int32), said.astype(np.int32), ("baseline", "candidate"), words)
+    question = Question(data=data, baseline=np.array([0]), candidate=np.array([1]), audit=audit.coded(words, N))
+    outcomes = METHODS["audit"](question)
     own = outcomes.candidate_interval
     assert own is not None
     return {
         "candidate": float(outcomes.candidate[0]),
-        "established": float(outcomes.established[0]),
+        "baseline": float(outcomes.baseline[0]),
         "covers": float(outcomes.low[0] <= 0 <= outcomes.high[0]),
         "own_covers": float(own[0][0] <= RIGHT <= own[1][0]),
         "bias": float((own[0][0] + own[1][0]) / 2 - RIGHT),
@@ -101,7 +103,7 @@ def measured(cell: Cell, repeats: int) -> Row:
         "unclear": cell.kind,
         "share_percent": f"{100 * cell.share:g}",
         "candidate_claimed_percent": f"{mean['candidate']:.1f}",
-        "established_claimed_percent": f"{mean['established']:.1f}",
+        "baseline_claimed_percent": f"{mean['baseline']:.1f}",
         "coverage_percent": f"{mean['covers']:.1f}",
         "accuracy_coverage_percent": f"{mean['own_covers']:.1f}",
         "accuracy_off_points": f"{mean['bias']:+.1f}",

@@ -3,8 +3,8 @@
 A world stands in for the experiment of Benjelloun, section 6.5 (CIFAR-10 and 100 classifiers), whose predictions are
 not published. Each instance has a difficulty that all raters share, a few further traits that each rater minds
 differently, and a class that it is mistaken for. The constants below were set once, so that the comparisons of the
-thesis err about as often at 5% noise as it reports (classic 1.6 / 1.6%, prudent-v1 0 / 67%, prudent-v2 0 / 53%); no
-other method was looked at while they were set.
+thesis err about as often at 5% noise as it reports (overlap 1.6 / 1.6%, worst-case-overlap 0 / 67%, hard-rows 0 / 53%);
+no other method was looked at while they were set.
 """
 
 from dataclasses import dataclass
@@ -99,13 +99,13 @@ def world(seed: int, *, n: int = 12_000, kind: Literal["thesis", "hard"] = "thes
 
 
 def noisy_labels(
-    world: World, rate: float, kind: Kind = "feature", *, established: int = 0, candidate: int = 1, seed: int = 0
+    world: World, rate: float, kind: Kind = "feature", *, baseline: int = 0, candidate: int = 1, seed: int = 0
 ) -> Indices:
     """Make labels of which a share is wrong.
 
     ``"uniform"``: any row, any other class. ``"class"``: each class is mistaken for the next one, the even ones three
     times as often as the odd ones. ``"feature"``: the hardest rows of the annotators. ``"adversarial"``: rows where the
-    established model is right and the candidate is not, labelled as the candidate says; then rows where neither is
+    baseline model is right and the candidate is not, labelled as the candidate says; then rows where neither is
     right, labelled as the candidate says; then any row.
     """
     truth, n = world.true_labels, world.n
@@ -125,7 +125,7 @@ def noisy_labels(
         rows = order[:wrong]
         labels[rows] = (truth[rows] + 1) % N_CLASSES
     elif kind == "adversarial":
-        first, second = world.predictions[established], world.predictions[candidate]
+        first, second = world.predictions[baseline], world.predictions[candidate]
         rank = np.where((first == truth) & (second != truth), 0, np.where((first != second) & (second != truth), 1, 2))
         rows = np.lexsort((rng.random(n), rank))[:wrong]
         labels[rows] = np.where(second[rows] != truth[rows], second[rows], (truth[rows] + 1) % N_CLASSES)
@@ -135,7 +135,7 @@ def noisy_labels(
 
 
 def all_pairs(n_models: int) -> NDArray[np.intp]:
-    """Return all ordered pairs (established, candidate) of distinct models, shape (n_pairs, 2)."""
+    """Return all ordered pairs (baseline, candidate) of distinct models, shape (n_pairs, 2)."""
     first, second = np.nonzero(~np.eye(n_models, dtype=bool))
     return np.stack([first, second], axis=1).astype(np.intp)
 
@@ -143,7 +143,7 @@ def all_pairs(n_models: int) -> NDArray[np.intp]:
 def question(world: World, labels: Indices, *, pairs: NDArray[np.intp] | None = None, **known: Any) -> Question:
     """Ask about pairs of classifiers of a world (by default all ordered pairs)."""
     pairs = all_pairs(len(world.predictions)) if pairs is None else pairs
-    return Question(data=world.labelled(labels), established=pairs[:, 0], candidate=pairs[:, 1], **known)
+    return Question(data=world.labelled(labels), baseline=pairs[:, 0], candidate=pairs[:, 1], **known)
 
 
 def reference(world: World, *, level: float = 0.95, pairs: NDArray[np.intp] | None = None, **known: Any) -> Flags:
@@ -154,7 +154,7 @@ def reference(world: World, *, level: float = 0.95, pairs: NDArray[np.intp] | No
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Type I: candidate chosen though the reference keeps the established; type II: the converse. In percent."""
+    """Type I: candidate chosen though the reference keeps the baseline; type II: the converse. In percent."""
 
     type_1: float
     type_2: float

@@ -58,8 +58,8 @@ print(comparison.decision())
 # --8<-- [end:sequential]
 
 # --8<-- [start:several]
-doubt = labels.doubt(questions.predictions)  # where the ten models disagree
-wider = labels.draw_audit(questions.n, 500, doubt=doubt, seed=0)
+disagreement = labels.disagreement(questions.predictions)  # where the ten models disagree
+wider = labels.draw_audit(questions.n, 500, disagreement=disagreement, seed=0)
 ranking = evaluation.rank(
     questions.predictions, published, audit=wider.answered(experts[wider.rows]), true_labels=experts, **given
 )
@@ -68,8 +68,8 @@ print(f"\n{ranking}")
 
 # --8<-- [start:truth]
 print("\nOn the corrected answers:")
-print(evaluation.compare(old, new, experts, method="bounded", noise=0, **pair))
-print(evaluation.rank(questions.predictions, experts, method="bounded", noise=0, **given))
+print(evaluation.compare(old, new, experts, method="worst-case", noise=0, **pair))
+print(evaluation.rank(questions.predictions, experts, method="worst-case", noise=0, **given))
 # --8<-- [end:truth]
 
 # --8<-- [start:keep]

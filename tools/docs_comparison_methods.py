@@ -25,7 +25,7 @@ EXPERIMENT = "digits"
 #: Images in the source's test set, of which its captions speak, and classes there and here.
 SOURCE_SIZE, CLASSES = 12_000, 10
 _FIGURES = ("type_1", "type_2", "agreement")
-_PRUDENT = ("prudent-v1", "prudent-v2")
+_PRUDENT = ("worst-case-overlap", "hard-rows")
 
 said = partial(docs_tables.said, "comparison_methods")
 
@@ -138,7 +138,7 @@ def _experts(rows: Sequence[Row]) -> str:
         labels = numbers(asked, "labels_asked", method=method)
         low, high = (f"{end:,.0f}" for end in (min(labels), max(labels)))
         costs.append(f"`{method}` {low if low == high else f'{low} to {high}'}")
-    missed = numbers([row for row in rows if row["measure"] != "accuracy"], "type_2", method="audited")
+    missed = numbers([row for row in rows if row["measure"] != "accuracy"], "type_2", method="audit")
     blunt = said("blunt", low=min(missed), high=max(missed)).strip() if missed else ""
     return said("experts", costs=", ".join(costs), blunt=blunt and f" {blunt}")
 
@@ -198,7 +198,7 @@ def _size(n: int) -> str:
 
 def _share_taken(rows: Sequence[Row]) -> str:
     """Compare how many pairs the reference takes; the source's follows from its agreement."""
-    source = next(row for row in published() if (row["measure"], row["method"]) == ("accuracy", "prudent-v1"))
+    source = next(row for row in published() if (row["measure"], row["method"]) == ("accuracy", "worst-case-overlap"))
     if not rows or source["type_1"] or not source["type_2"]:
         return ""
     theirs = 100 * (100 - source["agreement"]) / source["type_2"]  # without type I errors only type II ones disagree

@@ -18,7 +18,7 @@ TITLE = "Comparisons: what they risk and miss"
 WORST = 6
 #: Methods that stand there, as comparison_power.csv calls them.
 CHOSEN = (
-    *("classic", "prudent-v1", "prudent-v2, annotators' ranking", "bounded, overlap", "label-free"),
+    *("overlap", "worst-case-overlap", "hard-rows, annotators' ranking", "worst-case, overlap", "agreement"),
     *("audit uniform 500", "audit entropy 500", "sequential, cap 1000"),
 )
 
@@ -163,11 +163,11 @@ TABLES: Mapping[str, Callable[[Sequence[Row]], str]] = {
 _MEASURES = {"macro-f1": "macro F1", "balanced-accuracy": "balanced accuracy", "matthews": "Matthews"}
 #: Which worlds a line is of; copies take in those who believe them, and groups those who take rows for apart.
 _ASKED: Mapping[str, Callable[[str], bool]] = {
-    "right labels, `classic`": lambda world: "0 right" in world and "groups" not in world,
+    "right labels, `overlap`": lambda world: "0 right" in world and "groups" not in world,
     "the same, rows in groups": lambda world: "0 right" in world and "groups" in world and "not given" not in world,
     "the same, `groups=` not given": lambda world: "not given" in world,
-    "2 % copies, `classic`": lambda world: world.startswith("labels") and "copies" in world,
-    "2 % copies, rate supplied, `prudent-v1`": lambda world: world.startswith("rate"),
+    "2 % copies, `overlap`": lambda world: world.startswith("labels") and "copies" in world,
+    "2 % copies, rate supplied, `worst-case-overlap`": lambda world: world.startswith("rate"),
     "wrong labels, uniform audit of 100": lambda world: world.startswith("uniform, 100"),
     "wrong labels, uniform audit of 300": lambda world: world.startswith("uniform, 300"),
     "wrong labels, weighted audit of 100": lambda world: world.startswith("weighted, 100"),

@@ -7,7 +7,7 @@ import numpy as np
 import demele
 from demele import evaluation
 from demele.core.verdict import FactorVerdict
-from demele.labels import doubt, draw_audit
+from demele.labels import disagreement, draw_audit
 
 RANKS, VERDICT, FABRIC = "assets/ranks.svg", "assets/verdict.svg", "assets/pruned-fabric.svg"
 #: Rows that the expert of the demonstration labels.
@@ -20,15 +20,15 @@ _STATUS = {
     "several codes": "#b84a06",
     "weak": "#a3271c",
     "no code": "#a3271c",
-    "undecided": "#6b7480",
+    "inconclusive": "#6b7480",
 }
 
 
 def ranks_picture() -> str:
-    """Return the ranks that each of ten language models can have, without and with doubt about the labels, as SVG."""
+    """Return the ranks that each of ten language models can have, with and without an audit, as SVG."""
     questions = demele.data.label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
-    plan = draw_audit(questions.n, AUDITED, doubt=doubt(questions.predictions), seed=0)
+    plan = draw_audit(questions.n, AUDITED, disagreement=disagreement(questions.predictions), seed=0)
     ranking = evaluation.rank(
         questions.predictions, questions.labels, audit=plan.answered(truth[plan.rows]), classes=questions.classes
     )
@@ -40,12 +40,12 @@ def ranks_picture() -> str:
     by_accuracy = sorted(models, key=lambda model: -model["value"])
     for row, model in enumerate(models):
         y = top + row * _ROW
-        first, last, apparent = model["best_rank"], model["worst_rank"], by_accuracy.index(model) + 1
+        first, last, observed = model["best_rank"], model["worst_rank"], by_accuracy.index(model) + 1
         parts += [
             _text(16, y + 16, model["model"], colour=_INK),
             _box(left, y + 4, step * len(models), 16, _TRACK),
             _box(left + (first - 1) * step, y + 4, (last - first + 1) * step, 16, _BLUE),
-            f'<circle cx="{left + (apparent - 0.5) * step:.1f}" cy="{y + 12}" r="5" fill="white"/>',
+            f'<circle cx="{left + (observed - 0.5) * step:.1f}" cy="{y + 12}" r="5" fill="white"/>',
         ]
     end = top + len(models) * _ROW
     parts.append(_text(16, end + 18, "White: the rank by accuracy on the published labels.", colour=_SOFT))

@@ -22,7 +22,16 @@ CORRECTED = "corrected labels"
 SHOWN_SUBJECTS = 12
 #: Columns that the page shows of the table of methods.
 METHOD_COLUMNS = (
-    *("method", "knows", "better means", "type I %", "type II %", "undecided pairs %", "expert labels", "where asked"),
+    *(
+        "method",
+        "knows",
+        "better means",
+        "type I %",
+        "type II %",
+        "inconclusive pairs %",
+        "expert labels",
+        "where asked",
+    ),
 )
 
 said = partial(docs_tables.said, "mmlu")
@@ -38,7 +47,7 @@ def page_of(methods: Sequence[Row], ranks: Sequence[Row], pairs: Sequence[Row], 
     """Return the page of these rows."""
     questions, wrong = (sum(int(row[name]) for row in subjects) for name in ("questions", "wrong labels"))
     worst = sorted(subjects, key=lambda row: -float(row["wrong labels %"]))
-    intervals = next(row for row in methods if row["questions"] == "by subject" and row["method"] == "classic")
+    intervals = next(row for row in methods if row["questions"] == "by subject" and row["method"] == "overlap")
     figures = {
         "title": TITLE,
         "questions": questions,

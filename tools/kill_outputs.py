@@ -105,7 +105,7 @@ COMMANDS: Mapping[str, Command] = {
     "bench-show": Command("bench show saved.json.gz --output b.csv --report b.html", ("b.csv", "b.html")),
     "bench-comparisons": Command(
         "bench comparisons --predictions data.csv::one,two,three --true-labels data.csv::label --noise uniform "
-        "--noise-rate 0.05 --methods classic,prudent-v1 --output x.json --report x.html --store x.jsonl "
+        "--noise-rate 0.05 --methods overlap,worst-case-overlap --output x.json --report x.html --store x.jsonl "
         "--pictures drawn",
         ("x.json", "x.html", "x.jsonl", "drawn/curves.png", "drawn/curves.svg"),
         kept=("x.jsonl",),

@@ -45,17 +45,25 @@ def run() -> bench.MethodComparison:
         predictions,
         truth,
         RATES,
-        ["classic", "prudent-v1", "bounded", "audited(labels=60)", "sequential", "label-free", "cleaned(s=0.9, e=0.1)"],
+        [
+            "overlap",
+            "worst-case-overlap",
+            "worst-case",
+            "audit(labels=60)",
+            "sequential",
+            "agreement",
+            "cleaned(s=0.9, e=0.1)",
+        ],
         measures=["accuracy", ("recall", 2)],
     )
 
 
 def test_every_pair_has_the_verdict_of_the_single_comparison(run: bench.MethodComparison) -> None:
-    """Row = established, column = candidate; what the whole run says of a pair is what compare says of it alone."""
+    """Row = baseline, column = candidate; what the whole run says of a pair is what compare says of it alone."""
     predictions, truth = simulated()
     votes = np.stack(list(predictions.values()))
     noisy = labels.add_feature_noise(truth, votes, 0.1)
-    for method, noise in (("classic", None), ("prudent-v1", noisy.rate)):
+    for method, noise in (("overlap", None), ("worst-case-overlap", noisy.rate)):
         matrix = run.matrix(method, 0.1)
         for i, first in enumerate(predictions):
             for j, second in enumerate(predictions):
@@ -65,18 +73,18 @@ def test_every_pair_has_the_verdict_of_the_single_comparison(run: bench.MethodCo
                 said = evaluation.compare(
                     predictions[first], predictions[second], noisy.labels, method=method, noise=noise
                 ).choice
-                reference = evaluation.compare(predictions[first], predictions[second], truth, method="classic").choice
+                reference = evaluation.compare(predictions[first], predictions[second], truth, method="overlap").choice
                 expected = {
-                    ("established", "established"): 1,
+                    ("baseline", "baseline"): 1,
                     ("candidate", "candidate"): 2,
-                    ("candidate", "established"): 3,
-                    ("established", "candidate"): 4,
+                    ("candidate", "baseline"): 3,
+                    ("baseline", "candidate"): 4,
                 }[said, reference]
                 assert_exact(int(matrix[i, j]), expected)
 
 
 def test_rates_are_counted_from_the_matrices(run: bench.MethodComparison) -> None:
-    assert len(run.tallies) == 2 * (7 + 4)  # bounded, sequential and label-free compare accuracies only
+    assert len(run.tallies) == 2 * (7 + 4)  # worst-case, sequential and agreement compare accuracies only
     for one in run.tallies:
         cells = run.matrix(one.method, one.noise, one.measure)
         kept, taken, first, second = (int((cells == number).sum()) for number in (1, 2, 3, 4))
@@ -89,8 +97,8 @@ def test_rates_are_counted_from_the_matrices(run: bench.MethodComparison) -> Non
 
 def test_standard_errors_are_those_of_leaving_out_each_classifier(run: bench.MethodComparison) -> None:
     """Against recounting without each model, by hand."""
-    one = run.tally("classic", 0.1)
-    cells = run.matrix("classic", 0.1)
+    one = run.tally("overlap", 0.1)
+    cells = run.matrix("overlap", 0.1)
     values = []
     for model in range(8):
         rest = np.delete(np.delete(cells, model, 0), model, 1)
@@ -106,67 +114,67 @@ def test_realised_rates_are_exact(run: bench.MethodComparison) -> None:
 
 def test_prudence_costs_power_and_buys_safety(run: bench.MethodComparison) -> None:
     """The bounds hold for any noise of the rate told, so these methods make no type I error, whatever the draw."""
-    for method in ("prudent-v1", "bounded"):
+    for method in ("worst-case-overlap", "worst-case"):
         assert run.tally(method, 0.1).n_type_1 == 0
-    assert run.tally("prudent-v1", 0.1).type_2 > run.tally("classic", 0.1).type_2
+    assert run.tally("worst-case-overlap", 0.1).type_2 > run.tally("overlap", 0.1).type_2
 
 
 def test_without_noise_the_classic_comparison_is_the_reference() -> None:
     predictions, truth = simulated()
-    found = bench.compare_methods(predictions, truth, [0.0], ["classic", "prudent-v1", "cleaned(s=1, e=0)"])
+    found = bench.compare_methods(predictions, truth, [0.0], ["overlap", "worst-case-overlap", "cleaned(s=1, e=0)"])
     for one in found.tallies:
         assert_exact((one.n_type_1, one.n_type_2, one.agreement), (0, 0, 100.0))
 
 
 def test_a_perfect_cleaning_restores_the_reference() -> None:
     predictions, truth = simulated()
-    found = bench.compare_methods(predictions, truth, [0.2], ["cleaned(s=1, e=0, c=1)", "classic"])
+    found = bench.compare_methods(predictions, truth, [0.2], ["cleaned(s=1, e=0, c=1)", "overlap"])
     assert_exact(found.tally("cleaned(s=1, e=0, c=1)", 0.2).agreement, 100.0)
-    assert found.tally("classic", 0.2).agreement < 100
+    assert found.tally("overlap", 0.2).agreement < 100
 
 
 def test_an_audit_of_everything_makes_no_type_1_error_and_few_of_type_2() -> None:
     predictions, truth = simulated(400)
-    found = bench.compare_methods(predictions, truth, [0.2], ["audited(labels=400, design='uniform')"])
+    found = bench.compare_methods(predictions, truth, [0.2], ["audit(labels=400, design='uniform')"])
     one = found.tallies[0]
     assert_exact((one.n_type_1, one.labels_asked), (0, 400.0))
-    assert one.type_2 < bench.compare_methods(predictions, truth, [0.2], ["prudent-v1"]).tallies[0].type_2
+    assert one.type_2 < bench.compare_methods(predictions, truth, [0.2], ["worst-case-overlap"]).tallies[0].type_2
 
 
 def test_an_audit_of_everything_decides_as_the_reference_does() -> None:
     """The rare error is that of its claims; how far intervals must be apart is the level of the run."""
     predictions, truth = simulated(1000, models=12)
-    found = bench.compare_methods(predictions, truth, [0.1], ["audited(labels=1000, design='uniform')"])
+    found = bench.compare_methods(predictions, truth, [0.1], ["audit(labels=1000, design='uniform')"])
     assert_exact(found.tallies[0].agreement, 100.0)
 
 
 def test_two_classifiers_have_no_third_to_judge_them() -> None:
     predictions, truth = simulated(300, models=2)
-    with pytest.raises(NotEnoughData, match="'label-free' judges each pair by a third classifier, and there are 2"):
-        bench.compare_methods(predictions, truth, [0.1], ["classic", "label-free"])
+    with pytest.raises(NotEnoughData, match="'agreement' judges each pair by a third classifier, and there are 2"):
+        bench.compare_methods(predictions, truth, [0.1], ["overlap", "agreement"])
     found = bench.compare_methods(predictions, truth, [0.1], noise="uniform")
-    assert "label-free" not in found.methods
+    assert "agreement" not in found.methods
     [note] = found.notes
-    assert (note.code, note.subject) == ("method-left-out", ("label-free",))
+    assert (note.code, note.subject) == ("method-left-out", ("agreement",))
 
 
 # Methods of one's own ------------------------------------------------------------------------------------------------
 
 
-def simple(established: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any]) -> str:
-    return "candidate" if (candidate == given).mean() > (established == given).mean() else "established"
+def simple(baseline: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any]) -> str:
+    return "candidate" if (candidate == given).mean() > (baseline == given).mean() else "baseline"
 
 
-def peeking(established: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any], known: Any) -> bool:
+def peeking(baseline: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any], known: Any) -> bool:
     truth = known.expert(np.arange(given.size))
     margin = 0.5 * known.rate + 0.05
-    return bool((candidate == truth).mean() > (established == truth).mean() + margin)
+    return bool((candidate == truth).mean() > (baseline == truth).mean() + margin)
 
 
 def test_a_function_joins_by_one_argument() -> None:
     predictions, truth = simulated(300, models=5)
-    found = bench.compare_methods(predictions, truth, [0.1], [simple, "classic", peeking])
-    assert list(found.methods) == ["simple", "classic", "peeking"]
+    found = bench.compare_methods(predictions, truth, [0.1], [simple, "overlap", peeking])
+    assert list(found.methods) == ["simple", "overlap", "peeking"]
     noisy = labels.add_feature_noise(truth, np.stack(list(predictions.values())), 0.1).labels
     accuracy = [(values == noisy).mean() for values in predictions.values()]
     taken = np.isin(found.matrix("simple", 0.1), (2, 3))
@@ -178,19 +186,19 @@ def test_a_function_joins_by_one_argument() -> None:
 def test_a_function_may_return_a_decision() -> None:
     predictions, truth = simulated(300, models=4)
 
-    def wrapped(established: Any, candidate: Any, given: Any) -> evaluation.Decision:
-        return evaluation.compare(established, candidate, given, method="classic", classes=[0, 1, 2, 3])
+    def wrapped(baseline: Any, candidate: Any, given: Any) -> evaluation.Decision:
+        return evaluation.compare(baseline, candidate, given, method="overlap", classes=[0, 1, 2, 3])
 
-    found = bench.compare_methods(predictions, truth, [0.1], {"mine": wrapped, "theirs": "classic"})
-    assert_exact(found.matrix("mine", 0.1).tolist(), found.matrix("classic", 0.1).tolist())
+    found = bench.compare_methods(predictions, truth, [0.1], {"mine": wrapped, "theirs": "overlap"})
+    assert_exact(found.matrix("mine", 0.1).tolist(), found.matrix("overlap", 0.1).tolist())
 
 
 def test_what_a_function_writes_into_its_input_is_refused() -> None:
     predictions, truth = simulated(100, models=3)
 
-    def spoiling(established: Any, candidate: Any, given: Any) -> str:
+    def spoiling(baseline: Any, candidate: Any, given: Any) -> str:
         given[:] = 0
-        return "undecided"
+        return "inconclusive"
 
     with pytest.raises(InputError, match=r"'spoiling' raised ValueError.*read-only"):
         bench.compare_methods(predictions, truth, [0.1], spoiling)
@@ -204,10 +212,10 @@ def test_two_functions_of_one_name_are_kept_apart() -> None:
 def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() -> None:
     predictions, truth = simulated(300, models=4)
     asked: list[str | tuple[str, object]] = ["accuracy", ("recall", 2), ("f1", 1)]
-    found = bench.compare_methods(predictions, truth, [0.1], [simple, peeking, "classic"], measures=asked)
+    found = bench.compare_methods(predictions, truth, [0.1], [simple, peeking, "overlap"], measures=asked)
     done = {(one.method, one.measure) for one in found.tallies}
     assert {measure for method, measure in done if method == "simple"} == {"accuracy"}
-    for method in ("peeking", "classic"):
+    for method in ("peeking", "overlap"):
         assert {measure for name, measure in done if name == method} == {"accuracy", "recall of 2", "f1 of 1"}
     [note] = [note for note in found.notes if note.code == "measures-left-out"]
     assert note.subject == ("simple",)
@@ -221,7 +229,7 @@ def test_a_function_may_say_what_it_compares() -> None:
     of_recall: Any = partial(simple)
     of_recall.measures = ("recall",)
     found = bench.compare_methods(
-        predictions, truth, [0.1], {"mine": of_recall, "classic": "classic"}, measures=["accuracy", ("recall", 2)]
+        predictions, truth, [0.1], {"mine": of_recall, "overlap": "overlap"}, measures=["accuracy", ("recall", 2)]
     )
     assert {one.measure for one in found.tallies if one.method == "mine"} == {"recall of 2"}
     of_recall.measures = ("accuracy", "speed")
@@ -247,7 +255,7 @@ def test_three_references_by_hand() -> None:
     predictions, truth = leads(100, 70, 71, 80)
     taken = {}
     for reference in ("overlap", "paired", "sample"):
-        found = bench.compare_methods(predictions, truth, [0.0], "classic", reference=reference, noise="uniform")
+        found = bench.compare_methods(predictions, truth, [0.0], "overlap", reference=reference, noise="uniform")
         taken[reference] = found.references["accuracy"].candidate.tolist()
         assert found.reference == found.to_dict()["reference"]["name"] == reference
     # Ordered pairs: 70-71, 70-80, 71-70, 71-80, 80-70, 80-71.
@@ -261,8 +269,8 @@ def test_three_references_by_hand() -> None:
 def test_a_sharper_method_errs_against_overlap_and_reverses_nothing() -> None:
     predictions, truth = leads(100, 70, 71, 80)
 
-    def paired(established: Any, candidate: Any, given: Any) -> evaluation.Decision:
-        return evaluation.compare(established, candidate, given, noise=0.0)
+    def paired(baseline: Any, candidate: Any, given: Any) -> evaluation.Decision:
+        return evaluation.compare(baseline, candidate, given, noise=0.0)
 
     by_overlap, by_pairs = (
         bench.compare_methods(predictions, truth, [0.0], paired, reference=reference, noise="uniform").tallies[0]
@@ -275,8 +283,8 @@ def test_a_sharper_method_errs_against_overlap_and_reverses_nothing() -> None:
 def test_reversed_counts_opposite_claims_in_both_directions() -> None:
     predictions, truth = leads(100, 40, 90)
 
-    def worse(established: Any, candidate: Any, given: Any) -> str:
-        return "candidate" if (candidate == given).sum() < (established == given).sum() else "established"
+    def worse(baseline: Any, candidate: Any, given: Any) -> str:
+        return "candidate" if (candidate == given).sum() < (baseline == given).sum() else "baseline"
 
     one = bench.compare_methods(predictions, truth, [0.0], worse, noise="uniform").tallies[0]
     assert_exact((one.n_type_1, one.n_type_2, one.reversed), (1, 1, 2))
@@ -288,18 +296,18 @@ def test_the_larger_value_of_another_measure() -> None:
     half = np.where(np.arange(20) < 5, 0, 1)
     predictions = {"all": truth, "half": half, "too": half.copy(), "none": np.ones(20, dtype=int)}
     found = bench.compare_methods(
-        predictions, truth, [0.0], "classic", measures=[("recall", 0)], reference="sample", noise="uniform"
+        predictions, truth, [0.0], "overlap", measures=[("recall", 0)], reference="sample", noise="uniform"
     )
-    wins = np.argwhere(np.isin(found.matrix("classic", 0.0), (2, 4))).tolist()
+    wins = np.argwhere(np.isin(found.matrix("overlap", 0.0), (2, 4))).tolist()
     assert wins == [[1, 0], [2, 0], [3, 0], [3, 1], [3, 2]]
 
 
 def test_a_store_serves_every_reference(tmp_path: Path) -> None:
     predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
-    bench.compare_methods(predictions, truth, RATES, ["classic"], store=path)
+    bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path)
     size = path.stat().st_size
-    found = bench.compare_methods(predictions, truth, RATES, ["classic"], store=path, reference="sample")
+    found = bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path, reference="sample")
     assert path.stat().st_size == size
     assert "larger value on the true labels" in found.notes[0].message
     assert found.to_dict()["published"] == []  # the source has another reference
@@ -311,7 +319,7 @@ def test_a_store_serves_every_reference(tmp_path: Path) -> None:
 def test_a_store_gives_the_same_result_and_decides_nothing_twice(tmp_path: Path) -> None:
     predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
-    methods = ["classic", "prudent-v1", "audited(labels=30)"]
+    methods = ["overlap", "worst-case-overlap", "audit(labels=30)"]
     whole = bench.compare_methods(predictions, truth, RATES, methods)
     bench.compare_methods(predictions, truth, RATES, methods[:1], store=path)
     size = path.stat().st_size
@@ -326,10 +334,10 @@ def test_a_store_gives_the_same_result_and_decides_nothing_twice(tmp_path: Path)
 def test_a_store_of_other_labels_is_refused(tmp_path: Path) -> None:
     predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
-    bench.compare_methods(predictions, truth, RATES, ["classic"], store=path)
+    bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path)
     before = path.read_bytes()
     with pytest.raises(DemeleError, match="store"):
-        bench.compare_methods(predictions, truth, RATES, ["classic"], store=path, seed=1)
+        bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path, seed=1)
     assert path.read_bytes() == before
 
 
@@ -338,11 +346,11 @@ def test_a_changed_function_is_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     makers = [lambda a, b, c: True, lambda a, b, c: False]
     found = [bench.compare_methods(predictions, truth, [0.1], {"mine": one}, store=path) for one in makers]
-    assert [one.tallies[0].undecided for one in found] == [0.0, 100.0]
+    assert [one.tallies[0].inconclusive for one in found] == [0.0, 100.0]
 
 
-def better_by(established: Any, candidate: Any, given: Any, least: float = 0.0) -> bool:
-    return bool((candidate == given).mean() - (established == given).mean() > least)
+def better_by(baseline: Any, candidate: Any, given: Any, least: float = 0.0) -> bool:
+    return bool((candidate == given).mean() - (baseline == given).mean() > least)
 
 
 class Better:
@@ -351,15 +359,15 @@ class Better:
     def __init__(self, least: float) -> None:
         self.least = np.array([least])
 
-    def __call__(self, established: Any, candidate: Any, given: Any) -> bool:
-        return better_by(established, candidate, given, self.least[0])
+    def __call__(self, baseline: Any, candidate: Any, given: Any) -> bool:
+        return better_by(baseline, candidate, given, self.least[0])
 
-    def as_method(self, established: Any, candidate: Any, given: Any) -> bool:
-        return self(established, candidate, given)
+    def as_method(self, baseline: Any, candidate: Any, given: Any) -> bool:
+        return self(baseline, candidate, given)
 
 
 def enclosing(least: float) -> Any:
-    return lambda established, candidate, given: better_by(established, candidate, given, least)
+    return lambda baseline, candidate, given: better_by(baseline, candidate, given, least)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +402,7 @@ def test_functions_that_hold_each_other_have_a_fingerprint() -> None:
 
 def test_the_number_of_processes_changes_nothing() -> None:
     predictions, truth = simulated(300, models=5)
-    methods = ["classic", "audited(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
+    methods = ["overlap", "audit(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
     one, two = (bench.compare_methods(predictions, truth, RATES, methods, n_jobs=jobs) for jobs in (1, 2))
     assert one.to_json() == two.to_json()
 
@@ -405,7 +413,7 @@ def test_a_store_of_another_level_is_refused(tmp_path: Path) -> None:
     features = rng.normal(size=(90, 3))
     y = (features[:, 0] > 0).astype(int)
     small: dict[str, Any] = {
-        "noise_rates": [0.1], "methods": ["classic"], "measures": "accuracy", "n_classifiers": 3, "n_candidates": 6,
+        "noise_rates": [0.1], "methods": ["overlap"], "measures": "accuracy", "n_classifiers": 3, "n_candidates": 6,
         "n_annotators": 6, "training_rates": [0.1], "folds": 3, "store": tmp_path / "rows",
     }  # fmt: skip
     bench.noise_experiment(features, y, **small)
@@ -423,7 +431,7 @@ def test_rates_beyond_the_annotators_are_said_before_classifiers_are_trained(
     path = tmp_path / "rows"
     with pytest.raises(InputError, match=f"{argument}: expected at most 0.\\d+, the highest rate that these"):
         bench.noise_experiment(
-            features, y, methods=["classic"], n_classifiers=3, n_candidates=6, n_annotators=6, training_rates=[0.1],
+            features, y, methods=["overlap"], n_classifiers=3, n_candidates=6, n_annotators=6, training_rates=[0.1],
             store=path, **{argument: asked},
         )  # fmt: skip
     keys = Store.read(path)[1]
@@ -437,7 +445,7 @@ from demele import bench
 from sklearn.datasets import load_iris
 iris = load_iris()
 found = bench.noise_experiment(
-    iris.data, iris.target, noise_rates=[0.05, 0.1], methods=["classic", "prudent-v1", "audited(labels=30)"],
+    iris.data, iris.target, noise_rates=[0.05, 0.1], methods=["overlap", "worst-case-overlap", "audit(labels=30)"],
     n_classifiers=6, n_candidates=24, n_annotators=12, training_rates=[0.01, 0.1], folds=3, store=sys.argv[1],
 )
 open(sys.argv[2], "w").write(found.to_json())
@@ -476,16 +484,16 @@ GOOD = simulated(60, models=3)
         ({"noise_rates": "0.1"}, InputTypeError, "noise_rates"),
         ({"noise_rates": [0.95]}, InputError, "highest reachable rate is 0"),
         ({"methods": []}, InputError, "at least one name"),
-        ({"methods": ["clasic"]}, UnknownNameError, "did you mean 'classic'"),
-        ({"methods": ["audited(lables=3)"]}, InputError, "'audited' takes the options labels, design"),
-        ({"methods": ["audited(labels=0)"]}, InputError, "whole number of at least 2"),
-        ({"methods": ["audited(design='best')"]}, InputError, "design is one of weighted, uniform"),
-        ({"methods": ["audited(labels=)"]}, InputError, "expected options such as"),
+        ({"methods": ["overlop"]}, UnknownNameError, "did you mean 'overlap'"),
+        ({"methods": ["audit(lables=3)"]}, InputError, "'audit' takes the options labels, design"),
+        ({"methods": ["audit(labels=0)"]}, InputError, "whole number of at least 2"),
+        ({"methods": ["audit(design='best')"]}, InputError, "design is one of weighted, uniform"),
+        ({"methods": ["audit(labels=)"]}, InputError, "expected options such as"),
         ({"methods": ["cleaned(s=2)"]}, InputError, r"s is a share in \[0, 1\]"),
         ({"methods": ["sequential(error=0.6)"]}, InputError, "probability below 0.5"),
         ({"methods": [3]}, InputTypeError, "expected a name or a function"),
         ({"methods": 3}, InputTypeError, "expected names or functions"),
-        ({"methods": {"classic": simple, "a": "classic"}}, InputError, "is the name of another method"),
+        ({"methods": {"overlap": simple, "a": "overlap"}}, InputError, "is the name of another method"),
         ({"methods": lambda a, b: True}, InputTypeError, "cannot be called with"),
         ({"methods": lambda a, b, c: "better"}, InputError, "must return one of"),
         ({"methods": lambda a, b, c: 1 / 0}, InputError, "raised ZeroDivisionError"),
@@ -494,7 +502,7 @@ GOOD = simulated(60, models=3)
         ({"measures": [("recall", 9)]}, InputError, "measures"),
         ({"measures": [("accuracy", 1)]}, InputError, "accuracy is of all classes"),
         ({"measures": []}, InputError, "at least one"),
-        ({"measures": [("recall", 1)], "methods": ["bounded"]}, InputError, "none of the methods"),
+        ({"measures": [("recall", 1)], "methods": ["worst-case"]}, InputError, "none of the methods"),
         ({"reference": "truth"}, UnknownNameError, "reference: expected one of overlap, paired, sample, got 'truth'"),
         ({"reference": None}, UnknownNameError, "reference: expected one of"),
         (
@@ -518,7 +526,7 @@ GOOD = simulated(60, models=3)
     ],
 )
 def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], message: str) -> None:
-    given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise_rates": [0.1], "methods": ["classic"], **changed}
+    given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise_rates": [0.1], "methods": ["overlap"], **changed}
     with pytest.raises(error, match=message):
         bench.compare_methods(**given)
 
@@ -534,7 +542,7 @@ def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], mes
         ({"accuracies": 0.5}, r"accuracies: expected \(low, high\)"),
         ({"training_rates": []}, "training_rates: expected at least one"),
         ({"training_rates": [20]}, "training_rates: expected shares"),
-        ({"methods": ["nothing"]}, "methods: expected some of"),
+        ({"methods": ["nothing"]}, "methods: expected one of"),
         ({"measures": ["recall"]}, "recall is of one class"),
         ({"reference": "true"}, "reference: expected one of overlap"),
         ({"reference": "paired", "measures": [("recall", 0)]}, "reference: 'paired' compares accuracies"),
@@ -552,9 +560,9 @@ def test_an_experiment_refuses_before_it_trains(changed: dict[str, Any], message
 
 
 def test_names_are_kept_in_one_spelling() -> None:
-    assert contender("audited( labels = 250 )").name == "audited(labels=250)"
-    assert contender("audited(labels=500)").name == "audited"
-    assert contender("prudent-v2(prudence=0.1)").name == "prudent-v2"
+    assert contender("audit( labels = 250 )").name == "audit(labels=250)"
+    assert contender("audit(labels=500)").name == "audit"
+    assert contender("hard-rows(prudence=0.1)").name == "hard-rows"
     for name in bench.comparison_methods():
         assert contender(name).name == name
 
@@ -572,14 +580,14 @@ def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
     assert content == json.loads((tmp_path / "found.json").read_text())
     assert content["outcomes"] == list(OUTCOMES)
     cells = {(row["method"], row["noise"], row["measure"]): row["cells"] for row in content["matrices"]}
-    assert cells["classic", 0.1, "accuracy"] == "".join(map(str, run.matrix("classic", 0.1).ravel()))
+    assert cells["overlap", 0.1, "accuracy"] == "".join(map(str, run.matrix("overlap", 0.1).ravel()))
     table = run.table("type_2")
-    assert_exact(table[0.1]["classic"], run.tally("classic", 0.1).type_2)
+    assert_exact(table[0.1]["overlap"], run.tally("overlap", 0.1).type_2)
     for name in ("type", "method"):
         with pytest.raises(UnknownNameError, match="figure: expected one of"):
             run.table(name)
     with pytest.raises(UnknownNameError, match="expected a method among"):
-        run.tally("audited", 0.1)
+        run.tally("audit", 0.1)
     assert "7 methods, 8 classifiers, n=600" in repr(run)
 
 

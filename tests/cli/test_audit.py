@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from demele import evaluation
-from demele.labels import doubt, draw_audit
+from demele.labels import disagreement, draw_audit
 from tests.cli.conftest import WORDS, Program
 from tests.tolerances import assert_exact
 
@@ -28,9 +28,9 @@ def test_the_rows_of_the_library(demele: Program, labels_folder: Path, judged: p
 
 
 def test_rows_in_doubt_are_drawn_more_often(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele("audit", "label.npy", "--rows", 30, "--doubt", "data.csv::old,new,twin")
+    run = demele("audit", "label.npy", "--rows", 30, "--disagreement", "data.csv::old,new,twin")
     frame = pd.read_csv(io.StringIO(run.out), converters={"probability": float})
-    plan = draw_audit(600, 30, doubt=doubt(judged[["old", "new", "twin"]]))
+    plan = draw_audit(600, 30, disagreement=disagreement(judged[["old", "new", "twin"]]))
     assert_exact(frame["row"], plan.rows)
     assert plan.probabilities is not None
     assert_exact(frame["probability"], plan.probabilities)
@@ -42,7 +42,7 @@ def test_rows_in_doubt_are_drawn_more_often(demele: Program, labels_folder: Path
 def test_what_an_expert_fills_in_is_read_back(
     design: str, source: str, demele: Program, labels_folder: Path, judged: pd.DataFrame
 ) -> None:
-    extra = ("--doubt", f"{source}::old,new,twin") if design == "weighted" else ()
+    extra = ("--disagreement", f"{source}::old,new,twin") if design == "weighted" else ()
     run = demele("audit", f"{source}::label", "--rows", 200, *extra, "--output", "audit.csv")
     assert (run.status, run.out) == (0, "")
     assert run.err == "demele: 200 rows written to audit.csv; fill in its column true_label\n"
@@ -51,7 +51,7 @@ def test_what_an_expert_fills_in_is_read_back(
     frame["true_label"] = true[frame["row"]]
     frame.sort_values("row").to_csv("audit.csv", index=False)
 
-    plan = draw_audit(600, 200, doubt=doubt(judged[["old", "new", "twin"]]) if extra else None)
+    plan = draw_audit(600, 200, disagreement=disagreement(judged[["old", "new", "twin"]]) if extra else None)
     data = judged if source == "data.csv" else pd.DataFrame({name: WORDS[judged[name]] for name in judged})
     audit = plan.answered(true[plan.rows])
     found = json.loads(demele("assess", f"{source}::old", f"{source}::label", "--audit", "audit.csv").out)
@@ -61,7 +61,7 @@ def test_what_an_expert_fills_in_is_read_back(
     )
     expected = evaluation.compare(data["old"], data["new"], data["label"], audit=audit, names=("old", "new"))
     assert found == expected.to_dict()
-    assert found["method"] == "audited"
+    assert found["method"] == "audit"
 
 
 def test_a_larger_draw_begins_with_a_smaller_one(demele: Program, labels_folder: Path) -> None:
@@ -87,9 +87,12 @@ def test_nothing_is_replaced_by_accident(demele: Program, labels_folder: Path) -
         (("label.npy", "--rows", "601"), "--rows: expected at most 600 rows, as many as there are, got 601"),
         (("label.npy", "--rows", "x"), "argument --rows: invalid int value: 'x'"),
         (("label.npy", "--rows", "5", "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
-        (("label.npy", "--rows", "5", "--doubt", "old.npy"), "--doubt: expected the predictions of at least 2 models"),
         (
-            ("label.npy", "--rows", "5", "--doubt", "short.csv"),
+            ("label.npy", "--rows", "5", "--disagreement", "old.npy"),
+            "--disagreement: expected the predictions of at least 2 models",
+        ),
+        (
+            ("label.npy", "--rows", "5", "--disagreement", "short.csv"),
             "short.csv: expected 600 rows, as many as LABELS, got 10",
         ),
         (("data.csv", "--rows", "5"), "data.csv: holds 5 columns"),

@@ -17,7 +17,7 @@ QUICK = ("--rows", "50,200", "--wrong", "0.05", "--draws", 3)
 def test_the_forecast_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     run = demele("audit", "plan", *FILES, *QUICK, "--quiet")
     assert (run.status, run.err) == (0, "")
-    expected = evaluation.forecast_audits(judged[["old", "new"]], judged["label"], sizes=(50, 200), wrong=0.05, draws=3)
+    expected = evaluation.plan_audit(judged[["old", "new"]], judged["label"], sizes=(50, 200), wrong=0.05, draws=3)
     assert json.loads(run.out) == expected.to_dict()
     run = demele("audit", "plan", *FILES, *QUICK, "--quiet", "--format", "csv")
     assert list(pd.read_csv(io.StringIO(run.out))) == list(expected.to_frame())

@@ -22,30 +22,30 @@ import numpy as np
 from next_to_it import margin
 
 
-def bolder(established, candidate, labels):
+def bolder(baseline, candidate, labels):
     print("chatter")
-    return bool((candidate == labels).mean() > (established == labels).mean() + margin)
+    return bool((candidate == labels).mean() > (baseline == labels).mean() + margin)
 
 
-def asker(established, candidate, labels, *, known):
+def asker(baseline, candidate, labels, *, known):
     rows = np.arange(40)
     truth = known.expert(rows)
-    return "candidate" if (candidate[rows] == truth).sum() > (established[rows] == truth).sum() + 4 else "undecided"
+    return "candidate" if (candidate[rows] == truth).sum() > (baseline[rows] == truth).sum() + 4 else "inconclusive"
 
 
-def classic(established, candidate, labels):
-    return "undecided"
+def overlap(baseline, candidate, labels):
+    return "inconclusive"
 
 
 def lonely(labels):
     return "candidate"
 
 
-def failing(established, candidate, labels):
+def failing(baseline, candidate, labels):
     raise ValueError("too little\\nto tell")
 
 
-def odd(established, candidate, labels):
+def odd(baseline, candidate, labels):
     return "perhaps"
 
 
@@ -95,7 +95,7 @@ def _as_json(found: bench.MethodComparison) -> Any:
 
 
 def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataFrame) -> None:
-    methods = ["classic", "prudent-v2(prudence=0.2)", "cleaned(s=0.6, e=0.1, c=0.5)", "audited(labels=100)"]
+    methods = ["overlap", "hard-rows(prudence=0.2)", "cleaned(s=0.6, e=0.1, c=0.5)", "audit(labels=100)"]
     run = demele(
         *(*GIVEN, "--noise-rate", "0.05,0.1", "--methods", ",".join(methods), "--measures", "accuracy,recall:2"),
         *("--level", 0.9, "--seed", 3, "--title", "Mine", "--annotations", "data.csv::old,new,label"),
@@ -115,12 +115,12 @@ def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataF
 def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: pd.DataFrame) -> None:
     run = demele(
         *("bench", "comparisons", "--predictions", "names.csv::old,new,twin", "--true-labels", "names.csv::true"),
-        *("--noise-rate", "0.1", "--methods", "classic", "--noise", "uniform", "--measures", "precision:cat,f1:owl"),
+        *("--noise-rate", "0.1", "--methods", "overlap", "--noise", "uniform", "--measures", "precision:cat,f1:owl"),
         *("--classes", "cat,dog,owl,yak,gnu"),
     )
     assert run.status == 0, run.err
     expected = bench.compare_methods(
-        *({name: WORDS[column] for name, column in _models(judged).items()}, WORDS[judged["true"]], [0.1], "classic"),
+        *({name: WORDS[column] for name, column in _models(judged).items()}, WORDS[judged["true"]], [0.1], "overlap"),
         noise="uniform",
         measures=[("precision", "cat"), ("f1", "owl")],
         classes=["cat", "dog", "owl", "yak", "gnu"],
@@ -129,11 +129,11 @@ def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: p
 
 
 def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
-    asked = ("--noise-rate", "0.05", "--methods", "classic,prudent-v1", "--format", "csv")
+    asked = ("--noise-rate", "0.05", "--methods", "overlap,worst-case-overlap", "--format", "csv")
     run = demele("bench", "comparisons", "--label-set", "geirhos_16class_rotation", *asked)
     networks = label_set("geirhos_16class_rotation")
     expected = bench.compare_methods(
-        networks.predictions, networks.labels, [0.05], ["classic", "prudent-v1"], classes=networks.classes
+        networks.predictions, networks.labels, [0.05], ["overlap", "worst-case-overlap"], classes=networks.classes
     )
     found = pd.read_csv(io.StringIO(run.out))
     pd.testing.assert_frame_equal(found, expected.to_frame(), check_dtype=False)
@@ -142,7 +142,7 @@ def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
 def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
     run = demele(
         *("bench", "comparisons", "--features", "described.csv", "--true-labels", "described.csv::animal", *TINY),
-        *("--noise-rate", "0.05", "--methods", "classic,bounded", "--measures", "accuracy,recall:dog", "--seed", 1),
+        *("--noise-rate", "0.05", "--methods", "overlap,worst-case", "--measures", "accuracy,recall:dog", "--seed", 1),
     )
     assert run.status == 0, run.err
     assert "column animal was left out of the features: it is given as described.csv::animal" in run.err
@@ -150,7 +150,7 @@ def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
     expected = bench.noise_experiment(
         *(table[["x", "y"]], table["animal"]),
         noise_rates=[0.05],
-        methods=["classic", "bounded"],
+        methods=["overlap", "worst-case"],
         measures=["accuracy", ("recall", "dog")],
         n_classifiers=4,
         n_candidates=8,
@@ -165,7 +165,7 @@ def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
 def test_what_is_asked_of_the_library_by_default(
     quick: bool, demele: Program, own: Path, judged: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = bench.compare_methods(_models(judged), judged["true"], [0.05], "classic")
+    made = bench.compare_methods(_models(judged), judged["true"], [0.05], "overlap")
     seen: dict[str, dict[str, Any]] = {}
 
     def kept(name: str) -> Any:
@@ -188,7 +188,7 @@ def test_what_is_asked_of_the_library_by_default(
     assert [name for name in ("annotations", "classes") if given[name] is not None] == []
     expected: dict[str, Any] = {}
     if quick:
-        methods = ["classic", "prudent-v1", "prudent-v2", "bounded", "audited", "sequential"]
+        methods = ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"]
         expected = {"noise_rates": [0.05, 0.1], "methods": methods}
         assert {name: given[name] for name in expected} == expected
         expected |= {"n_classifiers": 20, "n_candidates": 40, "n_annotators": 30}
@@ -200,18 +200,18 @@ def test_what_is_asked_of_the_library_by_default(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.DataFrame) -> None:
-    names = "classic,mine.py::bolder,mine.py::asker,mine.py::classic"
+    names = "overlap,mine.py::bolder,mine.py::asker,mine.py::overlap"
     run = demele(*GIVEN, "--noise-rate", "0.05", "--methods", names, "--jobs", jobs)
     assert run.status == 0, run.err
     content = json.loads(run.out)  # what the function prints is not among the results
-    assert [method["name"] for method in content["methods"]] == ["classic", "bolder", "asker", "classic 2"]
+    assert [method["name"] for method in content["methods"]] == ["overlap", "bolder", "asker", "overlap 2"]
     assert content["methods"][2]["told"] == "what it asks for"
     tallies = {one["method"]: one for one in content["tallies"]}
     assert tallies["asker"]["labels_asked"] == 40
     # more right answers than the other: of two models, always the one or the other
-    assert tallies["bolder"]["undecided"] == 50
+    assert tallies["bolder"]["inconclusive"] == 50
     assert tallies["bolder"]["type_2"] == 0
-    assert tallies["classic 2"]["type_2"] == 100
+    assert tallies["overlap 2"]["type_2"] == 100
     if jobs == 1:
         assert "chatter" in run.err
 
@@ -246,7 +246,15 @@ def test_commas_in_parentheses(text: str, parts: list[str]) -> None:
 
 
 def test_tables_for_eyes(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--methods", "classic,prudent-v1,audited", "--measures", "accuracy,recall:2", "--format", "table")
+    asked = (
+        *GIVEN,
+        "--methods",
+        "overlap,worst-case-overlap,audit",
+        "--measures",
+        "accuracy,recall:2",
+        "--format",
+        "table",
+    )
     out = demele(*asked, "--noise-rate", "0.05,0.1").out
     assert "3 classifiers, 6 ordered pairs, 600 instances of 4 classes" in out
     titles = [line.partition(" (")[0] for line in out.splitlines() if "the comparison on true labels keeps" in line]
@@ -258,14 +266,16 @@ def test_tables_for_eyes(demele: Program, own: Path) -> None:
     assert "noise 5%" not in at
     assert "66.82" not in at
     assert "other noise rates, with --at R or --format csv: 0.05" in at
-    many = demele(*GIVEN, "--methods", "classic,prudent-v1", "--noise-rate", "0.01,0.06", "--measures", "accuracy").out
+    many = demele(
+        *GIVEN, "--methods", "overlap,worst-case-overlap", "--noise-rate", "0.01,0.06", "--measures", "accuracy"
+    ).out
     assert many.startswith("{")
 
 
 def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
-    asked = (*GIVEN, "--methods", "classic,label-free", "--noise-rate", "0.1")
+    asked = (*GIVEN, "--methods", "overlap,agreement", "--noise-rate", "0.1")
     expected = bench.compare_methods(
-        _models(judged), judged["true"], [0.1], ["classic", "label-free"], reference="paired"
+        _models(judged), judged["true"], [0.1], ["overlap", "agreement"], reference="paired"
     )
     assert json.loads(demele(*asked, "--reference", "paired").out) == _as_json(expected)
     out = demele(*asked, "--reference", "paired", "--format", "table").out
@@ -289,15 +299,15 @@ def test_one_rate_where_all_would_be_too_many(demele: Program, own: Path) -> Non
 
 
 def test_files_of_results(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "classic,prudent-v1")
+    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "overlap,worst-case-overlap")
     run = demele(*asked, "--output", "found.csv", "--report", "page.html", "--pictures", "pictures")
     assert (run.status, run.out) == (0, "")
     assert run.err.splitlines() == [
         "demele: report written to page.html",
         "demele: pictures written to pictures",
     ]
-    assert list(pd.read_csv("found.csv")["method"]) == ["classic", "prudent-v1"]
-    assert "prudent-v1" in (own / "page.html").read_text(encoding="utf-8")
+    assert list(pd.read_csv("found.csv")["method"]) == ["overlap", "worst-case-overlap"]
+    assert "worst-case-overlap" in (own / "page.html").read_text(encoding="utf-8")
     assert (own / "pictures" / "curves.png").stat().st_size > 0
     again = demele(*asked, "--pictures", "pictures")
     assert again.status == 2
@@ -308,8 +318,8 @@ def test_files_of_results(demele: Program, own: Path) -> None:
 def test_the_methods_are_listed(demele: Program, own: Path) -> None:
     listed = json.loads(demele("bench", "comparisons", "--list").out)
     assert [row["method"] for row in listed] == list(bench.comparison_methods())
-    assert listed[0] == {"method": "classic", "told": "nothing", "measures": ["accuracy", "precision", "recall", "f1"]}
-    assert "audited(labels=250)" in demele("bench", "comparisons", "--list", "--format", "table").out
+    assert listed[0] == {"method": "overlap", "told": "nothing", "measures": ["accuracy", "precision", "recall", "f1"]}
+    assert "audit(labels=250)" in demele("bench", "comparisons", "--list", "--format", "table").out
     frame = pd.read_csv(io.StringIO(demele("bench", "comparisons", "--list", "--format", "csv").out))
     assert list(frame) == ["method", "told", "measures"]
     run = demele("bench", "comparisons", "--list", "--output", "methods.csv")
@@ -319,9 +329,9 @@ def test_the_methods_are_listed(demele: Program, own: Path) -> None:
 
 def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
-    err = demele(*GIVEN, "--noise-rate", "0.05", "--methods", "classic,prudent-v1").err.splitlines()
-    assert err[-2:] == ["demele: 50%, classic at 0.05 noise", "demele: 100%, prudent-v1 at 0.05 noise"]
-    assert demele(*GIVEN, "--noise-rate", "0.05", "--methods", "classic", "--quiet").err == ""
+    err = demele(*GIVEN, "--noise-rate", "0.05", "--methods", "overlap,worst-case-overlap").err.splitlines()
+    assert err[-2:] == ["demele: 50%, overlap at 0.05 noise", "demele: 100%, worst-case-overlap at 0.05 noise"]
+    assert demele(*GIVEN, "--noise-rate", "0.05", "--methods", "overlap", "--quiet").err == ""
 
 
 def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,20 +409,20 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
         ((*MODELS, "--at", "0.3"), "--at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3"),
         ((*MODELS, "--quick", "--at", "0.2"), "--at: expected one of the noise rates 0.05, 0.1, got 0.2"),
         ((*MODELS, "--methods", ","), "argument --methods: expected names, separated by commas"),
-        ((*MODELS, "--methods", "clasic"), "--methods: expected some of classic"),
-        ((*MODELS, "--methods", "clasic"), "did you mean 'classic'?"),
-        ((*MODELS, "--methods", "audited(labels=1)"), "--methods: labels is a whole number of at least 2, got 1"),
-        ((*MODELS, "--methods", "audited(label=9)"), "--methods: 'audited' takes the options labels, design"),
-        ((*MODELS, "--methods", "audited(9)"), "--methods: expected options such as audited(labels=250)"),
+        ((*MODELS, "--methods", "classic"), "--methods: expected one of overlap"),
+        ((*MODELS, "--methods", "classic"), "its new name is 'overlap'"),
+        ((*MODELS, "--methods", "audit(labels=1)"), "--methods: labels is a whole number of at least 2, got 1"),
+        ((*MODELS, "--methods", "audit(label=9)"), "--methods: 'audit' takes the options labels, design"),
+        ((*MODELS, "--methods", "audit(9)"), "--methods: expected options such as audit(labels=250)"),
         ((*MODELS, "--methods", "none.py::f"), "--methods: none.py: no such file"),
         ((*MODELS, "--methods", "mine.txt::f"), "--methods: mine.txt: expected a Python file, called .py"),
         ((*MODELS, "--methods", "mine.py"), "a function of a file is written mine.py::NAME"),
         ((*MODELS, "--methods", "mine.py::asker,bolder"), "a function of mine.py is written mine.py::bolder"),
         ((*MODELS, "--methods", "mine.py::boldr"), "mine.py has no function called 'boldr'; did you mean 'bolder'"),
-        ((*MODELS, "--methods", "mine.py::data"), "mine.py::data is no function (established, candidate, labels)"),
+        ((*MODELS, "--methods", "mine.py::data"), "mine.py::data is no function (baseline, candidate, labels)"),
         (
             (*MODELS, "--methods", "mine.py::lonely"),
-            "--methods: 'lonely' cannot be called with (established, candidate",
+            "--methods: 'lonely' cannot be called with (baseline, candidate",
         ),
         ((*MODELS, "--methods", "broken.py::f"), "--methods: broken.py, line 1: '(' was never closed"),
         ((*MODELS, "--measures", "acuracy"), "--measures: expected one of accuracy"),
@@ -424,7 +434,7 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
         ((*MODELS, "--measures", "precision:7"), "--measures: expected one of the classes 0, 1, 2, 3, got 7"),
         ((*MODELS, "--measures", "accuracy:1"), "--measures: accuracy is of all classes; leave the class out"),
         (
-            (*MODELS, "--measures", "recall:1", "--methods", "bounded"),
+            (*MODELS, "--measures", "recall:1", "--methods", "worst-case"),
             "--measures: none of the methods compares recall of 1",
         ),
         (("--candidates", "3", "--classifiers", "5"), "--candidates: expected at least --classifiers, 5, got 3"),
@@ -471,8 +481,8 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("failing", "--methods: 'failing' raised ValueError: too little to tell (established 'old', candidate 'new'"),
-        ("odd", "--methods: 'odd' must return one of established, candidate, undecided"),
+        ("failing", "--methods: 'failing' raised ValueError: too little to tell (baseline 'old', candidate 'new'"),
+        ("odd", "--methods: 'odd' must return one of baseline, candidate, inconclusive"),
     ],
 )
 def test_a_method_that_fails(name: str, message: str, demele: Program, own: Path) -> None:
@@ -482,7 +492,7 @@ def test_a_method_that_fails(name: str, message: str, demele: Program, own: Path
 
 
 def test_the_store_of_another_run(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "classic", "--store", "rows.jsonl", "--quiet")
+    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "overlap", "--store", "rows.jsonl", "--quiet")
     assert demele(*asked).status == 0
     run = demele(*asked, "--seed", 5)
     assert run.status == 2

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from demele import evaluation
-from demele.labels import Audit, doubt, draw_audit
+from demele.labels import Audit, disagreement, draw_audit
 from tests.cli.conftest import WORDS, Program
 
 TEXTS = ["=HYPERLINK(1)", "+1 cat", "plain, with comma", "two\nlines"]
@@ -65,9 +65,9 @@ def test_the_sheet_holds_keys_kept_columns_and_nothing_else(demele: Program, que
 
 
 def test_weighted_rows_come_in_an_order_that_is_not_that_of_doubt(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 200, "--doubt", "questions.csv::old,new,twin", "--seed", 3)
+    draw(demele, "--rows", 200, "--disagreement", "questions.csv::old,new,twin", "--seed", 3)
     rows = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))["rows"]
-    plan = draw_audit(600, 200, doubt=doubt(questions[["old", "new", "twin"]]), seed=3)
+    plan = draw_audit(600, 200, disagreement=disagreement(questions[["old", "new", "twin"]]), seed=3)
     assert sorted(one["row"] for one in rows) == sorted(plan.rows.tolist())
     chances = np.array([one["probability"] for one in rows])
     assert abs(np.corrcoef(np.arange(200), chances)[0, 1]) < 0.2  # 0.62 in the order drawn
@@ -79,17 +79,17 @@ def test_weighted_rows_come_in_an_order_that_is_not_that_of_doubt(demele: Progra
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_comes_back_in_any_order_is_the_audit(weighted: bool, demele: Program, questions: pd.DataFrame) -> None:
-    more = ("--doubt", "questions.csv::old,new,twin") if weighted else ()
+    more = ("--disagreement", "questions.csv::old,new,twin") if weighted else ()
     draw(demele, "--rows", 150, *more)
     filled(lambda name: f" {questions['true'][int(name[1:])].upper()}")  # people write Cat
-    plan = draw_audit(600, 150, doubt=doubt(questions[["old", "new", "twin"]]) if weighted else None)
+    plan = draw_audit(600, 150, disagreement=disagreement(questions[["old", "new", "twin"]]) if weighted else None)
     audit = plan.answered(questions["true"].to_numpy()[plan.rows])
     assert assess(demele) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
 
 
 def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 100, "--doubt", "questions.csv::old,new,twin")
-    plan = draw_audit(600, 100, doubt=doubt(questions[["old", "new", "twin"]]))
+    draw(demele, "--rows", 100, "--disagreement", "questions.csv::old,new,twin")
+    plan = draw_audit(600, 100, disagreement=disagreement(questions[["old", "new", "twin"]]))
     odd = set(plan.rows[[3, 50]].tolist())
     filled(lambda name: "Unclear" if int(name[1:]) in odd else str(questions["true"][int(name[1:])]))
     clear = np.array([row not in odd for row in plan.rows])
@@ -255,7 +255,7 @@ def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.Da
 
 def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: pd.DataFrame) -> None:
     """Half of the rows are drawn where the label or a model is the class; the key holds all rows of the stratum."""
-    draw(demele, "--rows", 60, "--positive", "yak", "--doubt", "questions.csv::old,new", "--seed", 3)
+    draw(demele, "--rows", 60, "--positive", "yak", "--disagreement", "questions.csv::old,new", "--seed", 3)
     within = np.flatnonzero((questions[["label", "old", "new"]] == "yak").any(axis=1))
     plan = draw_audit(600, 60, within=within, seed=3)
     key = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ import pytest
 
 from demele import evaluation
 from demele.data import label_set
-from demele.labels import Audit, Cleaning, doubt, draw_audit, estimate_transition
+from demele.labels import Audit, Cleaning, disagreement, draw_audit, estimate_transition
 from tests.cli.conftest import WORDS, Program, Run
 from tests.tolerances import assert_exact
 
@@ -42,7 +42,7 @@ def test_the_decision_of_the_library(demele: Program, labels_folder: Path, judge
     assert (run.status, run.err) == (0, "")
     found = json.loads(run.out)
     assert found == _compare(judged)
-    assert (found["verdict"], found["method"], found["names"]) == ("candidate", "bounded", ["old", "new"])
+    assert (found["verdict"], found["method"], found["names"]) == ("candidate", "worst-case", ["old", "new"])
     # The same, counted by hand.
     old, new = (judged[name] == judged["label"] for name in ("old", "new"))
     assert found["difference"] == pytest.approx(new.mean() - old.mean())
@@ -65,13 +65,13 @@ def test_measures_of_all_classes(
     run = demele("compare", *PAIR, "--measure", measure, "--report", "page.html")
     found = json.loads(run.out)
     assert found == _embedded("page.html") == _compare(judged, measure=measure)
-    assert (found["measure"], found["of"], found["established"]["successes"]) == (measure, None, None)
+    assert (found["measure"], found["of"], found["baseline"]["successes"]) == (measure, None, None)
     told = demele("compare", *PAIR, "--measure", measure, "--format", "table").out
     assert f"its {words} is higher by" in " ".join(told.split())
     assert words in Path("page.html").read_text(encoding="utf-8")
-    refused = demele("compare", *PAIR, "--measure", measure, "--noise-rate", 0.1, "--method", "bounded")
+    refused = demele("compare", *PAIR, "--measure", measure, "--noise-rate", 0.1, "--method", "worst-case")
     assert (refused.status, refused.out) == (2, "")
-    assert "--measure: method 'bounded' compares accuracy, got" in refused.err
+    assert "--measure: method 'worst-case' compares accuracy, got" in refused.err
 
 
 def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
@@ -102,25 +102,25 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
     reached = set()
     for options, known in (
         (("--level", 0.9), {"level": 0.9}),
-        (("--method", "classic"), {"method": "classic"}),
-        (("--target", "sample"), {"target": "sample"}),
+        (("--method", "overlap"), {"method": "overlap"}),
+        (("--inference", "test_set"), {"inference": "test_set"}),
         (
-            ("--method", "reference", "--true-labels", "true.npy"),
-            {"method": "reference", "true_labels": judged["true"]},
+            ("--method", "true-labels", "--true-labels", "true.npy"),
+            {"method": "true-labels", "true_labels": judged["true"]},
         ),
-        (("--method", "prudent-v1", "--noise-rate", 0.03), {"method": "prudent-v1", "noise": 0.03}),
+        (("--method", "worst-case-overlap", "--noise-rate", 0.03), {"method": "worst-case-overlap", "noise": 0.03}),
         (
-            ("--method", "prudent-v2", "--difficulty", "difficulty.npy", "--prudence", 0.2),
-            {"method": "prudent-v2", "difficulty": difficulty, "prudence": 0.2},
+            ("--method", "hard-rows", "--difficulty", "difficulty.npy", "--prudence", 0.2),
+            {"method": "hard-rows", "difficulty": difficulty, "prudence": 0.2},
         ),
         (("--method", "cleaned", "--suspects", "suspects.csv"), {"method": "cleaned", "cleaning": cleaning}),
         (
-            ("--method", "label-free", "--reference", "twin.npy"),
-            {"method": "label-free", "reference": judged["twin"]},
+            ("--method", "agreement", "--reference", "twin.npy"),
+            {"method": "agreement", "reference": judged["twin"]},
         ),
-        (("--noise-rate", 0.05, "--target", "overlap"), {"noise": 0.05, "target": "overlap"}),
+        (("--noise-rate", 0.05, "--inference", "overlap"), {"noise": 0.05, "inference": "overlap"}),
         (("--transition", "counts.csv"), {"noise": counts}),
-        (("--audit", "audit.csv", "--target", "sample"), {"audit": audit, "target": "sample"}),
+        (("--audit", "audit.csv", "--inference", "test_set"), {"audit": audit, "inference": "test_set"}),
         (("--audit", "audit.csv", "--method", "sequential"), {"audit": audit, "method": "sequential"}),
         (
             ("--audit", "audit.csv", "--expert-error", 0.01, "--expert-errors", "random"),
@@ -150,7 +150,7 @@ def test_names_of_classes_and_of_classifiers(demele: Program, labels_folder: Pat
     assert (found["of"], found["names"]) == ("dog", ["v1", "v2"])
     chosen = {name: judged["label"][judged[name] == 1] for name in ("old", "new")}
     assert found["candidate"]["value"] == pytest.approx((chosen["new"] == 1).mean())
-    assert found["established"]["trials"] == len(chosen["old"])
+    assert found["baseline"]["trials"] == len(chosen["old"])
 
 
 def test_files_give_names_where_columns_are_the_same(
@@ -163,7 +163,7 @@ def test_files_give_names_where_columns_are_the_same(
     (labels_folder / "a").mkdir()
     judged[["old"]].to_csv("a/run-new.csv", index=False)
     assert json.loads(demele("compare", "a/run-new.csv", "run-new.csv", "label.npy").out)["names"] == [
-        "established",
+        "baseline",
         "candidate",
     ]
 
@@ -171,7 +171,7 @@ def test_files_give_names_where_columns_are_the_same(
 def test_digits_are_names_where_labels_hold_a_name(demele: Program, labels_folder: Path) -> None:
     pd.DataFrame({"y": ["1", "2", "none"] * 30, "p": [1, 2, 1] * 30, "q": [1, 1, 2] * 30}).to_csv("d.csv", index=False)
     found = json.loads(demele("compare", "d.csv::q", "d.csv::p", "d.csv::y").out)
-    assert (found["established"]["successes"], found["candidate"]["successes"]) == (30, 60)
+    assert (found["baseline"]["successes"], found["candidate"]["successes"]) == (30, 60)
 
 
 def test_csv_is_one_flat_row(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
@@ -179,7 +179,7 @@ def test_csv_is_one_flat_row(demele: Program, labels_folder: Path, judged: pd.Da
     rows = list(csv.DictReader(io.StringIO(run.out)))
     expected = _compare(judged, noise=0.02)
     assert len(rows) == 1
-    assert (rows[0]["established"], rows[0]["candidate"], rows[0]["verdict"]) == ("old", "new", "candidate")
+    assert (rows[0]["baseline"], rows[0]["candidate"], rows[0]["verdict"]) == ("old", "new", "candidate")
     assert float(rows[0]["breakdown_rate"]) == expected["breakdown"]["rate"]
 
 
@@ -201,12 +201,12 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     lines = demele("compare", *PAIR, "--noise-rate", 0.02, "--format", "table").out.splitlines()
     shares = [100 * (judged[name] == judged["label"]).mean() for name in ("old", "new")]
     cells = {line.split()[0]: line.split() for line in lines if line.startswith(("old (", "new ("))}
-    assert cells["old"][1:3] == ["(established)", f"{shares[0]:.1f}"]
+    assert cells["old"][1:3] == ["(baseline)", f"{shares[0]:.1f}"]
     assert cells["new"][1:3] == ["(candidate)", f"{shares[1]:.1f}"]
     text = " ".join(" ".join(lines).split())
     wrong = _compare(judged, noise=0.02)["breakdown"]["labels"]
     assert f"of the labels ({wrong} of 600) are wrong, wherever they are." in text
-    assert "method bounded, level 0.95, p = " in text
+    assert "method worst-case, level 0.95, p = " in text
     assert "assumes: at most 12 of the 600 labels are wrong (a rate of 0.02), whichever they are" in text
 
 
@@ -233,7 +233,7 @@ def test_report_holds_the_decision(demele: Program, labels_folder: Path) -> None
 
 def test_a_classifier_against_itself(demele: Program, labels_folder: Path) -> None:
     run = demele("compare", "old.npy", "old.npy", "label.npy")
-    assert json.loads(run.out)["verdict"] == "undecided"
+    assert json.loads(run.out)["verdict"] == "inconclusive"
     assert run.err == "demele: warning: old.npy is given twice: judged against itself\n"
     run = demele("compare", "old.npy", "label.npy", "label.npy")
     assert "label.npy is given twice: judged against itself" in run.err
@@ -316,8 +316,7 @@ def test_what_is_not_defined_is_said(demele: Program, labels_folder: Path) -> No
     run = demele("compare", *PAIR, *options)
     assert json.loads(run.out)["difference"] is None
     assert (
-        "difference: undefined, candidate minus established"
-        in demele("compare", *PAIR, *options, "--format", "table").out
+        "difference: undefined, candidate minus baseline" in demele("compare", *PAIR, *options, "--format", "table").out
     )
 
 
@@ -328,7 +327,7 @@ def test_demonstration(demele: Program, labels_folder: Path) -> None:
     found = json.loads(run.out)
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
-    plan = draw_audit(questions.n, 500, doubt=doubt(questions.predictions))
+    plan = draw_audit(questions.n, 500, disagreement=disagreement(questions.predictions))
     expected = evaluation.rank(
         questions.predictions,
         questions.labels,
@@ -339,8 +338,8 @@ def test_demonstration(demele: Program, labels_folder: Path) -> None:
     ).to_dict()
     assert found == expected
     # What the audit shows, the corrected answers of all questions confirm.
-    shown = {(pair["established"], pair["candidate"]) for pair in found["pairs"] if pair["verdict"] == "candidate"}
-    held = {(pair["established"], pair["candidate"]) for pair in found["reference"] if pair["verdict"] == "candidate"}
+    shown = {(pair["baseline"], pair["candidate"]) for pair in found["pairs"] if pair["verdict"] == "candidate"}
+    held = {(pair["baseline"], pair["candidate"]) for pair in found["reference"] if pair["verdict"] == "candidate"}
     assert 10 < len(shown) < len(held)
     assert shown < held
     page = Path("demo.html").read_text(encoding="utf-8")
@@ -353,7 +352,7 @@ def test_demonstration(demele: Program, labels_folder: Path) -> None:
 
 def test_demonstration_with_other_knowledge(demele: Program, labels_folder: Path) -> None:
     found = json.loads(demele("compare", "--demo", "--noise-rate", 0.02, "--level", 0.9).out)
-    assert (found["method"], found["level"]) == ("bounded", 0.9)
+    assert (found["method"], found["level"]) == ("worst-case", 0.9)
     assert json.loads(demele("compare", "--demo", "--measure", "recall", "--of", "A").out)["of"] == "A"
 
 
@@ -401,8 +400,8 @@ def test_asking_to_the_end(
 ) -> None:
     run = _ask(demele, "--batch", 4)
     assert run.status == 0
-    assert json.loads(run.out)["verdict"] == "undecided"
-    assert run.err.startswith("demele: 0 answers, undecided, about ")
+    assert json.loads(run.out)["verdict"] == "inconclusive"
+    assert run.err.startswith("demele: 0 answers, inconclusive, about ")
     assert run.err.endswith("label the 4 rows that have no true_label in answers.csv, then run this again\n")
     alone = _in_one_go(judged, "old", "new")
     assert alone.labels_used > 8
@@ -410,7 +409,7 @@ def test_asking_to_the_end(
         given = expert(sep=sep, seed=number)
         run = _ask(demele, "--batch", 4)
         found = json.loads(run.out)
-        if found["verdict"] != "undecided":
+        if found["verdict"] != "inconclusive":
             break
         assert given == 4
     # Decided in the batch in which the library decides, and asked for nothing after it.
@@ -432,7 +431,7 @@ def test_interrupted_and_resumed(
     expert(most=2)
     # Nothing is lost, whatever stopped the expert; waiting rows are filled up, not asked anew.
     run = _ask(demele, "--batch", 6)
-    assert run.err.startswith("demele: 2 answers, undecided")
+    assert run.err.startswith("demele: 2 answers, inconclusive")
     again = pd.read_csv("answers.csv").sort_values("draw")
     assert again["row"].tolist()[:6] == first["row"].tolist()
     assert len(again) == 8
@@ -462,19 +461,19 @@ def test_later_answers_wait_for_earlier_ones(demele: Program, labels_folder: Pat
     assert json.loads(_ask(demele, "--batch", 2).out)["details"]["labels_used"] == 5
 
 
-def test_close_classifiers_stay_undecided(
+def test_close_classifiers_stay_inconclusive(
     demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
 ) -> None:
     _ask(demele, "--batch", 1000, "--quiet", pair=CLOSE)
     expert()
     run = _ask(demele, "--batch", 1000, pair=CLOSE)
-    assert json.loads(run.out)["verdict"] == _in_one_go(judged, "old", "twin").decision().verdict == "undecided"
-    assert run.err.endswith("answers, undecided, and more of them would hardly decide it\n")
+    assert json.loads(run.out)["verdict"] == _in_one_go(judged, "old", "twin").decision().verdict == "inconclusive"
+    assert run.err.endswith("answers, inconclusive, and more of them would hardly decide it\n")
 
 
 def test_names_as_answers(demele: Program, labels_folder: Path, expert: Callable[..., int]) -> None:
     pair = tuple(f"names.csv::{name}" for name in ("old", "new", "label"))
-    options = ("--batch", 100, "--target", "sample", "--seed", 7, "--level", 0.99)
+    options = ("--batch", 100, "--inference", "test_set", "--seed", 7, "--level", 0.99)
     _ask(demele, *options, pair=pair)
     expert(words=True)
     found = json.loads(_ask(demele, *options, pair=pair).out)
@@ -497,7 +496,7 @@ def test_files_of_other_comparisons_are_refused(
         (("data.csv::old", "data.csv::new", "turned.csv::label"), ()),
         (PAIR, ("--seed", 1)),
         (PAIR, ("--level", 0.9)),
-        (PAIR, ("--target", "sample")),
+        (PAIR, ("--inference", "test_set")),
     ):
         run = _ask(demele, *options, pair=pair)
         assert (run.status, run.out) == (2, "")
@@ -573,8 +572,8 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 0 files"),
-        (("data.csv",), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 1 file "),
+        ((), "expected BASELINE CANDIDATE LABELS or PREDICTIONS LABELS, got 0 files"),
+        (("data.csv",), "expected BASELINE CANDIDATE LABELS or PREDICTIONS LABELS, got 1 file "),
         ((*PAIR, "x.csv"), "x.csv: No such file"),
         (("old.npy", "short.csv::new", "label.npy"), "new and LABELS: expected the same number of rows, got 9 and 600"),
         (("old.npy", "gaps.csv::new", "label.npy"), "gaps.csv::new: column new: 1 missing value, first at row 3"),
@@ -584,22 +583,25 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
             "old: 1 of 600 values are none of the 4 classes 0, 1, 2, 3: 11",
         ),
         (("old.npy", "new.npy", "names.csv::label"), "old: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),
-        ((*PAIR, "--expert-error", "0.02"), "--expert-error: method 'bounded' asks no expert"),
+        ((*PAIR, "--expert-error", "0.02"), "--expert-error: method 'worst-case' asks no expert"),
         ((*PAIR, "--expert-error", "2"), "--expert-error: expected a share of the rows in [0, 1], got 2"),
         ((*PAIR, "--expert-errors", "random"), "--expert-errors: says how the expert errs, but not how often"),
-        ((*PAIR, "--method", "boundd"), "--method: expected one of classic, reference,"),
-        ((*PAIR, "--method", "bounded"), "method 'bounded' needs --noise-rate R or --transition FILE"),
-        ((*PAIR, "--method", "prudent-v2"), "--difficulty: method 'prudent-v2' needs it"),
+        ((*PAIR, "--method", "boundd"), "--method: expected one of overlap, true-labels,"),
+        ((*PAIR, "--method", "worst-case"), "method 'worst-case' needs --noise-rate R or --transition FILE"),
+        ((*PAIR, "--method", "hard-rows"), "--difficulty: method 'hard-rows' needs it"),
         ((*PAIR, "--method", "cleaned"), "method 'cleaned' needs --suspects FILE"),
-        ((*PAIR, "--method", "label-free"), "method 'label-free' needs --reference FILE"),
-        ((*PAIR, "--method", "audited"), "method 'audited' needs --audit FILE, expert labels of a random sample"),
-        ((*PAIR, "--method", "reference"), "method 'reference' needs --true-labels FILE"),
+        ((*PAIR, "--method", "agreement"), "method 'agreement' needs --reference FILE"),
+        ((*PAIR, "--method", "audit"), "method 'audit' needs --audit FILE, expert labels of a random sample"),
+        ((*PAIR, "--method", "true-labels"), "method 'true-labels' needs --true-labels FILE"),
         ((*PAIR, "--measure", "recall"), "--of: recall is compared for one class; give --of, one of 0, 1, 2, 3"),
         ((*PAIR, "--measure", "recall", "--of", "9"), "--of: expected one of the classes 0, 1, 2, 3, got 9"),
         ((*PAIR, "--measure", "recal"), "--measure: expected one of accuracy, error, precision, recall, f1"),
         ((*PAIR, "--of", "1"), "--of: accuracy is of all classes; leave it out"),
-        ((*PAIR, "--target", "new"), "--target: expected one of population, sample, overlap, got 'new'"),
-        ((*PAIR, "--target", "sample", "--method", "classic"), "--target: method 'classic' answers for population"),
+        ((*PAIR, "--inference", "new"), "--inference: expected one of population, test_set, overlap, got 'new'"),
+        (
+            (*PAIR, "--inference", "test_set", "--method", "overlap"),
+            "--inference: method 'overlap' answers for population",
+        ),
         ((*PAIR, "--level", "95"), "--level: expected a number between 0 and 1"),
         ((*PAIR, "--noise-rate", "1.5"), "--noise-rate: expected a rate of wrong labels in [0, 1), got 1.5"),
         ((*PAIR, "--transition", "short.csv"), "short.csv: expected a square table"),
@@ -610,16 +612,16 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
             "--suspects: only method 'cleaned' uses it, and no method was named; add --method cleaned, or",
         ),
         (
-            (*PAIR, "--prudence", "2", "--method", "prudent-v2", "--difficulty", "old.npy"),
+            (*PAIR, "--prudence", "2", "--method", "hard-rows", "--difficulty", "old.npy"),
             "--prudence: expected a share",
         ),
         (
-            (*PAIR, "--method", "prudent-v2", "--difficulty", "names.csv::old"),
+            (*PAIR, "--method", "hard-rows", "--difficulty", "names.csv::old"),
             "--difficulty: expected 600 numbers, one per instance",
         ),
-        ((*PAIR, "--difficulty", "old.npy"), "no method was named; add --method prudent-v2, or drop"),
+        ((*PAIR, "--difficulty", "old.npy"), "no method was named; add --method hard-rows, or drop"),
         ((*PAIR, "--suspects", "old.npy"), "old.npy: expected flags 0 and 1 (or True and False) in the first column"),
-        ((*PAIR, "--method", "label-free", "--reference", "short.csv::new"), "--reference: expected 600 rows, as many"),
+        ((*PAIR, "--method", "agreement", "--reference", "short.csv::new"), "--reference: expected 600 rows, as many"),
         ((*PAIR, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
         ((*PAIR, "--correction", "holm"), "--correction: is for several models"),
         ((*PAIR, "--names", "a"), "--names: expected 2 different names, such as old,new, got 'a'"),
@@ -627,11 +629,11 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         ((*PAIR, "--batch", "3"), "--batch: is for --ask"),
         ((*PAIR, "--ask", "x.csv", "--batch", "0"), "--batch: expected a number of rows from 1, got 0"),
         ((*PAIR, "--ask", "x.xlsx"), "--ask: expected a file called .csv, for the expert to fill in, got x.xlsx"),
-        ((*PAIR, "--ask", "x.csv", "--method", "bounded"), "--ask: is for --method sequential, got bounded"),
+        ((*PAIR, "--ask", "x.csv", "--method", "worst-case"), "--ask: is for --method sequential, got worst-case"),
         ((*PAIR, "--ask", "x.csv", "--measure", "f1"), "--measure: labels are asked one at a time for accuracy"),
         ((*PAIR, "--ask", "x.csv", "--audit", "short.csv"), "--audit: --ask keeps the expert's answers itself"),
         ((*PAIR, "--ask", "x.csv", "--true-labels", "true.npy"), "--true-labels: has no part in --ask; leave it out"),
-        ((*SEVERAL, "--ask", "x.csv"), "--ask: is for one established classifier and one candidate"),
+        ((*SEVERAL, "--ask", "x.csv"), "--ask: is for one baseline classifier and one candidate"),
         ((*SEVERAL, "--correction", "half"), "--correction: expected one of holm, bonferroni, none, got 'half'"),
         ((*SEVERAL, "--names", "a,b"), "--names: expected 3 different names"),
         (("old.npy", "label.npy"), "old.npy: expected the predictions of at least 2 models, one column each, got 1"),
@@ -642,7 +644,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         ((*PAIR, "--noise-rate", "x%"), "a share of the labels, such as 0.05, got 'x%' ("),
         (("--demo", "--audit", "data.csv"), "--demo: brings its own data; leave out --audit"),
         (("--demo", "--names", "a,b"), "--demo: brings its own data; leave out --names"),
-        (("--demo", "--method", "bounded"), "method 'bounded' needs --noise-rate R"),
+        (("--demo", "--method", "worst-case"), "method 'worst-case' needs --noise-rate R"),
     ],
 )
 def test_a_mistake_is_one_clear_line(
@@ -711,13 +713,15 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
 ) -> None:
     truth = judged["true"].to_numpy()
     assert (
-        demele("audit", "data.csv::label", "--rows", 120, "--doubt", "data.csv::old,new", "--output", "w.csv").status
+        demele(
+            "audit", "data.csv::label", "--rows", 120, "--disagreement", "data.csv::old,new", "--output", "w.csv"
+        ).status
         == 0
     )
     drawn = pd.read_csv("w.csv", dtype={"probability": str, "least_probability": str})  # as they are written
     assert drawn["least_probability"].nunique() == 1
     drawn.assign(true_label=truth[drawn["row"]]).to_csv("w.csv", index=False)
-    plan = draw_audit(len(truth), 120, doubt=doubt([judged["old"], judged["new"]]))
+    plan = draw_audit(len(truth), 120, disagreement=disagreement([judged["old"], judged["new"]]))
     found = json.loads(demele("compare", *PAIR, "--audit", "w.csv", "--exact").out)
     assert found == _compare(judged, audit=plan.answered(truth[plan.rows]), exact=True)
     assert found["interval"]["method"] == "audit, product bet"
@@ -739,7 +743,7 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
         "compare", *CLOSE, "--audit", "u.csv", "--errors", "undirected", "--format", "table", "--report", "u.html"
     )
     assert "If wrong labels do not side with one of the two" in " ".join(run.out.split())
-    assert "demele audit --doubt" in " ".join(run.out.split())
+    assert "demele audit --disagreement" in " ".join(run.out.split())
     assert "so this interval decides nothing" in Path("u.html").read_text(encoding="utf-8")
     assert demele("compare", *SEVERAL, "--audit", "u.csv", "--errors", "undirected").status == 2
 

@@ -61,7 +61,7 @@ def test_true_labels_alone_are_labels(demele: Program, files: Path) -> None:
     assert run.status == 2
     assert "give the true labels as LABELS: demele assess PREDICTIONS TRUE_LABELS" in run.err
     run = demele("compare", "rows.csv::one", "rows.csv::two", "--true-labels", "rows.csv::label")
-    assert "give the true labels as LABELS: demele compare ESTABLISHED CANDIDATE TRUE_LABELS" in run.err
+    assert "give the true labels as LABELS: demele compare BASELINE CANDIDATE TRUE_LABELS" in run.err
 
 
 def test_a_class_that_no_classifier_predicts_is_noted(demele: Program, files: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from demele.evaluation import compare
 from demele.files import read_predictions
-from demele.labels import doubt, draw_audit
+from demele.labels import disagreement, draw_audit
 from tests.cli.conftest import Program
 from tests.files.model_logs import harness_logs, inspect_log, inspect_samples, rights, sums
 
@@ -73,14 +73,14 @@ def test_rows_belong_together_by_a_field_of_the_logs(demele: Program, logs: Path
 
 
 def test_an_audit_of_generated_answers_weighted_by_disagreement(demele: Program, logs: Path) -> None:
-    drawn = demele("audit", "gsm", "--rows", 60, "--doubt", *WORDS, "--output", "audit.csv")
+    drawn = demele("audit", "gsm", "--rows", 60, "--disagreement", *WORDS, "--output", "audit.csv")
     assert drawn.status == 0, drawn.err
     found = read_predictions(["gsm"], filter=WORDS[1])
-    plan = draw_audit(200, 60, doubt=doubt(found.predictions))
+    plan = draw_audit(200, 60, disagreement=disagreement(found.predictions))
     rows = pd.read_csv("audit.csv")
     assert rows["row"].tolist() == plan.rows.tolist()
     assert rows["design"].unique().tolist() == ["weighted"]
-    for how in (("gsm/old", "--doubt", "gsm/new"), ("--doubt", "gsm/new", "gsm/old")):
+    for how in (("gsm/old", "--disagreement", "gsm/new"), ("--disagreement", "gsm/new", "gsm/old")):
         other = demele("audit", *how, "--rows", 60, *WORDS)
         assert [line.split(",")[1] for line in other.out.splitlines()[1:]] == [str(row) for row in plan.rows]
     products = [a * b for a, b in sums("gsm8k", 200)]
@@ -101,7 +101,7 @@ def test_an_audit_of_generated_answers_weighted_by_disagreement(demele: Program,
 
 
 def test_a_sheet_shows_the_question_and_hides_the_answer(demele: Program, logs: Path) -> None:
-    run = demele("audit", "gsm", "--rows", 30, "--doubt", *WORDS, "--blind", "--output", "sheet.csv")
+    run = demele("audit", "gsm", "--rows", 30, "--disagreement", *WORDS, "--blind", "--output", "sheet.csv")
     assert run.status == 0, run.err
     sheet = pd.read_csv("sheet.csv")
     assert list(sheet) == ["key", "question", "answer"]
@@ -109,7 +109,7 @@ def test_a_sheet_shows_the_question_and_hides_the_answer(demele: Program, logs: 
     filled("sheet.csv", product, "answer")
     run = demele("compare", "gsm/old", "gsm/new", *WORDS, "--audit", "sheet.csv")
     assert (run.status, run.err) == (0, "")
-    assert json.loads(run.out)["method"] == "audited"
+    assert json.loads(run.out)["method"] == "audit"
     run = demele("audit", "mmlu/old", "--rows", 5, "--blind", "--output", "mmlu.csv", "--quiet")
     assert list(pd.read_csv("mmlu.csv")) == ["key", "question", "choices", "answer"]
     run = demele("audit", "mmlu/old", "--rows", 5, "--blind", "--keep", "question,doc.subject", "--output", "s.csv")
@@ -133,7 +133,7 @@ def test_one_label_at_a_time_from_logs(sheet: tuple[str, ...], demele: Program, 
     else:
         pytest.fail("no verdict after 400 labels of 200")
     assert json.loads(run.out)["method"] == "sequential"
-    assert "--ask: is for one established" in demele("compare", "mmlu", "--ask", "m.csv").err
+    assert "--ask: is for one baseline" in demele("compare", "mmlu", "--ask", "m.csv").err
 
 
 def test_a_folder_without_logs_is_no_log(demele: Program, logs: Path) -> None:

@@ -580,7 +580,7 @@ def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.Dat
 
 
 def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: Path) -> None:
-    extra = ("--doubt", "data.csv::old,new,twin")
+    extra = ("--disagreement", "data.csv::old,new,twin")
     for design, given in (("uniform", ()), ("weighted", extra)):
         demele("audit", "data.csv::label", "--rows", 40, *given, "--output", f"{design}.csv", "--quiet")
         frame = pd.read_csv(f"{design}.csv")

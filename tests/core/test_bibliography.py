@@ -142,7 +142,7 @@ def test_marks_of_latex_become_letters(marked: str, plain: str) -> None:
 
 
 def test_cite_gives_each_work_once_in_order() -> None:
-    text = demele.cite("dmig", "latte", "MIG", "bounded", "demele", "mig")
+    text = demele.cite("dmig", "latte", "MIG", "worst-case", "demele", "mig")
     keys = re.findall(r"@\w+\{([\w-]+),", text)
     assert keys == [
         "watcharasupat2021evaluation",

@@ -82,7 +82,7 @@ def test_image_factors_beyond_the_largest_exact_float_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
-        ({"method": ["classic"]}, "method"),
+        ({"method": ["overlap"]}, "method"),
         ({"names": 0.5}, "names"),
         ({"groups": [{"a": 1}] * 40}, "groups"),
         ({"level": np.array([0.5, 0.6])}, "level"),

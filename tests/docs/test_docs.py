@@ -195,7 +195,11 @@ def test_the_bibliography_holds_every_work_once_and_who_rests_on_it() -> None:
 
 
 def test_the_map_names_the_metrics_that_hold_a_criterion() -> None:
-    verdicts = [{"row": "a", "status": "holds"}, {"row": "b", "status": "fails"}, {"row": "c", "status": "undecided"}]
+    verdicts = [
+        {"row": "a", "status": "holds"},
+        {"row": "b", "status": "fails"},
+        {"row": "c", "status": "inconclusive"},
+    ]
     found = {
         "rows": [{"name": name, "title": name.upper()} for name in "abc"],
         "criteria": [{"name": "one", "question": "Is it so?"}, {"name": "idle", "question": "Does it arise?"}],

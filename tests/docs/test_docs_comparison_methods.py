@@ -13,7 +13,7 @@ ROW = {
     "measure": "accuracy",
     "noise": "0.05",
     "rate": "0.0501",
-    "method": "classic",
+    "method": "overlap",
     "type_1": "3.0",
     "type_1_se": "0.4",
     "type_2": "2.0",
@@ -27,7 +27,7 @@ ROW = {
     "reversed": "0",
     "labels_asked": "0.0",
 }
-PRUDENT = {"method": "prudent-v1", "type_1": "0.0", "type_2": "40.0", "agreement": "84.0", "n_type_1": "0"}
+PRUDENT = {"method": "worst-case-overlap", "type_1": "0.0", "type_2": "40.0", "agreement": "84.0", "n_type_1": "0"}
 TIME = {
     "run": "digits, training included",
     "instances": "1797",
@@ -38,7 +38,7 @@ TIME = {
     "seconds": "52.4",
     "cpu_seconds": "100",
 }
-NETWORK = {"data": "geirhos_16class_high_pass", "method": "classic"}
+NETWORK = {"data": "geirhos_16class_high_pass", "method": "overlap"}
 
 
 def written(folder: Path, *changes: dict[str, str], times: bool = True) -> str:
@@ -55,11 +55,11 @@ def written(folder: Path, *changes: dict[str, str], times: bool = True) -> str:
 
 
 def test_figures_stand_beside_those_of_the_source(tmp_path: Path) -> None:
-    page = written(tmp_path, {}, PRUDENT, {"method": "audited", "type_1": ""})
-    assert "| classic | 3.00 (0.40) | 2.00 | 97.50 (0.30) | 1.62 | 1.58 | 98.39 |" in page
-    assert "| prudent-v1 | 0.00 (0.40) | 40.00 | 84.00 (0.30) | 0.00 | 66.82 | 71.45 |" in page
-    assert "| audited | – | 2.00 | 97.50 (0.30) |  |  |  |" in page
-    assert "keep the established one in 600 pairs, and take the candidate in 400" in page
+    page = written(tmp_path, {}, PRUDENT, {"method": "audit", "type_1": ""})
+    assert "| overlap | 3.00 (0.40) | 2.00 | 97.50 (0.30) | 1.62 | 1.58 | 98.39 |" in page
+    assert "| worst-case-overlap | 0.00 (0.40) | 40.00 | 84.00 (0.30) | 0.00 | 66.82 | 71.45 |" in page
+    assert "| audit | – | 2.00 | 97.50 (0.30) |  |  |  |" in page
+    assert "keep the baseline in 600 pairs, and take the candidate in 400" in page
     assert "9,900 ordered pairs, 34 methods" in page
     assert "It took 52 seconds" in page
 
@@ -74,17 +74,17 @@ def test_cleanings_stand_where_the_source_has_them(tmp_path: Path) -> None:
 def test_rates_are_columns_in_their_order(tmp_path: Path) -> None:
     page = written(tmp_path, {"noise": "0.1", "type_1": "5.0"}, {}, {**PRUDENT, "noise": "0.1"})
     assert "| method | 5 % noise | 10 % noise |" in page
-    assert "| classic | 3.00 / 2.00 | 5.00 / 2.00 |" in page
-    assert "| prudent-v1 |  | 0.00 / 40.00 |" in page
+    assert "| overlap | 3.00 / 2.00 | 5.00 / 2.00 |" in page
+    assert "| worst-case-overlap |  | 0.00 / 40.00 |" in page
 
 
 def test_networks_have_a_table_for_each_kind_of_noise(tmp_path: Path) -> None:
     other = {**NETWORK, "data": "geirhos_16class_b", "type_2": "7.0", "reversed": "4"}
     page = written(tmp_path, NETWORK, other, {**NETWORK, "noise_kind": "uniform", "type_1": "0.0"})
     assert "| method | high pass | b |" in page
-    assert "| classic | 3.00 / 2.00 | 3.00 / 7.00 |" in page
-    assert "| classic | 0.00 / 2.00 |  |" in page
-    assert "all sets together: `classic` (4)" in page
+    assert "| overlap | 3.00 / 2.00 | 3.00 / 7.00 |" in page
+    assert "| overlap | 0.00 / 2.00 |  |" in page
+    assert "all sets together: `overlap` (4)" in page
     assert page.count("No method ever takes") == 1
     assert "(506 ordered pairs)" in page
     assert "Why the figures differ" not in page
@@ -93,7 +93,7 @@ def test_networks_have_a_table_for_each_kind_of_noise(tmp_path: Path) -> None:
 def test_the_gist_names_who_never_errs_and_who_does(tmp_path: Path) -> None:
     network = {**PRUDENT, "data": "geirhos_16class_b", "type_2": "50.0"}
     page = written(tmp_path, {}, PRUDENT, network, {"noise": "0.1", "n_type_1": "1000"})
-    assert "`prudent-v1` 45 %. These do: `classic` (1,018 times)." in page
+    assert "`worst-case-overlap` 45 %. These do: `overlap` (1,018 times)." in page
 
 
 def test_reasons_are_computed_from_the_rows(tmp_path: Path) -> None:
@@ -102,16 +102,16 @@ def test_reasons_are_computed_from_the_rows(tmp_path: Path) -> None:
     assert "2.00 points to each side here and 0.77 there, 2.6 times as wide" in page
     assert "in 40.0 % of the pairs here; the source's figures imply 42.7 %" in page
     assert "On accuracy they make no type I error at 5 %" in page
-    assert "`prudent-v1` 40.0 % (source: 66.8 %)" in page
+    assert "`worst-case-overlap` 40.0 % (source: 66.8 %)" in page
     assert "at any other rate, and on no other measure" in page
 
 
 def test_errors_of_prudent_methods_are_not_hidden(tmp_path: Path) -> None:
     wrong = {**PRUDENT, "n_type_1": "3", "noise": "0.01", "measure": "precision of 0"}
     page = written(tmp_path, {}, PRUDENT, wrong)
-    assert "prudent-v1, precision of 0 at 1 % (3 of 600 pairs)" in page
+    assert "worst-case-overlap, precision of 0 at 1 % (3 of 600 pairs)" in page
     page = written(tmp_path, {}, {**PRUDENT, "n_type_1": "2"})
-    assert "On accuracy they make type I errors (2 of prudent-v1)" in page
+    assert "On accuracy they make type I errors (2 of worst-case-overlap)" in page
 
 
 def test_asked_labels_are_a_range_over_the_rates(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_images_stand_beside_with_both_kinds_of_noise(tmp_path: Path) -> None:
     page = written(tmp_path, {})
     assert "1,000 ordered pairs" in page
     head = "\n\n| method | 5 % | 10 % |\n| --- | --- | --- |\n"
-    assert f"### Noise of fabrics{head}| classic | 1.25 / 2.00 | 1.25 / – |" in page
-    assert f"### Uniform noise, on the same images{head}| classic | 0.50 / 2.00 |  |" in page
-    assert "under uniform noise: `classic` 14 and 2." in page
+    assert f"### Noise of fabrics{head}| overlap | 1.25 / 2.00 | 1.25 / – |" in page
+    assert f"### Uniform noise, on the same images{head}| overlap | 0.50 / 2.00 |  |" in page
+    assert "under uniform noise: `overlap` 14 and 2." in page
     assert docs.images(tmp_path / "nowhere") == ""

@@ -9,18 +9,18 @@ from tools import docs_comparisons
 from tools.docs_pages import RESULTS
 
 POWER = """world,noise,method,type_1,type_2,agreement,labels,seconds
-0,0.05,classic,2.0,1.0,98,0,0
-1,0.05,classic,3.0,2.0,98,0,0
-0,0.1,classic,5.0,4.0,95,0,0
-1,0.1,classic,5.5,4.5,95,0,0
+0,0.05,overlap,2.0,1.0,98,0,0
+1,0.05,overlap,3.0,2.0,98,0,0
+0,0.1,overlap,5.0,4.0,95,0,0
+1,0.1,overlap,5.5,4.5,95,0,0
 0,0.05,audit of | 500,0.000,10.0,95,500,0
 1,0.05,audit of | 500,0.010,12.0,95,500,0
 """
 GUARANTEES = """noise,rate,method,claims,test_sets,rate_of_error,low,claims_all,test_sets_all
-uniform,0.01,bounded,20,1000,0.02000,0.01000,20,4000
-uniform,0.05,bounded,24,1000,0.02400,0.01200,40,4000
-class,0.05,bounded,0,1000,0.00000,0.00000,0,4000
-uniform,0.01,classic,300,1000,0.30000,0.26000,400,4000
+uniform,0.01,worst-case,20,1000,0.02000,0.01000,20,4000
+uniform,0.05,worst-case,24,1000,0.02400,0.01200,40,4000
+class,0.05,worst-case,0,1000,0.00000,0.00000,0,4000
+uniform,0.01,overlap,300,1000,0.30000,0.26000,400,4000
 """
 SEQUENTIAL = """part,what,noise,target,type_1,rate,seconds
 setting,built in,feature 5%,overlap,0.0,,2
@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 def test_figures_are_means_over_the_worlds(folder: Path) -> None:
     page = docs_comparisons.page(folder)
     assert "| method | 5 % noise | 10 % noise |" in page
-    assert "| classic | 2.50 / 1.5 | 5.25 / 4.2 |" in page
+    assert "| overlap | 2.50 / 1.5 | 5.25 / 4.2 |" in page
     assert "| audit of \\| 500 | 0.01 / 11.0 |  |" in page
     assert "means over 2 simulated worlds" in page
 
@@ -59,8 +59,8 @@ def test_figures_are_means_over_the_worlds(folder: Path) -> None:
 def test_all_and_the_worst_cell_of_each_kind_of_noise_stand(folder: Path) -> None:
     page = docs_comparisons.page(folder)
     assert "| method | uniform | class |" in page
-    assert "| bounded | 0.75; 2.4 (> 1.2) | 0.00; 0.0 (> 0.0) |" in page
-    assert "| classic | 10.00; 30.0 (> 26.0) |  |" in page
+    assert "| worst-case | 0.75; 2.4 (> 1.2) | 0.00; 0.0 (> 0.0) |" in page
+    assert "| overlap | 10.00; 30.0 (> 26.0) |  |" in page
 
 
 def test_bounds_of_audits_show_mean_and_worst(folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_parts_of_the_sequential_rows_show_their_own_columns(folder: Path) -> No
 
 def test_the_mark_becomes_the_chosen_methods(folder: Path) -> None:
     text = docs_comparisons.figures(folder)
-    assert "| classic | 2.50 / 1.5 | 5.25 / 4.2 |" in text
+    assert "| overlap | 2.50 / 1.5 | 5.25 / 4.2 |" in text
     assert "audit of" not in text
     assert "(../results/comparisons.md)" in text
 
@@ -126,5 +126,5 @@ def test_the_worst_world_of_measures_of_all_classes_stands_with_the_mean(tmp_pat
 """
     (tmp_path / "table_measures.csv").write_text(rows, encoding="utf-8")
     found = docs_comparisons.measures_of_all_classes(tmp_path)
-    assert "| right labels, `classic` | 2 | 3.00 (0.30), 2.5, 8.0 |  |  |" in found
+    assert "| right labels, `overlap` | 2 | 3.00 (0.30), 2.5, 8.0 |  |  |" in found
     assert "| wrong labels, uniform audit of 100 | 1 |  |  | 1.25 (0.50), 1.2, 20.0 |" in found

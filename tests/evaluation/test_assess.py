@@ -254,8 +254,8 @@ def test_noise_that_contradicts_the_labels_is_said() -> None:
 @pytest.mark.parametrize("design", ["uniform", "weighted"])
 def test_a_random_audit_estimates_every_measure(design: str) -> None:
     predictions, labels, true = example(1500)
-    doubt = None if design == "uniform" else (predictions != labels) + 0.1
-    plan = draw_audit(1500, 150, doubt=doubt, seed=3)
+    disagreement = None if design == "uniform" else (predictions != labels) + 0.1
+    plan = draw_audit(1500, 150, disagreement=disagreement, seed=3)
     audit = plan.answered(true[plan.rows])
     found = assess(predictions, labels, audit=audit)
     data = read_labelled({"predictions": predictions}, labels)
@@ -267,7 +267,7 @@ def test_a_random_audit_estimates_every_measure(design: str) -> None:
         of = None if one.of == "weighted" else one.of
         measure = "accuracy" if one.of == "weighted" else one.measure
         _, expected = audited_estimate(data, coded, measure, of, 0.95)
-        _, here = audited_estimate(data, coded, measure, of, 0.95, target="sample")
+        _, here = audited_estimate(data, coded, measure, of, 0.95, inference="test_set")
         assert one.corrected is not None
         assert one.bias is not None
         assert one.corrected.kind == "design"
@@ -288,7 +288,7 @@ def test_the_macro_bias_of_an_audit_is_over_classes_with_a_value_and_an_interval
     assert found["recall", "d"].bias is None
     assert_close(found["recall", "macro"].value, 1, ROUNDING)
     assert_close(np.array(found["recall", "macro"].bias), (0.1, 0.1), ROUNDING)
-    # Where every class has both it is apparent minus correct of the averages.
+    # Where every class has both it is observed minus correct of the averages.
     predictions, given_labels, true = example(rate=0.2)
     whole = assess(predictions, given_labels, audit=Audit(np.arange(true.size), true, design="uniform"))
     exact = assess(predictions, given_labels, true_labels=true)
@@ -544,7 +544,7 @@ def corrected(hits: int, n: int, rate: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("rate", "accuracy"), [(0.05, 0.93), (0.1, 0.88), (0.2, 0.78), (0.1, 0.6)])
 def test_the_union_covers_against_wrong_labels_chosen_after_the_fact(rate: float, accuracy: float) -> None:
-    # Exact: of 200 instances a binomial number is right; an adversary who knows it changes the apparent number of hits
+    # Exact: of 200 instances a binomial number is right; an adversary who knows it changes the observed number of hits
     # by any number up to the budget, to make the interval miss. The shifted intervals alone fail here.
     n, wrong = 200, round(200 * rate)
     hits = np.arange(n + 1)
@@ -638,7 +638,7 @@ def test_true_labels_restore_the_coverage() -> None:
         found = assess(predictions, labels, true_labels=true, per_class=False, average=())["accuracy"]
         assert found.corrected is not None
         covered.append(found.corrected.low <= 0.8 <= found.corrected.high)
-    # Apparent accuracy 0.74: its interval is wider than that of 0.8 by sqrt(0.1924 / 0.16), so it covers 96.9%.
+    # Observed accuracy 0.74: its interval is wider than that of 0.8 by sqrt(0.1924 / 0.16), so it covers 96.9%.
     assert_mean(np.array(covered, float), 0.9685)
 
 
@@ -648,7 +648,7 @@ def test_a_rate_sharpens_a_random_audit(design: str) -> None:
     truth = rng.integers(0, 4, 2000)
     predicted = np.where(rng.random(2000) < 0.8, truth, (truth + 1) % 4)
     labels = np.where(rng.random(2000) < 0.02, (truth + 2) % 4, truth)
-    plan = draw_audit(2000, 60, doubt=None if design == "uniform" else rng.random(2000), seed=0)
+    plan = draw_audit(2000, 60, disagreement=None if design == "uniform" else rng.random(2000), seed=0)
     audit = plan.answered(truth[plan.rows])
     alone, both = assess(predicted, labels, audit=audit), assess(predicted, labels, audit=audit, noise=0.03)
     for measure in ("accuracy", "error"):

@@ -54,7 +54,7 @@ def test_formula_8_with_jeffreys_bounds() -> None:
     centre = (900 * (1 - 4 / 180) + 100 * 3 / 20) / 1000
     low = centre - math.hypot(0.9 * (lost[1] - 4 / 180), 0.1 * (0.15 - won[0]))
     high = centre + math.hypot(0.9 * (4 / 180 - lost[0]), 0.1 * (won[1] - 0.15))
-    found = audit_interval(900, 1000, 180, 4, 20, 3, target="sample")
+    found = audit_interval(900, 1000, 180, 4, 20, 3, inference="test_set")
     assert_close([found.low, found.high], [low, high], SOLVER)
     assert found.kind == "design"
 
@@ -66,25 +66,25 @@ def test_the_population_adds_what_a_score_interval_has() -> None:
     found = audit_interval(900, 1000, 900, 4, 100, 3)
     low, high = score_interval(899, 1000)
     assert_close([found.low, found.high], [low, high], SOLVER)
-    everything = audit_interval(900, 1000, 900, 4, 100, 3, target="sample")
+    everything = audit_interval(900, 1000, 900, 4, 100, 3, inference="test_set")
     assert_close([everything.low, everything.high], [0.899, 0.899], SOLVER)
     assert found.kind == "sampling"
 
 
 def test_no_error_seen_does_not_mean_no_error() -> None:
-    found = audit_interval(900, 1000, 45, 0, 5, 0, target="sample")
+    found = audit_interval(900, 1000, 45, 0, 5, 0, inference="test_set")
     assert found.low < 0.88
     assert found.high > 0.91
 
 
 def test_a_known_number_of_wrong_labels_bounds_every_cell() -> None:
     # At most 2 of 100 are wrong: with nothing audited, 1 lost and 1 won are as far as each other, in quadrature.
-    none = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, target="sample")
+    none = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, inference="test_set")
     assert_close([none.low, none.high], [0.88, 0.92], SOLVER)
     # 10 rows are misses, so that 20 wrong labels bound nothing there; 20 of 90 hits bound the loss.
-    loose = audit_interval(90, 100, 0, 0, 0, 0, wrong=20, target="sample")
+    loose = audit_interval(90, 100, 0, 0, 0, 0, wrong=20, inference="test_set")
     assert_close([loose.low, loose.high], [0.70, 1.00], SOLVER)
-    exact = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, target="sample", exact=True)
+    exact = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, inference="test_set", exact=True)
     assert_close([exact.low, exact.high], [0.88, 0.92], SOLVER)
 
 
@@ -99,8 +99,8 @@ def test_knowing_more_never_widens(hits: int, wrong: int, data: st.DataObject) -
     won = data.draw(st.integers(0, min(audited[1], wrong - lost)))
     counts = (hits, n, audited[0], lost, audited[1], won)
     for exact in (False, True):
-        plain = audit_interval(*counts, exact=exact, target="sample")
-        told = audit_interval(*counts, wrong=wrong, exact=exact, target="sample")
+        plain = audit_interval(*counts, exact=exact, inference="test_set")
+        told = audit_interval(*counts, wrong=wrong, exact=exact, inference="test_set")
         if lost + won == 0:  # else the estimate may move to what is possible
             assert_at_most(told.high - told.low, plain.high - plain.low, ROUNDING)
     low, high = score_interval([max(hits - wrong, 0), min(hits + wrong, n)], [n, n])
@@ -117,7 +117,7 @@ def test_the_exact_variant_is_wider_and_right() -> None:
     lows = [h - count for count in losses]
     most_lost = [count for count in range(h + 1) if hypergeom.sf(x - 1, h, count, kh) > tail]
     most_won = [count for count in range(n - h + 1) if hypergeom.cdf(w, n - h, count, km) > tail]
-    found = audit_interval(h, n, kh, x, km, w, exact=True, target="sample")
+    found = audit_interval(h, n, kh, x, km, w, exact=True, inference="test_set")
     assert_close(found.low, (min(lows) + min(gains)) / n, SOLVER)
     assert_close(found.high, (h - min(most_lost) + max(most_won)) / n, SOLVER)
     wider = audit_interval(h, n, kh, x, km, w, exact=True)
@@ -147,11 +147,11 @@ def test_cells_take_the_share_that_all_audited_rows_make_likely() -> None:
         "f1": [2 * right[0] / (5 + true[0]), 2 * right[1] / (5 + true[1])],
     }
     for measure, values in expected.items():
-        found = class_estimates(data, audit, measure, 0.95, target="sample")
+        found = class_estimates(data, audit, measure, 0.95, inference="test_set")
         assert_close(found[0], values, ROUNDING)
         assert_at_most(found[1], found[0], ROUNDING)
         assert_at_most(found[0], found[2], ROUNDING)
-    low = class_estimates(data, audit, "precision", 0.95, target="sample")[1]
+    low = class_estimates(data, audit, "precision", 0.95, inference="test_set")[1]
     assert low[1] == 0  # all of the rows predicted as class 1 may be wrong: none was audited
 
 
@@ -173,14 +173,14 @@ def test_the_end_of_the_rarer_outcome_is_exact() -> None:
         (share.sum() - math.hypot(*(share - lows))) * 20 / 40,
         (share.sum() + math.hypot(*(highs - share))) * 20 / 40,
     ]
-    assert_close(cell_interval(cells, level=0.95, exact=False, target="sample"), expected, SOLVER)
+    assert_close(cell_interval(cells, level=0.95, exact=False, inference="test_set"), expected, SOLVER)
     # With few audited rows, both ends of both are exact.
     lows, highs = beta.ppf(0.025, [18, 4], [3, 17]), beta.ppf(0.975, [19, 5], [2, 16])
     expected = [
         (share.sum() - math.hypot(*(share - lows))) * 20 / 40,
         (share.sum() + math.hypot(*(highs - share))) * 20 / 40,
     ]
-    found = cell_interval(replace(cells, few=True), level=0.95, exact=False, target="sample")
+    found = cell_interval(replace(cells, few=True), level=0.95, exact=False, inference="test_set")
     assert_close(found, expected, SOLVER)
 
 
@@ -195,7 +195,7 @@ def test_an_interval_holds_every_value_that_makes_the_audit_likeliest() -> None:
         np.array([0.99, 0.5, 0.5, 0.01]),
         few=False,
     )
-    low, high = cell_interval(cells, level=0.05, exact=False, target="sample")
+    low, high = cell_interval(cells, level=0.05, exact=False, inference="test_set")
     assert high == 1
     assert low <= 0.95
 
@@ -222,7 +222,7 @@ def test_weighted_audits_of_all_classes_in_blocks(measure: str, monkeypatch: pyt
     rng = rng_for(0, "blocks", measure)
     truth, given_labels, predicted = rng.integers(0, 4, (3, 200))
     data = labelled(given_labels, predicted, 5)
-    plan = draw_audit(200, 60, doubt=rng.random(200))
+    plan = draw_audit(200, 60, disagreement=rng.random(200))
     audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, 200)
     at_once = class_estimates(data, audit, measure, 0.95)
     # Oracle of the estimate: sums over all rows and, weighted, over the audited ones.
@@ -253,7 +253,7 @@ def test_a_weighted_audit_allows_for_one_unseen_row_as_heavy_as_the_heaviest_dra
     audit = CodedAudit(
         np.array([0, 1, 2, 70]), np.array([0, 0, 0, 1], np.int32), np.array([0.1, 0.5, 1, 1]), "weighted", 100
     )
-    value, interval = audited_estimate(data, audit, "accuracy", None, 0.5, target="sample")
+    value, interval = audited_estimate(data, audit, "accuracy", None, 0.5, inference="test_set")
     assert value == 0.6
     reach = math.log(0.25) / math.log(0.9) / 100
     assert_close([interval.low, interval.high], [0.6 - reach, 0.6 + reach], SOLVER)
@@ -278,8 +278,8 @@ def test_contradictory_counts_are_refused(arguments: tuple[int, ...], message: s
 def test_other_mistakes_are_named() -> None:
     with pytest.raises(InputTypeError, match=r"lost: expected a count, got 0\.5"):
         audit_interval(5, 10, 3, 0.5, 1, 0)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="target: expected 'population' or 'sample'"):
-        audit_interval(5, 10, 3, 0, 1, 0, target="overlap")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="inference: expected 'population' or 'test_set'"):
+        audit_interval(5, 10, 3, 0, 1, 0, inference="overlap")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="level"):
         audit_interval(5, 10, 3, 0, 1, 0, level=95)
     with pytest.raises(InputError, match="wrong: at most 1 labels are said to be wrong, but the audit shows 2"):
@@ -310,7 +310,7 @@ def test_a_complete_audit_gives_the_measure_itself(measure: str, design: str) ->
     truth, given_labels, predicted = rng.integers(0, 3, (3, 60))
     data = labelled(given_labels, predicted, 3)
     audit = CodedAudit(np.arange(60), truth.astype(np.int32), np.ones(60), design, 60)  # type: ignore[arg-type]
-    value, interval = audited_estimate(data, audit, measure, 1, 0.95, target="sample")
+    value, interval = audited_estimate(data, audit, measure, 1, 0.95, inference="test_set")
     expected = right_value(truth, predicted, measure, 1)
     assert_close([value, interval.low, interval.high], np.full(3, expected), SOLVER)
     _, wider = audited_estimate(data, audit, measure, 1, 0.95)
@@ -357,9 +357,9 @@ def test_coverage_of_accuracy(n: int, size: int, rate: float) -> None:
     repeats = 1500
     found = coverage(n, size, rate, 0.9, 0.6, 0.3, repeats=repeats)
     error = 3 * math.sqrt(0.95 * 0.05 / repeats)
-    for target in ("sample", "population"):
-        assert found[f"{target} default coverage"] >= 0.93 - error
-        assert found[f"{target} exact coverage"] >= 0.95 - error
+    for inference in ("test_set", "population"):
+        assert found[f"{inference} default coverage"] >= 0.93 - error
+        assert found[f"{inference} exact coverage"] >= 0.95 - error
     known = "population, number of wrong labels known"
     widened = found["score interval widened by the rate, width"]
     assert found[f"{known}, coverage"] >= 0.93 - error
@@ -406,8 +406,8 @@ def test_coverage_of_every_measure(design: str, doubted: str | None, repeats: in
     found: dict[str, list[Any]] = {measure: [] for measure in MEASURES if measure != "error"}
     for repeat in range(repeats):
         data = labelled(given_labels[repeat], predicted[repeat], 2)
-        doubt = None if doubted is None else hard[repeat] == (doubted == "hard")
-        plan = draw_audit(n, size, doubt=doubt, seed=repeat)
+        disagreement = None if doubted is None else hard[repeat] == (doubted == "hard")
+        plan = draw_audit(n, size, disagreement=disagreement, seed=repeat)
         audit = plan.answered(truth[repeat][plan.rows]).coded(data.vocabulary, n)
         for measure, parts in found.items():
             if design == "weighted":
@@ -418,7 +418,7 @@ def test_coverage_of_every_measure(design: str, doubted: str | None, repeats: in
         if not parts:
             continue
         low, high = (as_value(end.ravel(), measure) for end in intervals_of(parts))
-        of_last = audited_estimate(data, audit, measure, 0, 0.95, target="sample")[1]
+        of_last = audited_estimate(data, audit, measure, 0, 0.95, inference="test_set")[1]
         assert_close([low[-1], high[-1]], [of_last.low, of_last.high], ROUNDING)
         right = np.array([right_value(*rows, measure, 0) for rows in zip(truth, predicted, strict=True)])
         covered = np.count_nonzero((low <= right) & (right <= high))
@@ -434,11 +434,11 @@ def intervals_of(parts: list[Any]) -> tuple[Any, Any]:
             name: np.stack([getattr(part, name)[0] for part in parts])
             for name in ("size", "audited", "seen", "base", "pooled")
         }
-        return cell_interval(replace(first, **fields), level=0.95, exact=False, target="sample")
+        return cell_interval(replace(first, **fields), level=0.95, exact=False, inference="test_set")
     fields = {
         name: np.stack([getattr(part, name) for part in parts])
         for name in ("t_given", "u_given", "t_change", "u_change")
     }
     inclusion = np.stack([part.inclusion for part in parts])
     inclusion = inclusion if first.t_change.ndim == 1 else inclusion[:, None]
-    return weighted_interval(WeightedSample(**fields, inclusion=inclusion), level=0.95, target="sample")
+    return weighted_interval(WeightedSample(**fields, inclusion=inclusion), level=0.95, inference="test_set")

@@ -146,7 +146,7 @@ def test_weighted_samples_hardly_ever_alarm_and_chosen_rows_do() -> None:
 
 def test_weights_that_do_not_sum_to_the_rows_draw_a_warning() -> None:
     truth, given, old, new = pair()
-    plan = draw_audit(2000, 100, doubt=np.ones(2000), seed=1)
+    plan = draw_audit(2000, 100, disagreement=np.ones(2000), seed=1)
     good = Audit(plan.rows, truth[plan.rows], design="weighted", probabilities=plan.probabilities)
     assert not alarms(compare(old, new, given, audit=good).notes, "audit-not-weighted")
     halved = Audit(plan.rows, truth[plan.rows], design="weighted", probabilities=np.asarray(plan.probabilities) / 2)

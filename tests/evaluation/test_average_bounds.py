@@ -77,9 +77,9 @@ def test_contains_the_average_of_any_noise_of_larger_sets(k: int, seed: int) -> 
     candidates = [rng.permutation(n)[:wrong], np.flatnonzero(hits)[:wrong], np.flatnonzero(~hits)[:wrong]]
     table, budget = table_of(labels, predictions, k), budget_of(wrong, k)
     for rows in candidates:
-        for target in (predictions[rows], (predictions[rows] + 1) % k, np.full(rows.size, rng.integers(0, k))):
+        for inference in (predictions[rows], (predictions[rows] + 1) % k, np.full(rows.size, rng.integers(0, k))):
             truth = labels.copy()
-            truth[rows] = target
+            truth[rows] = inference
             for measure in MEASURES:
                 for average in AVERAGES:
                     value = averages(measure, average, predictions, truth[None], k, labels)[0]

@@ -45,7 +45,7 @@ def ratio(part: float, whole: float) -> float:
 
 
 def counted(cube: Array) -> dict[str, Any]:
-    """Apparent minus correct, each counted from its own confusion matrix by plain loops."""
+    """Observed minus correct, each counted from its own confusion matrix by plain loops."""
     found: dict[str, Any] = {"precision": [], "recall": [], "f1": []}
     given, true = cube.sum(axis=0), cube.sum(axis=1)
     found["accuracy"] = (np.trace(given) - np.trace(true)) / cube.sum()
@@ -199,9 +199,9 @@ def test_precision_and_recall_under_noise_that_predictions_ignore() -> None:
     cube = independent_cube(0.25, (320, 160, 64), blind)
     counts = of_cube(cube)
     given_table = cube.sum(axis=0)
-    apparent = np.diag(given_table) / given_table.sum(axis=0)
+    observed = np.diag(given_table) / given_table.sum(axis=0)
     wrong_given = 1 - counts.both / counts.labelled
-    assert_close(independent_precision_bias(0.25, wrong_given, apparent), precision_bias(counts), ROUNDING)
+    assert_close(independent_precision_bias(0.25, wrong_given, observed), precision_bias(counts), ROUNDING)
     assert np.abs(precision_bias(counts)).min() > 0.01
     assert_close(recall_bias(counts), np.zeros(3), ROUNDING)
     # A classifier that sees the truth is biased in both, though N is independent of C and P together.
@@ -211,8 +211,8 @@ def test_precision_and_recall_under_noise_that_predictions_ignore() -> None:
     assert_close(1 - np.einsum("ccp->cp", cube).sum(axis=0) / cube.sum(axis=(0, 1)), np.full(3, 0.25), ROUNDING)
     assert_close(1 - counts.both / counts.actual, np.full(3, 0.25), ROUNDING)
     assert np.abs(recall_bias(counts)).min() > 0.03
-    apparent = np.diag(given_table) / given_table.sum(axis=0)
-    formula = independent_precision_bias(0.25, 1 - counts.both / counts.labelled, apparent)
+    observed = np.diag(given_table) / given_table.sum(axis=0)
+    formula = independent_precision_bias(0.25, 1 - counts.both / counts.labelled, observed)
     assert np.abs(formula - precision_bias(counts)).min() > 0.03
 
 
@@ -355,7 +355,7 @@ def check_bounds(labels: Array, predictions: Array, k: int, budget: NoiseBudget,
                 assert_at_most([lowest[of], high], [low, highest[of]], ROUNDING)
             else:
                 assert_close([lowest[of], highest[of]], [low, high], ROUNDING)
-        # Bias: the apparent value less these.
+        # Bias: the observed value less these.
         seen = apparent_measure(measure, table)
         low_bias, high_bias = bias_bounds(measure, table, budget)
         assert_close(low_bias, seen - highest.reshape(seen.shape), ROUNDING)
@@ -452,11 +452,11 @@ def test_only_doubtful_labels_can_be_wrong() -> None:
     for _ in range(20):
         labels, predictions = rng.integers(0, 3, 8), rng.integers(0, 3, 8)
         budget = budget_of(int(rng.integers(0, 5)), 3)
-        table, doubt = table_of(labels, predictions, 3), table_of(labels[:5], predictions[:5], 3)
+        table, disagreement = table_of(labels, predictions, 3), table_of(labels[:5], predictions[:5], 3)
         truths = truths_within(budget, labels[:5], 3)
         truths = np.hstack([truths, np.tile(labels[5:], (len(truths), 1))])
         for measure in ("accuracy", "precision", "recall", "f1"):
-            found = [np.atleast_1d(end) for end in correct_bounds(measure, table, budget, doubtful=doubt)]
+            found = [np.atleast_1d(end) for end in correct_bounds(measure, table, budget, doubtful=disagreement)]
             for of in range(1 if measure == "accuracy" else 3):
                 expected = extremes(measured(measure, of, predictions, truths))
                 assert_close([found[0][of], found[1][of]], expected, ROUNDING)

@@ -56,11 +56,11 @@ def test_binary_by_hand() -> None:
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.3, 0.49, 0.51, 0.9])
 @pytest.mark.parametrize("accuracy", [0.0, 0.3, 0.5, 0.97, 1.0])
 def test_binary_undoes_the_bias(rate: float, accuracy: float) -> None:
-    apparent = accuracy + rate * (1 - 2 * accuracy)  # Benjelloun, eq. 6.7
-    found = binary_correction(apparent, rate, trials=100)
+    observed = accuracy + rate * (1 - 2 * accuracy)  # Benjelloun, eq. 6.7
+    found = binary_correction(observed, rate, trials=100)
     assert_close(found.value, accuracy, ROUNDING)
     assert found.interval is not None
-    low, high = score_interval(apparent * 100, 100)
+    low, high = score_interval(observed * 100, 100)
     assert_close(found.interval.high - found.interval.low, (high - low) / abs(1 - 2 * rate), ROUNDING)
 
 
@@ -76,7 +76,7 @@ def test_outside_the_unit_interval_is_kept_and_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("apparent", "rate", "options", "error", "message"),
+    ("observed", "rate", "options", "error", "message"),
     [
         (0.8, 0.5, {}, InputError, "coin flips"),
         (0.8, 1.0, {}, InputError, r"rate: expected a rate of wrong labels in \[0, 1\), got 1.0"),
@@ -85,17 +85,17 @@ def test_outside_the_unit_interval_is_kept_and_said() -> None:
         (0.8, math.nan, {}, InputError, "rate: expected a number"),
         (0.8, "0.1", {}, InputTypeError, "rate: .* got str"),
         (0.8, True, {}, InputTypeError, "rate"),
-        (80, 0.1, {}, InputError, "apparent: .* for 80% write 0.8"),
-        (math.inf, 0.1, {}, InputError, "apparent"),
-        (None, 0.1, {}, InputTypeError, "apparent"),
+        (80, 0.1, {}, InputError, "observed: .* for 80% write 0.8"),
+        (math.inf, 0.1, {}, InputError, "observed"),
+        (None, 0.1, {}, InputTypeError, "observed"),
         (0.8, 0.1, {"trials": 0}, InputError, "trials"),
         (0.8, 0.1, {"trials": 10.5}, InputError, "trials"),
         (0.8, 0.1, {"level": 95}, InputError, "level"),
     ],
 )
-def test_bad_input(apparent: Any, rate: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_input(observed: Any, rate: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        binary_correction(apparent, rate, **options)
+        binary_correction(observed, rate, **options)
 
 
 @pytest.mark.parametrize(("rate", "accuracy"), [(0.05, 0.9), (0.3, 0.7), (0.7, 0.8)])
@@ -104,9 +104,9 @@ def test_binary_covers_at_its_level_under_independence(rate: float, accuracy: fl
     rng = np.random.default_rng([int(rate * 100), int(accuracy * 100)])
     right = rng.random((4000, 200)) < accuracy
     wrong_label = rng.random((4000, 200)) < rate
-    apparent = (right ^ wrong_label).mean(axis=1)
-    found = {value: apparent_to_interval(value, rate) for value in np.unique(apparent)}
-    covered = np.array([found[value][0] <= accuracy <= found[value][1] for value in apparent])
+    observed = (right ^ wrong_label).mean(axis=1)
+    found = {value: apparent_to_interval(value, rate) for value in np.unique(observed)}
+    covered = np.array([found[value][0] <= accuracy <= found[value][1] for value in observed])
     # The score interval's own coverage at these n and p, computed exactly.
     from scipy.stats import binom
 

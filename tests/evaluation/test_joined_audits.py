@@ -92,7 +92,9 @@ def test_a_stratum_that_was_audited_whole_leaves_the_interval_of_the_other() -> 
     first = Audit(np.r_[rows, 0], truth[np.r_[rows, 0]], design="uniform")
     audit = join_audits(first, Audit(within[1:], truth[within[1:]], design="uniform"), within=within)
     data = read_labelled({"m": said}, np.zeros(n, np.int64), classes=[0, 1])
-    value, interval = audited_estimate(data, audit.coded(data.vocabulary, n), "accuracy", None, 0.95, target="sample")
+    value, interval = audited_estimate(
+        data, audit.coded(data.vocabulary, n), "accuracy", None, 0.95, inference="test_set"
+    )
     assert_close(value, 960 * 0.97 / n, ROUNDING)
     # Jeffreys' bounds of 97 in 100, by another package, with counts over the share that was not audited.
     left = 1 - 100 / 960
@@ -149,7 +151,9 @@ def test_joined_audits_keep_their_level_and_never_widen_an_interval(share: float
         for measure, value in zip(MEASURES, right, strict=True):
             of = None if measure == "accuracy" else 1
             ends = [
-                audited_estimate(data, one.coded(data.vocabulary, truth.size), measure, of, 0.95, target="sample")[1]
+                audited_estimate(data, one.coded(data.vocabulary, truth.size), measure, of, 0.95, inference="test_set")[
+                    1
+                ]
                 for one in (first, joined)
             ]
             widths = [one.high - one.low for one in ends]
@@ -170,7 +174,7 @@ def test_more_labels_settle_a_comparison() -> None:
         alone = compare(old, new, labels, audit=first, measure=measure, of=of)  # type: ignore[arg-type]
         more = compare(old, new, labels, audit=joined, measure=measure, of=of)  # type: ignore[arg-type]
         assert more.interval.high - more.interval.low < alone.interval.high - alone.interval.low
-    assert compare(old, new, labels, audit=joined).verdict == "established"
+    assert compare(old, new, labels, audit=joined).verdict == "baseline"
     assert compare(old, new, labels, audit=joined, exact=True).n == labels.size
 
 
@@ -187,7 +191,7 @@ def test_a_difference_in_recall_is_kept_where_a_rare_class_is_met_seldom() -> No
         world = truth, labels, old, new
         first, second, apart = _audits(world, draw, second=2000)
         joined = join_audits(first, second, within=apart)
-        found = compare(old, new, labels, audit=joined, measure="recall", of=1, target="sample").interval
+        found = compare(old, new, labels, audit=joined, measure="recall", of=1, inference="test_set").interval
         value = ((new - old) * truth).sum() / truth.sum()
         missed += not found.low - 1e-9 <= value <= found.high + 1e-9
     assert missed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)

@@ -89,17 +89,17 @@ def test_a_class_that_is_named_is_followed() -> None:
     images, maps = np.ones((6, 2, 2)), np.tile(WEIGHTS, (6, 1, 1))
     found = perturbation_test(scores_of(WEIGHTS), images, maps, targets=np.ones(6, dtype=int), destroy=0.0)
     assert found["map"].areas["most"].value == 0  # the other output does not move
-    assert found["map"].verdict == "undecided"
+    assert found["map"].verdict == "inconclusive"
 
 
 # A known model --------------------------------------------------------------------------------------------------------
 
 
-def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_undecided() -> None:
+def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_inconclusive() -> None:
     predict, images, maps = four_pixels()
     noise = np.random.default_rng(1).random(maps.shape)
     found = perturbation_test(predict, images, {"own": maps, "reverse": -maps, "noise": noise}, destroy=0.0, seed=3)
-    assert [one.verdict for one in found] == ["holds", "misleads", "undecided"]
+    assert [one.verdict for one in found] == ["holds", "misleads", "inconclusive"]
     assert [pair.better for pair in found.pairs] == ["own", "own", "noise"]
     shared = [one.difference.interval for one in found]
     assert_close([one.level for one in shared if one is not None], [1 - 0.05 / 3] * 3, ROUNDING)  # three maps share 5 %
@@ -129,7 +129,7 @@ def test_a_map_of_noise_is_called_better_or_worse_as_rarely_as_the_level_says() 
         predict, images, _ = four_pixels(20, seed=trial)
         noise = np.random.default_rng(trial).random(images.shape)
         found = perturbation_test(predict, images, noise, steps=5, repeats=3, seed=trial, worst=0)
-        wrong += found["map"].verdict != "undecided"
+        wrong += found["map"].verdict != "inconclusive"
         differences.append(found["map"].difference.value)
     assert_rate_at_most(wrong, 120, 0.05)
     assert wrong > 0  # an interval that never misses is too wide
@@ -142,7 +142,7 @@ def test_regions_that_a_map_does_not_tell_apart_go_in_random_order() -> None:
     weights = np.zeros((4, 4))
     weights[0, 0] = 2.0
     found = perturbation_test(scores_of(weights), images, np.zeros((200, 4, 4)), destroy=0.0)
-    assert found["map"].verdict == "undecided"
+    assert found["map"].verdict == "inconclusive"
     assert [note.code for note in found.notes] == ["tied-regions", "outputs"]
 
 

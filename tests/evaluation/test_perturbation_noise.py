@@ -115,14 +115,14 @@ def test_without_wrong_labels_the_corrected_interval_is_the_apparent_one() -> No
         )
 
 
-def test_a_verdict_that_rests_on_few_labels_becomes_undecided() -> None:
+def test_a_verdict_that_rests_on_few_labels_becomes_inconclusive() -> None:
     images, labels = some(60, 0)
     maps = images * [[1, 1, 1, 0], [0, 0, 0, 0]]
     verdicts = [
         perturbation_test(predict, images, maps, labels=labels, noise=rate, destroy=0.0)["map"].verdict
         for rate in (0.0, 0.4)
     ]
-    assert verdicts == ["holds", "undecided"]
+    assert verdicts == ["holds", "inconclusive"]
 
 
 def test_the_score_rests_on_no_label() -> None:

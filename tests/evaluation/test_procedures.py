@@ -356,12 +356,12 @@ def test_errors_of_the_estimator_come_through() -> None:
 
 
 def test_t_values_by_hand() -> None:
-    established, candidate = [10.0, 20.0, 30.0], [11.0, 22.0, 33.0]
+    baseline, candidate = [10.0, 20.0, 30.0], [11.0, 22.0, 33.0]
     # Differences 1, 2, 3: mean 2, variance 1. Plain: 2 / sqrt(1/3); with n_test / n_train = 1/9: 2 / sqrt(4/9) = 3.
-    plain = corrected_t_test(established, candidate, corrected=False)
+    plain = corrected_t_test(baseline, candidate, corrected=False)
     assert_close(plain.t, 2 * math.sqrt(3), ROUNDING)
     assert (plain.ratio, plain.corrected, plain.degrees_of_freedom, plain.n_scores) == (0, False, 2, 3)
-    found = corrected_t_test(established, candidate, test_fraction=0.1)
+    found = corrected_t_test(baseline, candidate, test_fraction=0.1)
     assert_close([found.t, found.ratio, found.difference], [3, 1 / 9, 2], ROUNDING)
     # On 2 degrees of freedom, P(|T| > t) = 1 - t / sqrt(2 + t^2); the quantile of 95% is 4.30265.
     assert_close(found.p_value, 1 - 3 / math.sqrt(11), ROUNDING)
@@ -369,14 +369,14 @@ def test_t_values_by_hand() -> None:
     # SciPy 1.11 finds quantiles to 1e-10 only
     assert_close([found.interval.low, found.interval.high], [2 - half, 2 + half], SOLVER)
     assert found.corrected
-    assert corrected_t_test(established, candidate, n_train=90, n_test=10).t == found.t
+    assert corrected_t_test(baseline, candidate, n_train=90, n_test=10).t == found.t
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_plain_test_is_that_of_scipy(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    established, candidate = rng.random((2, 10))
-    ours, theirs = corrected_t_test(established, candidate, corrected=False), stats.ttest_rel(candidate, established)
+    baseline, candidate = rng.random((2, 10))
+    ours, theirs = corrected_t_test(baseline, candidate, corrected=False), stats.ttest_rel(candidate, baseline)
     assert_close([ours.t, ours.p_value], [theirs.statistic, theirs.pvalue], ROUNDING)
     interval = theirs.confidence_interval(0.95)
     assert_close([ours.interval.low, ours.interval.high], [interval.low, interval.high], ROUNDING)
@@ -385,14 +385,14 @@ def test_plain_test_is_that_of_scipy(seed: int) -> None:
 def test_verdicts_follow_the_interval_and_the_direction() -> None:
     worse, better = np.array([0.5, 0.51, 0.49, 0.5]), np.array([0.7, 0.72, 0.69, 0.71])
     assert corrected_t_test(worse, better, test_fraction=0.25).verdict == "candidate"
-    assert corrected_t_test(better, worse, test_fraction=0.25).verdict == "established"
-    assert corrected_t_test(worse, better, test_fraction=0.25, better="lower").verdict == "established"
-    assert corrected_t_test(worse, better, test_fraction=0.25, level=1 - 1e-9).verdict == "undecided"
+    assert corrected_t_test(better, worse, test_fraction=0.25).verdict == "baseline"
+    assert corrected_t_test(worse, better, test_fraction=0.25, better="lower").verdict == "baseline"
+    assert corrected_t_test(worse, better, test_fraction=0.25, level=1 - 1e-9).verdict == "inconclusive"
     rng = np.random.default_rng(0)
     for _ in range(50):
         test = corrected_t_test(rng.random(5), rng.random(5) + 0.3, test_fraction=0.2, level=0.8)
         assert (test.verdict == "candidate") == (test.interval.low > 0)
-        assert (test.verdict == "established") == (test.interval.high < 0)
+        assert (test.verdict == "baseline") == (test.interval.high < 0)
 
 
 def test_swapping_the_two_swaps_the_result() -> None:
@@ -408,7 +408,7 @@ def test_swapping_the_two_swaps_the_result() -> None:
 def test_equal_differences_decide_nothing(shift: float) -> None:
     scores = np.array([0.1, 0.7, 0.3])
     test = corrected_t_test(scores, scores + shift, test_fraction=0.1)
-    assert test.verdict == "undecided"
+    assert test.verdict == "inconclusive"
     assert math.isnan(test.t)
     assert math.isnan(test.interval.low)
     assert test.notes[0].code == "constant-differences"
@@ -446,7 +446,7 @@ def test_results_of_other_splits_are_not_paired() -> None:
     ):
         with pytest.raises(InputError, match="they come from different splits, and cannot be paired"):
             corrected_t_test(one, other)
-    with pytest.raises(InputError, match="scores_candidate: expected accuracy, as the established ones, got f1"):
+    with pytest.raises(InputError, match="scores_candidate: expected accuracy, as the baselines, got f1"):
         corrected_t_test(one, repeated_scores(NearestCentroid(), x, y, folds=3, repeats=2, scoring="f1"))
 
 
@@ -454,8 +454,8 @@ BAD_SCORES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "other lengths": ([1, 2], [1, 2, 3], {}, "expected as many scores of both, got 2 and 3; score r of both"),
     "one score": ([1], [2], {}, "expected at least 2 scores, got 1"),
     "NaN": ([1, 2], [1, math.nan], {}, "scores_candidate: 1 score is NaN or infinite, first at position 1"),
-    "a table": ([[1, 2]], [[1, 3]], {}, r"scores_established: expected shape \(n_scores,\), got \(1, 2\)"),
-    "words": (["a", "b"], [1, 2], {}, "scores_established: expected numbers"),
+    "a table": ([[1, 2]], [[1, 3]], {}, r"scores_baseline: expected shape \(n_scores,\), got \(1, 2\)"),
+    "words": (["a", "b"], [1, 2], {}, "scores_baseline: expected numbers"),
     "no size": (
         [1, 2],
         [1, 3],
@@ -509,8 +509,8 @@ def test_the_plain_test_errs_too_often_and_the_corrected_one_does_not() -> None:
     plain, corrected = np.zeros(runs), np.zeros(runs)
     for run in range(runs):
         first, second, share = one_dataset(rng, 60, 15)
-        plain[run] = corrected_t_test(first, second, corrected=False, level=level).verdict != "undecided"
-        corrected[run] = corrected_t_test(first, second, test_fraction=share, level=level).verdict != "undecided"
+        plain[run] = corrected_t_test(first, second, corrected=False, level=level).verdict != "inconclusive"
+        corrected[run] = corrected_t_test(first, second, test_fraction=share, level=level).verdict != "inconclusive"
     error = math.sqrt(0.1 * 0.9 / runs)
     assert plain.mean() > 0.1 + 20 * error  # 0.345 at least; nominal is 0.1
     assert corrected.mean() < 0.1 + 3 * error  # at most 0.137

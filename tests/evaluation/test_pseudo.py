@@ -152,8 +152,8 @@ def test_independent_classifiers_are_ranked_right() -> None:
     assert found.vote_accuracy is not None
     assert found.vote_accuracy > 0.98
     # The others' vote is nearly always right here, and errs by itself: agreement is accuracy to what the vote lacks.
-    for agreement, apparent in zip(field(found, "agreement"), field(found, "apparent"), strict=True):
-        assert abs(agreement - apparent) < 1.5 * (1 - 0.98)
+    for agreement, observed in zip(field(found, "agreement"), field(found, "observed"), strict=True):
+        assert abs(agreement - observed) < 1.5 * (1 - 0.98)
     # Where the vote is confident it is right more often, so agreement grows with the threshold for the best one.
     best = found.models[0]
     assert best.agreement_above[-1] > best.agreement_above[0]
@@ -178,15 +178,15 @@ def test_labels_beside_it() -> None:
     found = pseudo_supervised(pd.DataFrame(said, columns=list("wxyz")), labels=labels, level=0.9)
     for column, model in enumerate(found.models):
         hits = int((said[:, column] == labels).sum())
-        assert model.apparent == hits / 300
+        assert model.observed == hits / 300
         assert model.apparent_interval is not None
         low, high = score_interval(hits, 300, level=0.9)
         assert (model.apparent_interval.low, model.apparent_interval.high) == (float(low), float(high))
-    expected = spearmanr(field(found, "agreement"), field(found, "apparent")).statistic
+    expected = spearmanr(field(found, "agreement"), field(found, "observed")).statistic
     assert_close(found.rank_correlation, expected, ROUNDING)  # type: ignore[arg-type]
     without = pseudo_supervised(said)
-    assert (without.rank_correlation, without.vote_accuracy, without.models[0].apparent) == (None, None, None)
-    assert "apparent" in found.to_frame().columns
+    assert (without.rank_correlation, without.vote_accuracy, without.models[0].observed) == (None, None, None)
+    assert "observed" in found.to_frame().columns
 
 
 def test_unanimous_classifiers_cannot_be_told_apart() -> None:

@@ -33,11 +33,13 @@ def _world(seed: int, *, hidden: float = 0.0, share: float = 0.03) -> tuple[Ints
 
 
 def _recall(
-    said: Ints, labels: Ints, audit: Audit, target: Any = "sample", measure: str = "recall", k: int = 2
+    said: Ints, labels: Ints, audit: Audit, inference: Any = "test_set", measure: str = "recall", k: int = 2
 ) -> list[float]:
     data = read_labelled({"m": said}, labels, classes=list(range(k)))
     of = None if measure == "accuracy" else 1
-    interval = audited_estimate(data, audit.coded(data.vocabulary, labels.size), measure, of, 0.95, target=target)[1]
+    interval = audited_estimate(
+        data, audit.coded(data.vocabulary, labels.size), measure, of, 0.95, inference=inference
+    )[1]
     return [interval.low, interval.high]
 
 
@@ -63,8 +65,8 @@ def test_half_of_the_rows_are_drawn_among_those_within() -> None:
 def test_strata_that_cannot_be_drawn(size: int, within: Any) -> None:
     with pytest.raises(InputError, match="within: "):
         draw_audit(20, size, within=list(within))
-    with pytest.raises(InputError, match="no doubt"):
-        draw_audit(20, 5, within=[1], doubt=np.ones(20))
+    with pytest.raises(InputError, match="no disagreement"):
+        draw_audit(20, 5, within=[1], disagreement=np.ones(20))
 
 
 def _whole_stratum(*, most: float, found: int = 0) -> tuple[Ints, Ints, Audit]:
@@ -132,7 +134,7 @@ def test_assess_and_compare_say_the_same_and_name_the_assumption() -> None:
         audit = plan.answered(truth[plan.rows], unseen_positives=most)
         alone = assess(old, labels, audit=audit)
         pair = compare(old, new, labels, audit=audit, measure="recall", of=1)
-        corrected = alone["recall", 1].corrected, pair.established.corrected
+        corrected = alone["recall", 1].corrected, pair.baseline.corrected
         assert corrected[0] is not None
         assert corrected[1] is not None
         assert_exact([corrected[0].low, corrected[0].high], [corrected[1].low, corrected[1].high])
@@ -164,7 +166,7 @@ def test_strata_narrow_the_difference_of_recalls() -> None:
     widths = []
     for plan in (draw_audit(N, 250, seed=5), draw_audit(N, 250, within=within, seed=5)):
         audit = plan.answered(truth[plan.rows])
-        interval = compare(old, new, labels, audit=audit, measure="recall", of=1, target="sample").interval
+        interval = compare(old, new, labels, audit=audit, measure="recall", of=1, inference="test_set").interval
         widths.append(interval.high - interval.low)
     assert widths[1] < 0.4 < 0.6 < widths[0]
 
@@ -192,6 +194,6 @@ def test_intervals_and_claims_keep_their_level(hidden: float) -> None:
         for place, audit in enumerate(audits):
             low, high = _recall(old, labels, audit)
             covered[draw, place] = low - 1e-9 <= value <= high + 1e-9
-        gap = compare(old, new, labels, audit=audits[0], measure="recall", of=1, target="sample").interval
+        gap = compare(old, new, labels, audit=audits[0], measure="recall", of=1, inference="test_set").interval
         covered[draw, 2] = gap.low - 1e-9 <= other - value <= gap.high + 1e-9
     assert (covered.mean(axis=0) >= 0.912).all(), covered.mean(axis=0)

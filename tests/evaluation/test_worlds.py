@@ -33,7 +33,7 @@ def test_noise_has_its_rate(kind: Kind) -> None:
 
 def test_kinds_of_noise() -> None:
     one = world(0, n=2000)
-    attacked = noisy_labels(one, 0.02, "adversarial", established=3, candidate=7)
+    attacked = noisy_labels(one, 0.02, "adversarial", baseline=3, candidate=7)
     wrong = attacked != one.true_labels
     assert (one.predictions[3] == one.true_labels)[wrong].all()
     assert_exact(attacked[wrong], one.predictions[7][wrong])
@@ -57,7 +57,7 @@ def test_all_ordered_pairs() -> None:
 
 
 def test_the_comparisons_of_the_thesis_err_as_it_reports() -> None:
-    """At 5% noise: classic 1.62 / 1.58%, prudent-v1 0 / 66.82%, prudent-v2 0 / 52.61%."""
+    """At 5% noise: overlap 1.62 / 1.58%, worst-case-overlap 0 / 66.82%, hard-rows 0 / 52.61%."""
     one = world(0)
     truth, labels = reference(one), noisy_labels(one, 0.05)
     trust = 1 - (one.annotations != one.true_labels).mean(axis=1)
@@ -65,9 +65,9 @@ def test_the_comparisons_of_the_thesis_err_as_it_reports() -> None:
     classic, first, second = (
         rates(METHODS[name](question(one, labels, **known)).candidate, truth)
         for name, known in (
-            ("classic", {}),
-            ("prudent-v1", {"noise": 0.05}),
-            ("prudent-v2", {"difficulty": hardness, "prudence": 0.1}),
+            ("overlap", {}),
+            ("worst-case-overlap", {"noise": 0.05}),
+            ("hard-rows", {"difficulty": hardness, "prudence": 0.1}),
         )
     )
     assert 1 < classic.type_1 < 3

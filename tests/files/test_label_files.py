@@ -220,7 +220,7 @@ def test_what_is_no_transition_is_refused(content: str, message: str, tmp_path: 
 @pytest.mark.parametrize("given", [np.arange(50) % 3, np.array(["a", "b", "c"], dtype=object)[np.arange(50) % 3]])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, warned: list[str]) -> None:
-    plan = draw_audit(50, 12, doubt=np.arange(50.0) if weighted else None, seed=3)
+    plan = draw_audit(50, 12, disagreement=np.arange(50.0) if weighted else None, seed=3)
     text = answers_text(plan.rows, given, plan.design, probabilities=plan.probabilities)
     frame = pd.read_csv(io.StringIO(text), converters={"probability": float})
     assert_exact(frame["row"], plan.rows)
@@ -374,7 +374,7 @@ def test_what_is_no_cleaning_is_refused(
             "--true-labels",
             "data.csv::label",
             "--methods",
-            "classic",
+            "overlap",
         ],
     ],
     ids=" ".join,

@@ -55,7 +55,7 @@ ROLES: dict[str, list[str]] = {
     "codes": ["score F factors.csv --metrics mig", "score F::z1,z2 factors.csv --metrics mig,sap",
               "noise clean labels.csv F",
               "noise add labels.csv --features F --rate 0.04 --annotators 3",
-              "bench comparisons --features F --true-labels labels.csv --noise-rate 0.04 --methods classic --classifiers 2 --candidates 2"
+              "bench comparisons --features F --true-labels labels.csv --noise-rate 0.04 --methods overlap --classifiers 2 --candidates 2"
               " --annotators 3"],
     "deviations": ["score codes.npy factors.csv --metrics rmig --codes-std F"],
     "factors": ["score codes.npy F --metrics mig", "score codes.npy F::shape --metrics mig",
@@ -66,15 +66,15 @@ ROLES: dict[str, list[str]] = {
     "classes": ["assess old.csv F", "assess F labels.csv --noise-rate 0.1", "compare old.csv new.csv F",
                 "compare F new.csv labels.csv --noise-rate 0.1", "audit F --size 3", "noise add F --rate 0.1",
                 "noise clean F codes.npy", "compare old.csv new.csv labels.csv --method reference --true-labels F",
-                "compare old.csv new.csv labels.csv --method label-free --reference F",
+                "compare old.csv new.csv labels.csv --method agreement --reference F",
                 "noise estimate --true F --given labels.csv", "noise estimate answers.csv --gold F",
                 "noise estimate answers.csv --given F", "noise clean labels.csv codes.npy --true F",
                 "assess old.csv labels.csv --classes 0,1 --true-labels F"],
-    "models": ["compare F labels.csv", "audit labels.csv --size 3 --doubt F", "noise add labels.csv --predictions F --rate 0.1",
+    "models": ["compare F labels.csv", "audit labels.csv --size 3 --disagreement F", "noise add labels.csv --predictions F --rate 0.1",
                "noise add labels.csv --annotations F --rate 0.1",
-               "bench comparisons --predictions F --true-labels labels.csv --noise-rate 0.1 --methods classic --noise uniform"],
+               "bench comparisons --predictions F --true-labels labels.csv --noise-rate 0.1 --methods overlap --noise uniform"],
     "flags": ["compare old.csv new.csv labels.csv --method cleaned --suspects F --noise-rate 0.1"],
-    "numbers": ["compare old.csv new.csv labels.csv --method prudent-v2 --difficulty F --noise-rate 0.1"],
+    "numbers": ["compare old.csv new.csv labels.csv --method hard-rows --difficulty F --noise-rate 0.1"],
     "probabilities": ["noise clean labels.csv --probabilities F --method confident",
                       "noise clean labels.csv --probabilities F --method entropy"],
     "transition": ["assess old.csv labels.csv --transition F", "compare old.csv new.csv labels.csv --transition F",
@@ -735,7 +735,7 @@ def _odd_log_archive(rng: np.random.Generator) -> bytes:
     sample = {
         "id": "q1",
         "epoch": 1,
-        "target": "B",
+        "inference": "B",
         "choices": ["x", "y"],
         "scores": {"choice": {"value": "C", "answer": "B"}},
     }

@@ -72,8 +72,8 @@ def classifiers() -> Named:
         name: np.where(rng.random(600) < right, truth, rng.integers(0, 4, 600))
         for name, right in {"b": 0.7, "a": 0.75, "c": 0.85}.items()
     }
-    for method in (None, "classic", "prudent-v1", "bounded"):
-        noise = 0.1 if method in ("prudent-v1", "bounded") else None
+    for method in (None, "overlap", "worst-case-overlap", "worst-case"):
+        noise = 0.1 if method in ("worst-case-overlap", "worst-case") else None
         decision = evaluation.compare(models["a"], models["c"], given, method=method, noise=noise)
         yield f"compare, {method}", decided(decision)
         ranking = evaluation.rank(models, given, method=method, noise=noise)

@@ -1,4 +1,4 @@
-"""Audits: what is refused, what a drawn sample promises, and where models doubt."""
+"""Audits: what is refused, what a drawn sample promises, and where models disagreement."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Vocabulary
 from demele.core.signature import Signature
-from demele.labels import Audit, doubt, draw_audit
+from demele.labels import Audit, disagreement, draw_audit
 from demele.noise.audit_drawing import inclusion_probabilities
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -144,7 +144,7 @@ def test_weighted_inclusion_is_realised() -> None:
     doubts[7] = 40.0  # drawn surely
     drawn, stated = np.zeros((repetitions, n)), np.full(n, np.nan)
     for seed in range(repetitions):
-        plan = draw_audit(n, size, doubt=doubts, seed=seed)
+        plan = draw_audit(n, size, disagreement=doubts, seed=seed)
         assert plan.probabilities is not None
         drawn[seed, plan.rows] = 1
         stated[plan.rows] = plan.probabilities
@@ -185,13 +185,13 @@ def test_inclusion_by_hand() -> None:
 
 
 def test_floor_and_no_doubt() -> None:
-    plan = draw_audit(10, 4, doubt=np.zeros(10))
+    plan = draw_audit(10, 4, disagreement=np.zeros(10))
     assert plan.design == "weighted"
     assert_close(plan.probabilities, np.full(4, 0.4), ROUNDING)  # type: ignore[arg-type]
-    level = draw_audit(10, 4, doubt=np.arange(10), floor=1)
+    level = draw_audit(10, 4, disagreement=np.arange(10), floor=1)
     assert_close(level.probabilities, np.full(4, 0.4), ROUNDING)  # type: ignore[arg-type]
-    # floor 0.4, doubt 0 or 2 in halves (mean 1): weights 0.4 and 1.6, so 0.08 and 0.32 with 2 of 10.
-    half = draw_audit(10, 2, doubt=np.repeat([0.0, 2.0], 5), seed=1)
+    # floor 0.4, disagreement 0 or 2 in halves (mean 1): weights 0.4 and 1.6, so 0.08 and 0.32 with 2 of 10.
+    half = draw_audit(10, 2, disagreement=np.repeat([0.0, 2.0], 5), seed=1)
     assert half.probabilities is not None
     assert_close(half.probabilities, np.where(half.rows < 5, 0.08, 0.32), ROUNDING)
     frame = half.to_frame()
@@ -206,10 +206,19 @@ def test_floor_and_no_doubt() -> None:
         ({"n": 5, "size": 2.0}, "size: expected a whole number"),
         ({"n": True, "size": 1}, "n: expected a whole number"),
         ({"n": 5, "size": 2, "seed": -1}, "seed: expected a whole number >= 0"),
-        ({"n": 5, "size": 2, "doubt": [1, 2]}, r"doubt: expected 5 numbers, one per row, got shape \(2,\)"),
-        ({"n": 2, "size": 1, "doubt": [1, -2]}, "doubt: expected finite numbers >= 0, got 1 other, first at row 1"),
-        ({"n": 2, "size": 1, "doubt": [1, np.nan]}, "doubt: expected finite"),
-        ({"n": 2, "size": 1, "doubt": [1, 2], "floor": 0}, r"floor: expected a number in \(0, 1\].*never be drawn"),
+        (
+            {"n": 5, "size": 2, "disagreement": [1, 2]},
+            r"disagreement: expected 5 numbers, one per row, got shape \(2,\)",
+        ),
+        (
+            {"n": 2, "size": 1, "disagreement": [1, -2]},
+            "disagreement: expected finite numbers >= 0, got 1 other, first at row 1",
+        ),
+        ({"n": 2, "size": 1, "disagreement": [1, np.nan]}, "disagreement: expected finite"),
+        (
+            {"n": 2, "size": 1, "disagreement": [1, 2], "floor": 0},
+            r"floor: expected a number in \(0, 1\].*never be drawn",
+        ),
     ],
 )
 def test_no_plan(arguments: dict[str, object], message: str) -> None:
@@ -229,29 +238,29 @@ def test_doubt_by_hand() -> None:
     pool = [[0, 0, 0], [0, 1, 1], [0, 0, 2], [0, 0, 2]]
     quarter = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
     three = -(2 * 0.25 * math.log(0.25) + 0.5 * math.log(0.5))
-    assert_close(doubt(pool), [0, quarter**2, three**2], ROUNDING)
+    assert_close(disagreement(pool), [0, quarter**2, three**2], ROUNDING)
 
 
 def test_doubt_of_two_models() -> None:
-    assert_close(doubt([[0, 1, 5], [0, 5, 1]]), [0, math.log(2) ** 2, math.log(2) ** 2], ROUNDING)
+    assert_close(disagreement([[0, 1, 5], [0, 5, 1]]), [0, math.log(2) ** 2, math.log(2) ** 2], ROUNDING)
     named = {"old": ["a", "b"], "new": ["a", "c"]}
-    assert_close(doubt(named), [0, math.log(2) ** 2], ROUNDING)
-    assert_close(doubt(pd.DataFrame(named)), [0, math.log(2) ** 2], ROUNDING)
+    assert_close(disagreement(named), [0, math.log(2) ** 2], ROUNDING)
+    assert_close(disagreement(pd.DataFrame(named)), [0, math.log(2) ** 2], ROUNDING)
 
 
 def test_labels_are_one_more_model() -> None:
     pool = np.array([[0, 1], [0, 1]])
-    assert_exact(doubt(pool), [0, 0])
-    assert_close(doubt(pool, labels=[0, 0]), doubt([*pool, [0, 0]]), ROUNDING)
-    assert doubt(pool, labels=[0, 0])[1] > 0
+    assert_exact(disagreement(pool), [0, 0])
+    assert_close(disagreement(pool, labels=[0, 0]), disagreement([*pool, [0, 0]]), ROUNDING)
+    assert disagreement(pool, labels=[0, 0])[1] > 0
 
 
 def test_doubt_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     pool = rng.integers(0, 4, (5, 37))
-    whole = doubt(pool)
+    whole = disagreement(pool)
     monkeypatch.setattr("demele.noise.audit_drawing.CELLS_AT_ONCE", 40)
-    assert_exact(doubt(pool), whole)
+    assert_exact(disagreement(pool), whole)
     for i, j in itertools.pairwise(range(37)):  # an oracle, one instance at a time
         shares = np.unique(pool[:, j], return_counts=True)[1] / 5
         assert_close(whole[j], (-(shares * np.log(shares)).sum()) ** 2, ROUNDING)
@@ -260,12 +269,12 @@ def test_doubt_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_doubt_refuses() -> None:
     with pytest.raises(NotEnoughData, match=r"at least 2 models"):
-        doubt([[0, 1]])
+        disagreement([[0, 1]])
     with pytest.raises(InputError, match=r"the same n for all, got 2 rows for model 0 and 3 for model 1"):
-        doubt([[0, 1], [0, 1, 1]])
+        disagreement([[0, 1], [0, 1, 1]])
     with pytest.raises(InputError, match=r"for labels; pass predictions.T"):
-        doubt([[0, 1], [0, 1], [1, 1]], labels=[0, 1, 1])
+        disagreement([[0, 1], [0, 1], [1, 1]], labels=[0, 1, 1])
     with pytest.raises(InputTypeError, match=r"got NoneType"):
-        doubt(None)
+        disagreement(None)
     with pytest.raises(InputError, match=r"cannot be matched"):
-        doubt([[0, 1], ["a", "b"]])
+        disagreement([[0, 1], ["a", "b"]])

@@ -9,11 +9,11 @@ import numpy as np
 from demele.core.seeds import rng_for
 
 #: Methods of the real measurement; the last is a function.
-METHODS = ("classic", "prudent-v1", "audited(labels=100)", "cleaned(s=0.75, e=0.25)")
+METHODS = ("overlap", "worst-case-overlap", "audit(labels=100)", "cleaned(s=0.75, e=0.25)")
 
 
-def _house_rule(established: np.ndarray, candidate: np.ndarray, labels: np.ndarray) -> str:
-    return "candidate" if (candidate == labels).mean() > (established == labels).mean() else "established"
+def _house_rule(baseline: np.ndarray, candidate: np.ndarray, labels: np.ndarray) -> str:
+    return "candidate" if (candidate == labels).mean() > (baseline == labels).mean() else "baseline"
 
 
 @cache
@@ -81,11 +81,11 @@ def renamed(data: dict[str, Any], old: str, new: str) -> dict[str, Any]:
 def crafted(cells: str, *, m: int, accuracies: list[float], **figures: Any) -> dict[str, Any]:
     """A measurement of one method at one rate with the matrix given."""
     tally = {
-        "method": "classic",
+        "method": "overlap",
         "measure": "accuracy",
         "noise": 0.1,
         "rate": 0.1,
-        **dict.fromkeys(("type_1", "type_2", "agreement", "undecided", "labels_asked"), 0.0),
+        **dict.fromkeys(("type_1", "type_2", "agreement", "inconclusive", "labels_asked"), 0.0),
         **dict.fromkeys(("type_1_se", "type_2_se", "agreement_se")),
         **dict.fromkeys(("n_type_1", "n_type_2", "n_kept", "n_taken", "reversed"), 0),
         **figures,
@@ -101,11 +101,11 @@ def crafted(cells: str, *, m: int, accuracies: list[float], **figures: Any) -> d
         "noise": "uniform",
         "names": [f"m{place}" for place in range(m)],
         "accuracies": accuracies,
-        "methods": [{"name": "classic", "title": "classic", "told": "nothing"}],
+        "methods": [{"name": "overlap", "title": "overlap", "told": "nothing"}],
         "columns": [{"wanted": 0.1, "rate": 0.1}],
         "measures": ["accuracy"],
         "tallies": [tally],
-        "matrices": [{"method": "classic", "measure": "accuracy", "noise": 0.1, "cells": cells}],
+        "matrices": [{"method": "overlap", "measure": "accuracy", "noise": 0.1, "cells": cells}],
         "published": [],
         "published_source": "",
         "notes": [],

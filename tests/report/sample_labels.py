@@ -61,7 +61,7 @@ def decision(
     counts: tuple[int, int, int] = (312, 684, 101),
     measure: str = "accuracy",
     of: object = None,
-    method: str = "bounded",
+    method: str = "worst-case",
     interval: tuple[float, float] | None = (0.019, 0.044),
     prospect: bool = True,
     classes: int = 10,
@@ -74,7 +74,7 @@ def decision(
     sign = -1 if measure == "error" else 1
     low, high = (None, None) if interval is None else (interval if sign > 0 else (-interval[1], -interval[0]))
     bears = largest_bearable(lost, won, neither) if verdict == "candidate" else largest_bearable(won, lost, neither)
-    bears = -1 if verdict == "undecided" else bears
+    bears = -1 if verdict == "inconclusive" else bears
     by_class = [
         {"class": name, "lost": int(a), "won": int(b), "neither": int(o)}
         for name, a, b, o in zip(
@@ -94,16 +94,16 @@ def decision(
     return {
         "kind": "decision",
         "demele": "1.0.0",
-        "established": sides[0],
+        "baseline": sides[0],
         "candidate": sides[1],
         "measure": measure,
         "of": of,
         "verdict": verdict,
-        "choice": "candidate" if verdict == "candidate" else "established",
+        "choice": "candidate" if verdict == "candidate" else "baseline",
         "difference": sign * gap,
         "low": low,
         "high": high,
-        "target": "population",
+        "inference": "population",
         "level": 0.95,
         "p_value": 0.00042 if verdict == "candidate" else 0.31,
         "breakdown_rate": bears / n if bears >= 0 else None,
@@ -111,7 +111,7 @@ def decision(
         "n": n,
         "names": list(names),
         "interval": {"low": low, "high": high, "level": 0.95, "method": "exact worst case", "kind": "sampling"},
-        "breakdown": None if verdict == "undecided" else {"labels": bears, "n": n, "rate": bears / n},
+        "breakdown": None if verdict == "inconclusive" else {"labels": bears, "n": n, "rate": bears / n},
         "assumptions": ["At most 1% of the labels are wrong", "The instances are a random sample of those to come."],
         "notes": [
             {
@@ -122,7 +122,7 @@ def decision(
             }
         ],
         "details": {
-            "label_says_established": lost,
+            "label_says_baseline": lost,
             "label_says_candidate": won,
             "label_says_neither": neither,
             "wrong_labels": 120,
@@ -140,14 +140,14 @@ def decision(
                 else {}
             ),
         },
-        "signature": f"compare(method='{method}', measure='{measure}', level=0.95, target='population', noise=0.01)  "
-        "# n=12000, demele=1.0.0",
+        "signature": f"compare(method='{method}', measure='{measure}', level=0.95, inference='population', "
+        "noise=0.01)  # n=12000, demele=1.0.0",
     }
 
 
-def undecided() -> dict[str, Any]:
-    """A decision that keeps the established one for want of evidence."""
-    return decision("undecided", counts=(480, 520, 60), interval=(-0.0121, 0.0188))
+def inconclusive() -> dict[str, Any]:
+    """A decision that keeps the baseline for want of evidence."""
+    return decision("inconclusive", counts=(480, 520, 60), interval=(-0.0121, 0.0188))
 
 
 def ranking(models: int = 10, *, reference: bool = False, hostile: bool = True) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def ranking(models: int = 10, *, reference: bool = False, hostile: bool = True) 
 
     def verdict(first: int, second: int, needed: float) -> str:
         gap = (hits[second] - hits[first]) / n
-        return "candidate" if gap > needed else "established" if gap < -needed else "undecided"
+        return "candidate" if gap > needed else "baseline" if gap < -needed else "inconclusive"
 
     def pairs(needed: float, method: str) -> list[dict[str, Any]]:
         rows = []
@@ -173,18 +173,18 @@ def ranking(models: int = 10, *, reference: bool = False, hostile: bool = True) 
                 said = verdict(i, j, needed)
                 rows.append(
                     {
-                        "established": names[i],
+                        "baseline": names[i],
                         "candidate": names[j],
                         "measure": "accuracy",
                         "of": None,
                         "verdict": said,
-                        "choice": "candidate" if said == "candidate" else "established",
+                        "choice": "candidate" if said == "candidate" else "baseline",
                         "difference": gap / n,
                         "low": gap / n - needed,
                         "high": gap / n + needed,
                         "level": 0.95,
-                        "p_value": 0.5 if said == "undecided" else 0.0001,
-                        "breakdown_rate": None if said == "undecided" else max(abs(gap) / 2 / n - 0.002, 0.0),
+                        "p_value": 0.5 if said == "inconclusive" else 0.0001,
+                        "breakdown_rate": None if said == "inconclusive" else max(abs(gap) / 2 / n - 0.002, 0.0),
                         "method": method,
                         "n": n,
                         "lost": common + max(-gap, 0),
@@ -198,7 +198,7 @@ def ranking(models: int = 10, *, reference: bool = False, hostile: bool = True) 
 
     def rank_ends(i: int) -> tuple[int, int]:
         above = sum(verdict(i, j, needed) == "candidate" for j in range(models) if j != i)
-        below = sum(verdict(i, j, needed) == "established" for j in range(models) if j != i)
+        below = sum(verdict(i, j, needed) == "baseline" for j in range(models) if j != i)
         return 1 + above, models - below
 
     return {
@@ -206,7 +206,7 @@ def ranking(models: int = 10, *, reference: bool = False, hostile: bool = True) 
         "demele": "1.0.0",
         "n": n,
         "level": 0.95,
-        "method": "bounded",
+        "method": "worst-case",
         "measure": "accuracy",
         "correction": "holm",
         "models": [
@@ -218,10 +218,10 @@ def ranking(models: int = 10, *, reference: bool = False, hostile: bool = True) 
             }
             for i in range(models)
         ],
-        "pairs": pairs(needed, "bounded"),
+        "pairs": pairs(needed, "worst-case"),
         "assumptions": ["At most 1% of the labels are wrong."],
         "notes": [],
-        "signature": "rank(method='bounded', measure='accuracy', level=0.95, noise=0.01)  # n=12000, demele=1.0.0",
+        "signature": "rank(method='worst-case', measure='accuracy', level=0.95, noise=0.01)  # n=12000, demele=1.0.0",
         "title": None,
         "reference": pairs(0.012, "reference") if reference else None,
     }

@@ -19,7 +19,7 @@ from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import sample_examination
-from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
+from tests.report.sample_labels import HOSTILE, assessment, decision, inconclusive, largest_bearable, ranking
 from tests.tolerances import SOLVER, assert_close
 
 _BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -123,7 +123,7 @@ def _plain(text: str) -> str:
     ("write", "data"),
     [
         (write_decision, decision(names=("old", HOSTILE))),
-        (write_decision, undecided()),
+        (write_decision, inconclusive()),
         (write_ranking, ranking(10, reference=True)),
         (write_assessment, assessment(20)),
     ],
@@ -156,7 +156,7 @@ def test_the_slider_tells_what_wrong_labels_could_change(tmp_path: Path) -> None
     later = _plain(_element(_slid(decision(), 200, tmp_path), "wrong-says"))
     assert later.startswith("The verdict would not stand in the worst case.")
     assert "would be worse on these instances, by 0.23 points" in later
-    other = _plain(_element(_slid(undecided(), 100, tmp_path), "wrong-says"))
+    other = _plain(_element(_slid(inconclusive(), 100, tmp_path), "wrong-says"))
     assert "stand" not in other
     assert "would be worse on these instances, by 1.33 points" in other
 
@@ -200,7 +200,7 @@ def test_the_grid_opens_the_evidence_of_a_pair_by_keyboard(tmp_path: Path) -> No
     document = _opened(write_ranking, data, tmp_path, steps)
     assert re.search(r"<dialog[^>]* open", document)
     panel = _plain(document.split("<dialog")[1].split("</dialog>")[0])
-    row = next(row for row in data["pairs"] if (row["established"], row["candidate"]) == ("model 4", "model 1"))
+    row = next(row for row in data["pairs"] if (row["baseline"], row["candidate"]) == ("model 4", "model 1"))
     assert "model 1 against model 4" in panel
     assert "model 1 is shown to be better." in panel
     assert f"label says model 1: {row['won']:,}" in panel

@@ -133,13 +133,13 @@ def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, A
 
 
 def test_an_open_decision_says_what_an_audit_would_buy() -> None:
-    said = sentences_of("decision", decision("undecided", counts=(312, 350, 101)))
+    said = sentences_of("decision", decision("inconclusive", counts=(312, 350, 101)))
     assert said[0].startswith("Keep resnet-18: the labels cannot show")
     assert any(sentence.startswith("a random audit (demele audit): ") for sentence in said)
     assert not any("\N{MINUS SIGN}" in sentence for sentence in said)
     closed = sentences_of("decision", decision("candidate"))
     assert not any(sentence.startswith("a random audit") for sentence in closed)
-    assert "difference: +3.1 [+1.9, +4.4] points, candidate minus established" in closed
+    assert "difference: +3.1 [+1.9, +4.4] points, candidate minus baseline" in closed
 
 
 def test_a_cleaning_says_how_many_labels_it_suspects(results: dict[str, Any]) -> None:

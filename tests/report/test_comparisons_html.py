@@ -54,7 +54,7 @@ def expected_row(tally: Any) -> list[str]:
         f"{share(getattr(tally, key))} ± {getattr(tally, f'{key}_se'):.2f}" for key in ("type_1", "type_2", "agreement")
     ]
     labels = f"{tally.labels_asked:g}"
-    return [*shares, share(tally.undecided), str(tally.reversed), labels]
+    return [*shares, share(tally.inconclusive), str(tally.reversed), labels]
 
 
 # What is written ------------------------------------------------------------------------------------------------------
@@ -65,16 +65,16 @@ def test_the_table_holds_what_was_measured_at_five_percent(tmp_path: Path) -> No
     assert list(map(len, rows.values())) == [9] * 5
     for name in measured().methods:
         assert rows[html.escape(name)][:6] == expected_row(measured().tally(name, 0.05))
-    assert rows["audited(labels=100)"][5] == "100"
+    assert rows["audit(labels=100)"][5] == "100"
 
 
 def test_figures_of_the_source_stand_beside_those_of_the_same_method_and_rate(tmp_path: Path) -> None:
     rows = rows_of(page(content(), tmp_path))
-    assert rows["classic"][6:] == ["1.62%", "1.58%", "98.39%"]
+    assert rows["overlap"][6:] == ["1.62%", "1.58%", "98.39%"]
     assert rows["cleaned(s=0.75, e=0.25)"][6:] == ["1.59%", "1.32%", "98.53%"]
     assert rows["house rule"][6:] == [DASH] * 3
     # The source has nothing at 2%.
-    assert rows_of(page(only(content(), rates=1), tmp_path))["classic"][6:] == []
+    assert rows_of(page(only(content(), rates=1), tmp_path))["overlap"][6:] == []
 
 
 def test_the_verdict_names_the_methods_without_a_type_1_error_and_their_price(tmp_path: Path) -> None:
@@ -84,16 +84,16 @@ def test_the_verdict_names_the_methods_without_a_type_1_error_and_their_price(tm
         for name in found.methods
         if all(found.tally(name, rate, "accuracy").n_type_1 == 0 for rate in (0.02, 0.05, 0.2))
     ]
-    assert "prudent-v1" in free
-    assert "classic" not in free
+    assert "worst-case-overlap" in free
+    assert "overlap" not in free
     assert set(comparison_view(content()).error_free("accuracy")) == set(free)
     text = browser._plain(page(content(), tmp_path).split('id="verdict"')[1].split("</section>")[0])
-    classic, prudent = found.tally("classic", 0.05), found.tally("prudent-v1", 0.2)
+    classic, prudent = found.tally("overlap", 0.05), found.tally("worst-case-overlap", 0.2)
     assert f"takes {share(classic.type_1)} of the candidates that it should not" in text
     assert f"misses {share(classic.type_2)} of those" in text
     assert f"{len(free)} of 5 methods make no type I error at any noise rate" in text
     assert share(prudent.type_2) in text
-    assert "audited (labels=100): 100 labels" in text
+    assert "audit (labels=100): 100 labels" in text
 
 
 def test_cleanings_are_counted_after_the_methods_that_are_named(tmp_path: Path) -> None:
@@ -104,7 +104,10 @@ def test_cleanings_are_counted_after_the_methods_that_are_named(tmp_path: Path) 
     assert comparison_view(data).error_free("accuracy")[-1] == "cleaned(s=0.75, e=0.25)"
     verdict = page(data, tmp_path).split('id="verdict"')[1].split("</section>")[0]
     text = browser._plain(verdict)
-    assert "For recall of 0, without a type I error: classic, prudent-v1, audited (labels=100), and 1 cleaning." in text
+    assert (
+        "For recall of 0, without a type I error: overlap, worst-case-overlap, audit (labels=100), and 1 cleaning."
+        in text
+    )
     assert "And 1 cleaning: see the table below." in text
     assert "cleaned (s" not in text
 
@@ -123,14 +126,14 @@ def test_a_method_that_could_not_err_is_not_called_free_of_errors() -> None:
     nothing = crafted("0220", m=2, accuracies=[0.5, 0.6], n_type_1=0, n_kept=0, n_taken=2, type_1=None)
     assert comparison_view(nothing).error_free("accuracy") == []
     something = crafted("0210", m=2, accuracies=[0.5, 0.6], n_type_1=0, n_kept=1, n_taken=1)
-    assert comparison_view(something).error_free("accuracy") == ["classic"]
+    assert comparison_view(something).error_free("accuracy") == ["overlap"]
 
 
 def test_all_figures_are_in_the_page_with_their_counts(tmp_path: Path) -> None:
     document = page(content(), tmp_path)
     listed = document.split('class="values screen-only"')[1].split("</details>")[0]
     assert listed.count("<tr>") == 1 + len(measured().tallies)
-    one = measured().tally("classic", 0.2, "recall of 0")
+    one = measured().tally("overlap", 0.2, "recall of 0")
     assert f"{one.n_type_1:,} of {one.n_kept:,}" in listed
     assert f"{one.n_type_2:,} of {one.n_taken:,}" in listed
 
@@ -156,7 +159,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 def test_what_is_undefined_is_a_dash(tmp_path: Path) -> None:
     data = crafted("0110", m=2, accuracies=[0.5, 0.5], type_1=math.nan, type_2=None, agreement=math.nan)
     document = page(data, tmp_path)
-    assert rows_of(document)["classic"] == [DASH, DASH, DASH, "0.00%", "0", "0"]
+    assert rows_of(document)["overlap"] == [DASH, DASH, DASH, "0.00%", "0", "0"]
     assert not re.search(
         r">[^<]*\b(nan|NaN|None)\b[^<]*<", re.sub(r"<script.*?</script>", "", document, flags=re.DOTALL)
     )
@@ -211,16 +214,16 @@ def test_nothing_comes_from_outside(tmp_path: Path) -> None:
         ({"columns": []}, "content: expected at least one of columns, got none"),
         ({"names": []}, "content: expected at least one of names, got none"),
         (
-            {"matrices": [{"method": "classic", "measure": "accuracy", "noise": 0.1, "cells": "012"}]},
-            "expected 2 x 2 digits 0 to 4 in the matrix of 'classic', got 3 signs",
+            {"matrices": [{"method": "overlap", "measure": "accuracy", "noise": 0.1, "cells": "012"}]},
+            "expected 2 x 2 digits 0 to 4 in the matrix of 'overlap', got 3 signs",
         ),
         (
-            {"matrices": [{"method": "classic", "measure": "accuracy", "noise": 0.1, "cells": "0150"}]},
+            {"matrices": [{"method": "overlap", "measure": "accuracy", "noise": 0.1, "cells": "0150"}]},
             "expected 2 x 2 digits",
         ),
         (
-            {"matrices": [{"method": "classic", "measure": "accuracy", "noise": 0.1, "cells": "0200"}]},
-            "expected 0 on the diagonal and only there in the matrix of 'classic'",
+            {"matrices": [{"method": "overlap", "measure": "accuracy", "noise": 0.1, "cells": "0200"}]},
+            "expected 0 on the diagonal and only there in the matrix of 'overlap'",
         ),
     ],
 )
@@ -247,7 +250,7 @@ def test_packed_cells_can_be_unpacked(cells: list[int]) -> None:
 def test_a_picture_has_one_point_for_each_cell_in_the_order_of_accuracy() -> None:
     # Row 0 (the better): takes 1 wrongly, diagonal; row 1: misses 0. By accuracy, 1 comes first.
     view = comparison_view(crafted("0340", m=2, accuracies=[0.9, 0.2]))
-    rows = cells_of(view, ("accuracy", 0.1, "classic"), view.by_accuracy)
+    rows = cells_of(view, ("accuracy", 0.1, "overlap"), view.by_accuracy)
     assert rows == ["04", "30"]
     data = base64.b64decode(matrix_png(rows).partition(",")[2])
     with Image.open(io.BytesIO(data)) as picture:
@@ -265,9 +268,9 @@ def test_curves_tell_their_values_without_a_script() -> None:
         picture = curve_picture(view, "accuracy", figure)
         told = re.findall(r"<title>(.*?)</title>", picture)
         assert len(told) == 5 * 3
-        tally = measured().tally("classic", 0.2)
+        tally = measured().tally("overlap", 0.2)
         assert (
-            f"classic, 20% noise: {share(getattr(tally, figure[0]))} ± {getattr(tally, f'{figure[0]}_se'):.2f}" in told
+            f"overlap, 20% noise: {share(getattr(tally, figure[0]))} ± {getattr(tally, f'{figure[0]}_se'):.2f}" in told
         )
 
 
@@ -276,7 +279,7 @@ def test_a_curve_rises_where_errors_do() -> None:
     line = re.search(r'<polyline class="line c1 v0" points="([^"]*)"', picture)
     assert line
     points = [tuple(map(float, point.split(","))) for point in line[1].split()]
-    errors = [measured().tally("classic", rate).type_1 for rate in (0.02, 0.05, 0.2)]
+    errors = [measured().tally("overlap", rate).type_1 for rate in (0.02, 0.05, 0.2)]
     assert all(a[0] < b[0] for a, b in pairwise(points))
     assert np.array_equal(np.argsort([-y for _, y in points], kind="stable"), np.argsort(errors, kind="stable"))
 
@@ -326,8 +329,8 @@ def test_the_choice_of_rate_and_measure_changes_the_table_and_keeps_its_order(tm
         "one.dispatchEvent(new Event('change'));"
     )
     rows = rows_of(opened(content(), tmp_path, measure))
-    assert rows["classic"] == [
-        *expected_row(measured().tally("classic", 0.05, "recall of 0")),
+    assert rows["overlap"] == [
+        *expected_row(measured().tally("overlap", 0.05, "recall of 0")),
         "1.30%",
         "1.35%",
         "98.68%",
@@ -364,19 +367,19 @@ def pointed(row: int, column: int) -> str:
     )
 
 
-def expected_words(method: str, rate: float, established: int, candidate: int) -> list[str]:
+def expected_words(method: str, rate: float, baseline: int, candidate: int) -> list[str]:
     found = measured()
-    outcome = found.matrix(method, rate)[established, candidate]
-    words = ("", "both keep the established", "both take the candidate", "type I error", "type II error")[outcome]
+    outcome = found.matrix(method, rate)[baseline, candidate]
+    words = ("", "both keep the baseline", "both take the candidate", "type I error", "type II error")[outcome]
     return [
-        f"Established: {found.names[established]} (accuracy {100 * found.accuracies[established]:.2f}%)",
+        f"Baseline: {found.names[baseline]} (accuracy {100 * found.accuracies[baseline]:.2f}%)",
         f"Candidate: {found.names[candidate]} (accuracy {100 * found.accuracies[candidate]:.2f}%)",
         words,
     ]
 
 
 @needs_browser
-@pytest.mark.parametrize("method", ["classic", "prudent-v1"])
+@pytest.mark.parametrize("method", ["overlap", "worst-case-overlap"])
 def test_a_cell_of_a_matrix_tells_its_pair(tmp_path: Path, method: str) -> None:
     choose = (
         f"const pick = document.getElementById('pick-method'); pick.value = '{method}';"
@@ -401,7 +404,7 @@ def test_arrow_keys_move_among_the_cells(tmp_path: Path) -> None:
     )
     order = np.argsort(measured().accuracies, kind="stable")
     said = browser._plain(browser._element(opened(content(), tmp_path, keys), "matrix-says"))
-    for words in expected_words("classic", 0.05, order[2], order[6]):
+    for words in expected_words("overlap", 0.05, order[2], order[6]):
         assert words in said
 
 

@@ -24,13 +24,13 @@ from demele.report.assessment import write_assessment
 from demele.report.decision import write_decision
 from demele.report.ranking import write_ranking
 from demele.report.worst_case import Disagreements
-from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
+from tests.report.sample_labels import HOSTILE, assessment, decision, inconclusive, largest_bearable, ranking
 from tests.report.test_html import Page
 
 _Writer = Callable[..., Path]
 _PAGES: dict[str, tuple[_Writer, Callable[[], dict[str, Any]]]] = {
     "decision": (write_decision, lambda: decision(names=("resnet", HOSTILE))),
-    "undecided": (write_decision, undecided),
+    "inconclusive": (write_decision, inconclusive),
     "ranking": (write_ranking, lambda: ranking(reference=True)),
     "many models": (write_ranking, lambda: ranking(45)),
     "assessment": (write_assessment, assessment),
@@ -107,8 +107,8 @@ def test_identities_are_unique_and_links_lead_somewhere(one: tuple[str, dict[str
     page = Page(one[0])
     identities = [attributes["id"] for _, attributes in page.elements if attributes.get("id")]
     assert len(identities) == len(set(identities))
-    targets = {(attributes["href"] or "")[1:] for attributes in page.all("a")}
-    assert targets <= set(identities), targets - set(identities)
+    inferences = {(attributes["href"] or "")[1:] for attributes in page.all("a")}
+    assert inferences <= set(identities), inferences - set(identities)
 
 
 def test_can_be_read_by_a_screen_reader(one: tuple[str, dict[str, Any]]) -> None:
@@ -134,7 +134,7 @@ def test_signs_that_utf8_cannot_hold_do_not_part_page_and_data(name: str, tmp_pa
         data["names"] = [lone, "other"]
     elif name == "ranking":
         for row in [*data["models"], *data["pairs"], *data["reference"]]:
-            row.update({key: lone for key in ("name", "established", "candidate") if row.get(key) == "model 1"})
+            row.update({key: lone for key in ("name", "baseline", "candidate") if row.get(key) == "model 1"})
     else:
         for item in data["estimates"]:
             item["of"] = lone if item["of"] == "class 0" else item["of"]
@@ -158,9 +158,9 @@ def test_title_is_escaped_and_never_searched_for_places(tmp_path: Path) -> None:
 
 
 def test_undefined_numbers_do_not_stop_a_page(tmp_path: Path) -> None:
-    data = decision("undecided", interval=None)
+    data = decision("inconclusive", interval=None)
     data.update(difference=None, p_value=None, details={}, assumptions=[], notes=[], interval=None, signature=None)
-    for side in ("established", "candidate"):
+    for side in ("baseline", "candidate"):
         data[side].update(value=None, interval=None, corrected=None, bias=None)
     assert "Keep resnet-18: the labels cannot show that vit-small is better." in _words(write_decision, data, tmp_path)
     ranks = ranking(3)
@@ -193,11 +193,11 @@ def test_results_of_the_library_write_their_pages(tmp_path: Path) -> None:
     results: list[Any] = [
         compare(*pair, names=("small", HOSTILE)),
         compare(*pair, noise=0.02),
-        compare(*pair, noise=0.02, target="sample", measure="error"),
+        compare(*pair, noise=0.02, inference="test_set", measure="error"),
         compare(*pair, noise=0.02, measure="recall", of="cat"),
         compare(*pair, audit=audit),
-        compare(*pair, method="prudent-v2", difficulty=np.arange(900.0)),
-        compare(*pair, method="reference", true_labels=truth),
+        compare(*pair, method="hard-rows", difficulty=np.arange(900.0)),
+        compare(*pair, method="true-labels", true_labels=truth),
         compare_without_labels(models["small"], models["large"], models[HOSTILE]),
         rank(models, labels, noise=0.02, true_labels=truth, title="three <models>"),
         rank(models, labels, measure="f1", of=HOSTILE),
@@ -214,7 +214,7 @@ def test_results_of_the_library_write_their_pages(tmp_path: Path) -> None:
         for sentence in result.assumptions:
             assert sentence[1:].rstrip(".") in page.words
         if isinstance(result, Decision) and result.breakdown is not None and result.breakdown.labels > 0:
-            assert f"({result.breakdown.labels:,} of 900)" in page.words or result.method == "label-free"
+            assert f"({result.breakdown.labels:,} of 900)" in page.words or result.method == "agreement"
 
 
 # Decisions ------------------------------------------------------------------------------------------------------------
@@ -229,14 +229,18 @@ def _headline(data: dict[str, Any], folder: Path) -> str:
 def test_each_verdict_has_its_sentence(tmp_path: Path) -> None:
     chosen = _headline(decision(), tmp_path)
     assert chosen == "Replace resnet-18 by vit-small: its accuracy is higher by 3.1 points [1.9, 4.4]."
-    kept = decision("established", counts=(684, 312, 101), interval=(-0.044, -0.019))
+    kept = decision("baseline", counts=(684, 312, 101), interval=(-0.044, -0.019))
     assert _headline(kept, tmp_path) == "Keep resnet-18: its accuracy is higher by 3.1 points [1.9, 4.4]."
-    assert _headline(undecided(), tmp_path) == "Keep resnet-18: the labels cannot show that vit-small is better."
-    lower = {**undecided(), "difference": -0.003, "interval": {**undecided()["interval"], "low": -0.019, "high": 0.012}}
+    assert _headline(inconclusive(), tmp_path) == "Keep resnet-18: the labels cannot show that vit-small is better."
+    lower = {
+        **inconclusive(),
+        "difference": -0.003,
+        "interval": {**inconclusive()["interval"], "low": -0.019, "high": 0.012},
+    }
     assert _headline(lower, tmp_path) == (
         "Keep resnet-18: the labels cannot show that vit-small is better; by the estimate it is worse."
     )
-    words = _words(write_decision, undecided(), tmp_path)
+    words = _words(write_decision, inconclusive(), tmp_path)
     assert "estimated at +0.3 points for vit-small, but anything in [−1.2, +1.9] is possible" in words
 
 
@@ -249,9 +253,9 @@ def test_less_error_is_better(tmp_path: Path) -> None:
 
 
 def test_other_measures_name_their_class(tmp_path: Path) -> None:
-    data = decision(measure="precision", of="<cat>", method="prudent-v1")
+    data = decision(measure="precision", of="<cat>", method="worst-case-overlap")
     data["breakdown"] = None
-    for name in ("established", "candidate", "neither"):
+    for name in ("baseline", "candidate", "neither"):
         del data["details"][f"label_says_{name}"]
     headline = _headline(data, tmp_path)
     assert headline.startswith("Replace resnet-18 by vit-small: its precision for class &lt;cat&gt; is higher by 3.1")
@@ -272,7 +276,7 @@ def test_says_what_the_verdict_bears(tmp_path: Path) -> None:
 
 
 def test_an_audited_verdict_says_which_labels_bear_what(tmp_path: Path) -> None:
-    words = _words(write_decision, decision(method="audited"), tmp_path)
+    words = _words(write_decision, decision(method="audit"), tmp_path)
     assert (
         "The verdict rests on the audit. The given labels without it, none of them replaced, would show the same as "
         "long as at most 1.28% of the labels (154 of 12,000) are wrong" in words
@@ -281,7 +285,7 @@ def test_an_audited_verdict_says_which_labels_bear_what(tmp_path: Path) -> None:
 
 
 def test_the_slider_of_wrong_labels_reaches_what_the_audit_found(tmp_path: Path) -> None:
-    data = decision(method="audited")
+    data = decision(method="audit")
     data["details"] = {**data["details"], "wrong_labels_estimated": 1499.6}
     page = Page(_text(write_decision, data, tmp_path))
     slider = next(item for item in page.all("input") if item.get("id") == "wrong")
@@ -303,7 +307,7 @@ def test_a_ranking_says_by_what_it_is_sorted(tmp_path: Path) -> None:
 
 
 def test_agreement_with_a_reference_is_not_called_accuracy(tmp_path: Path) -> None:
-    words = _words(write_decision, decision(method="label-free"), tmp_path)
+    words = _words(write_decision, decision(method="agreement"), tmp_path)
     assert "its agreement with the reference classifier is higher" in words
 
 
@@ -317,7 +321,7 @@ def test_shows_the_numbers_of_the_decision(tmp_path: Path) -> None:
         "1,097 instances",
     ):
         assert number in words
-    for side in ("established", "candidate"):
+    for side in ("baseline", "candidate"):
         for key in ("interval", "corrected"):
             ends = data[side][key]
             assert f"[{100 * ends['low']:.1f}%, {100 * ends['high']:.1f}%]" in words
@@ -330,9 +334,9 @@ def test_shows_the_numbers_of_the_decision(tmp_path: Path) -> None:
 
 
 def test_says_what_an_audit_would_buy(tmp_path: Path) -> None:
-    words = _words(write_decision, undecided(), tmp_path)
+    words = _words(write_decision, inconclusive(), tmp_path)
     assert "100 expert labels would settle it if all of them confirm the given ones; 500 if the labels are" in words
-    data = undecided()
+    data = inconclusive()
     for row in data["details"]["prospect"]:
         row.update(certified_if_clean=False, certified_if_rate=None)
     told = "Even if all of them confirm the given ones, 1,000 expert labels would not settle it."
@@ -342,7 +346,7 @@ def test_says_what_an_audit_would_buy(tmp_path: Path) -> None:
 
 
 def test_two_that_never_differ(tmp_path: Path) -> None:
-    data = decision("undecided", counts=(0, 0, 0), interval=(0.0, 0.0), prospect=False)
+    data = decision("inconclusive", counts=(0, 0, 0), interval=(0.0, 0.0), prospect=False)
     assert "They never differ" in _words(write_decision, data, tmp_path)
 
 
@@ -390,7 +394,7 @@ def test_what_is_borne_is_never_overstated(labels: int, n: int) -> None:
 
 
 def _decided(data: dict[str, Any]) -> int:
-    return len({frozenset((r["established"], r["candidate"])) for r in data["pairs"] if r["verdict"] != "undecided"})
+    return len({frozenset((r["baseline"], r["candidate"])) for r in data["pairs"] if r["verdict"] != "inconclusive"})
 
 
 def test_counts_what_is_shown_and_who_may_be_first(tmp_path: Path) -> None:
@@ -431,23 +435,23 @@ def test_verdicts_of_one_order_only_are_enough(tmp_path: Path) -> None:
     data = ranking(6)
     shown = _decided(data)
     order = [model["name"] for model in data["models"]]
-    data["pairs"] = [row for row in data["pairs"] if order.index(row["established"]) > order.index(row["candidate"])]
+    data["pairs"] = [row for row in data["pairs"] if order.index(row["baseline"]) > order.index(row["candidate"])]
     grid = _text(write_ranking, data, tmp_path).split('id="grid"')[1].split("</table>")[0]
     assert grid.count("▲") == grid.count("▽") == shown
 
 
 def test_errors_against_the_true_labels_are_counted_by_hand(tmp_path: Path) -> None:
     data = ranking(3, hostile=False)
-    ours = {("model 1", "model 2"): "candidate", ("model 2", "model 1"): "established"}
+    ours = {("model 1", "model 2"): "candidate", ("model 2", "model 1"): "baseline"}
     true = {
-        ("model 1", "model 2"): "established",
+        ("model 1", "model 2"): "baseline",
         ("model 3", "model 1"): "candidate",
         ("model 3", "model 2"): "candidate",
     }
     data["reference"] = [dict(row) for row in data["pairs"]]
     for rows, said in ((data["pairs"], ours), (data["reference"], true)):
         for row in rows:
-            row["choice"] = said.get((row["established"], row["candidate"]), "established")
+            row["choice"] = said.get((row["baseline"], row["candidate"]), "baseline")
     # Six ordered pairs; the true labels choose the candidate in two, ours in none of these but in another one.
     words = _words(write_ranking, data, tmp_path)
     for name, part in (("Agreement", "3 of 6"), ("Type I", "1 of 4"), ("Type II", "2 of 2")):

@@ -118,7 +118,7 @@ def test_verdicts_become_tables_whatever_the_names(kind: str, judged: dict[str, 
         assert text.count(escaped(assumed)[1:]) == 1
     if kind == "decision":
         assert [row[0] for row in rows[1:]] == [escaped(NASTY[0]), escaped(NASTY[1]), "Difference"]
-        assert rows[1][1].startswith(f"{100 * result.established.value:.1f} [")
+        assert rows[1][1].startswith(f"{100 * result.baseline.value:.1f} [")
     if kind == "ranking":
         assert {row[0] for row in rows[1:]} == {escaped(name) for name in NASTY[:3]}
         assert rows[1][1] == "1"
@@ -307,8 +307,8 @@ def test_methods_of_verdicts(judged: dict[str, Any]) -> None:
         assert "noise = 0.02" in text
         assert "95%" in text
         assert "at most 6 of the 300 labels are wrong" in text.lower()
-    assert "method is bounded (paired worst case) (McNemar 1947)" in decision
-    assert f"{NASTY[0]} (established)" in decision
+    assert "method is worst-case (paired worst case) (McNemar 1947)" in decision
+    assert f"{NASTY[0]} (baseline)" in decision
     assert "Better means better on new instances" in decision
     assert "Holm's procedure (Holm 1979)" in ranking
     assert "Wilson 1927" in assessment

@@ -35,12 +35,12 @@ def test_every_rate_has_its_matrices_and_every_measure_its_curves(tmp_path: Path
         "matrices-0.02.png",
         "matrices-0.05.png",
         "matrices-0.2.png",
-        "matrices-classic-prudent.png",
+        "matrices-overlap-worst-case.png",
         "curves.png",
         "matrices-0.02-recall-of-0.png",
         "matrices-0.05-recall-of-0.png",
         "matrices-0.2-recall-of-0.png",
-        "matrices-classic-prudent-recall-of-0.png",
+        "matrices-overlap-worst-case-recall-of-0.png",
         "curves-recall-of-0.png",
     ]
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(path.name for path in paths)
@@ -87,7 +87,7 @@ def test_a_single_method_and_rate_can_be_drawn_without_its_tallies(tmp_path: Pat
 
 
 def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
-    data = renamed(renamed(content(), "house rule", HOSTILE), "classic", "$\\frac{$ _x^ \n" + "long " * 50)
+    data = renamed(renamed(content(), "house rule", HOSTILE), "overlap", "$\\frac{$ _x^ \n" + "long " * 50)
     data = only(data, rates=1)
     data["measures"] = ["$a$/../b", "recall of 0"]
     for key in ("tallies", "matrices"):

@@ -106,16 +106,16 @@ def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pyte
     true, given = test.positions()[:, 0], clutter_labels(test, 0.2)
     own, other = (read_predictions(path, 60) for path in files.values())
     assert record["pairs"][f"{first} | {second}"] == {
-        "classic": compare(own, other, given, method="classic").verdict,
-        "prudent-v1": compare(own, other, given, method="prudent-v1", noise=0.2).verdict,
-        "prudent-v2": compare(
-            own, other, given, method="prudent-v2", prudence=0.2, difficulty=(own != other) / 2
+        "overlap": compare(own, other, given, method="overlap").verdict,
+        "worst-case-overlap": compare(own, other, given, method="worst-case-overlap", noise=0.2).verdict,
+        "hard-rows": compare(
+            own, other, given, method="hard-rows", prudence=0.2, difficulty=(own != other) / 2
         ).verdict,
-        "bounded": compare(own, other, given, method="bounded", noise=0.2).verdict,
+        "worst-case": compare(own, other, given, method="worst-case", noise=0.2).verdict,
         "true labels": compare(own, other, true, noise=0.0).verdict,
     }
     ranking = rank({first: own, second: other}, given, noise=0.2)
-    assert record["ranks"]["bounded"] == {
+    assert record["ranks"]["worst-case"] == {
         name: [best, worst]
         for name, best, worst in zip(ranking.names, ranking.best_rank, ranking.worst_rank, strict=True)
     }

@@ -48,7 +48,7 @@ PRUNED = [
     *every(0, ["settings", "seeds"], ..., 0, "x", None),
     *every(1, [0], [], ["x"], 5, [None]),
     *every(1, [1, "pairs"], ..., 5),
-    *every(1, [1, "ranks"], ..., 5, {"classic": 5}),
+    *every(1, [1, "ranks"], ..., 5, {"overlap": 5}),
     *every(-1, [1, "status"], [], {}),
     *every(-1, [1, "error"], [], {}),
     *every(-1, [1, "alive"], "111", 5, [None]),

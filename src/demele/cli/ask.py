@@ -123,7 +123,7 @@ def asked_labels(
         if answers.comparison != digest or answers.rows.tolist() != comparison.ask(asked).tolist():
             raise InputError(
                 f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
-                "--target, noise or --seed); give the same ones, or another --ask FILE"
+                "--inference, noise or --seed); give the same ones, or another --ask FILE"
             )
         _tell(comparison, answers, warn)
     if not comparison.done and waiting < batch:
@@ -157,16 +157,16 @@ def _progress(comparison: "SequentialComparison", waiting: int, path: Path, colu
     answers = f"{used} answer{'' if used == 1 else 's'}"
     rows = f"the row that has no {column}" if waiting == 1 else f"the {waiting} rows that have no {column}"
     if comparison.done:
-        if comparison.decision().verdict == "undecided":
-            return f"{answers}, undecided, and more of them would hardly decide it"
+        if comparison.decision().verdict == "inconclusive":
+            return f"{answers}, inconclusive, and more of them would hardly decide it"
         return f"{answers} decide it; no more are needed"
     more = comparison.expected_labels
     if math.isfinite(more):
         hope = f"about {math.ceil(more):,} more to expect"
-        return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
+        return f"{answers}, inconclusive, {hope}; label {rows} in {path}, then run this again"
     if not used:
-        return f"{answers}, undecided; label {rows} in {path}, then run this again"
-    return f"{answers}, undecided, and more like them would not decide it; to go on, label {rows} in {path}"
+        return f"{answers}, inconclusive; label {rows} in {path}, then run this again"
+    return f"{answers}, inconclusive, and more like them would not decide it; to go on, label {rows} in {path}"
 
 
 def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first: int, key: str) -> None:

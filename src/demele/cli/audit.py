@@ -41,12 +41,12 @@ _EXAMPLES = """\
 examples:
   demele audit plan data.csv::a,b data.csv::label     (what would an audit settle?)
   demele audit data.csv::label --rows 200 --output audit.csv
-  demele audit data.csv::label --rows 200 --doubt data.csv::a,b,c --output audit.csv     (more where these disagree)
+  demele audit data.csv::label --rows 200 --disagreement data.csv::a,b,c --output audit.csv   (more where these differ)
   demele compare data.csv::a data.csv::b data.csv::label --audit audit.csv
   demele audit data.csv::label --rows 200 --blind --keep id,text --output sheet.xlsx
-  demele audit data.csv::label --rows 200 --positive tumour --doubt data.csv::a,b --blind --keep id --output sheet.csv
-  demele compare data.csv::a data.csv::b data.csv::label --audit sheet.xlsx
-  demele audit old.eval new.eval --rows 200 --doubt --blind --output sheet.xlsx     (logs; the sheet shows the question)
+  demele audit data.csv::label --rows 200 --positive tumour --disagreement data.csv::a,b --blind --keep id --output
+  sheet.csv demele compare data.csv::a data.csv::b data.csv::label --audit sheet.xlsx
+  demele audit old.eval new.eval --rows 200 --disagreement --blind --output sheet.xlsx   (logs)
 
 About 200 rows say within a few percent how many labels are wrong; to compare classifiers, draw 250 or more.
 Exit status: 0 done, 2 a mistake in the arguments or the data.
@@ -68,7 +68,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--rows", argument="size", metavar="K", help="rows to label (needed)")
     option(
         parser,
-        "--doubt",
+        "--disagreement",
         nargs="?",
         const="",
         metavar="PREDICTIONS",
@@ -97,12 +97,12 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from demele.core.labelled import read_labels
-    from demele.labels import doubt, draw_audit
+    from demele.labels import disagreement, draw_audit
 
     if arguments.rows is None:
         raise InputError("--rows: expected how many rows the expert should label, such as --rows 200")
     kept = None if arguments.keep is None or "::" not in arguments.keep else arguments.keep
-    read = check_targets(arguments, ("output",), files=(*arguments.files, arguments.doubt or None, kept))
+    read = check_targets(arguments, ("output",), files=(*arguments.files, arguments.disagreement or None, kept))
     if arguments.blind:
         if arguments.format is not None:
             raise InputError("--format: the sheet of --blind is written as its name says: .csv, .tsv or .xlsx")
@@ -115,34 +115,34 @@ def _run(arguments: argparse.Namespace) -> None:
     files, logs = arguments.files, None
     several: dict[str, Any] = {}
     if any(map(is_log, files)):
-        logs, _ = read_models(arguments, [*files, *([arguments.doubt] if arguments.doubt else [])], warn)
+        logs, _ = read_models(arguments, [*files, *([arguments.disagreement] if arguments.disagreement else [])], warn)
         if logs.graded:
             raise InputError(
                 f"{files[0]}: says only whether answers were right, not which they are: there is no label to audit"
             )
         labels, several = read_labels(logs.labels, "labels"), logs.predictions
-    elif len(files) > 1 or arguments.filter or arguments.common or arguments.doubt == "":
-        raise InputError(f"{files[-1]}: is no log; an audit takes one file of LABELS, and --doubt PREDICTIONS")
+    elif len(files) > 1 or arguments.filter or arguments.common or arguments.disagreement == "":
+        raise InputError(f"{files[-1]}: is no log; an audit takes one file of LABELS, and --disagreement PREDICTIONS")
     else:
         labels = read_labels(column(files[0], warn), "labels")
-        if arguments.doubt is not None:
-            several = models(arguments.doubt, warn, labels=files[0])
+        if arguments.disagreement is not None:
+            several = models(arguments.disagreement, warn, labels=files[0])
     several = in_one_vocabulary(several)
     drawn: dict[str, Any] = {}
     for size in {len(values) for values in several.values()} - {labels.size}:
         raise InputError(
-            f"{arguments.doubt}: expected {labels.size} rows, as many as LABELS, got {size}; row r of both "
+            f"{arguments.disagreement}: expected {labels.size} rows, as many as LABELS, got {size}; row r of both "
             "must be the same instance"
         )
     if arguments.positive is not None:
         (positive,) = classes_like([arguments.positive], labels)
         said = [labels, *(read_labels(values, "predictions") for values in several.values())]
         drawn["within"] = np.flatnonzero(np.any([one == positive for one in said], axis=0))
-    elif arguments.doubt is not None:
+    elif arguments.disagreement is not None:
         if len(several) < 2:
-            raise InputError(f"--doubt: expected the predictions of at least 2 models, got {len(several)}")
-        with in_file(arguments.doubt or "--doubt"):
-            drawn["doubt"] = doubt(several)
+            raise InputError(f"--disagreement: expected the predictions of at least 2 models, got {len(several)}")
+        with in_file(arguments.disagreement or "--disagreement"):
+            drawn["disagreement"] = disagreement(several)
     plan = draw_audit(labels.size, arguments.rows, seed=arguments.seed, **drawn)
     if arguments.blind:
         _write_sheet(arguments, plan, labels, logs, warn)
@@ -182,7 +182,7 @@ def _typed(name: str, value: str) -> object:
 def _write_sheet(
     arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDArray[Any]", logs: "PredictionSet | None", warn: Warn
 ) -> None:
-    hidden = (*arguments.files, arguments.doubt or None)
+    hidden = (*arguments.files, arguments.disagreement or None)
     kept = kept_columns(arguments, arguments.files[0], labels.size, warn, hidden=hidden, logs=logs)
     key = new_key(
         plan.rows,

@@ -70,7 +70,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--audit", help="expert labels that there are: how many more rows would settle it?")
     option(what, "--audit-design", "--audit-key", "--classes")
     option(what, "--level", help="confidence of the verdict (default: 0.95)")
-    option(what, "--target", choices=("population", "sample"), help="on new instances (the default), or on these")
+    option(what, "--inference", choices=("population", "test_set"), help="on new instances (the default), or on these")
     option(what, "--draws", type=int, metavar="N", help="simulated truths for each assumption (default: 40)")
     option(what, "--seed")
     out = parser.add_argument_group("output")
@@ -104,6 +104,6 @@ def _forecast(arguments: argparse.Namespace, warn: Any) -> "AuditForecast":
         raise InputError(f"expected PREDICTIONS LABELS, got {len(files)} file (see demele audit plan --help)")
     found, _ = read_models(arguments, files, warn)
     known = read_knowledge(arguments, found, warn)
-    known |= given(arguments, "wrong", "target", "draws", "seed", sizes="rows")
+    known |= given(arguments, "wrong", "inference", "draws", "seed", sizes="rows")
     with suggesting_classes([*found.predictions.values(), found.labels]), reporting(arguments.quiet) as report:
-        return evaluation.forecast_audits(found.predictions, found.labels, progress=report or False, **known)
+        return evaluation.plan_audit(found.predictions, found.labels, progress=report or False, **known)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Measure how often comparison methods err on noisy labels: noise whose truth is known, all ordered pairs of classifiers,
 the verdict of each method against the comparison on true labels. Type I: the candidate is taken and should not be;
-type II: the established is kept and should not be.
+type II: the baseline is kept and should not be.
 
   demele bench comparisons                                   the whole experiment, on digits
   demele bench comparisons --features F --true-labels L      the same on your data: noise, classifiers are made of it
@@ -37,12 +37,12 @@ _EXAMPLES = """\
 examples:
   demele bench comparisons --quick --report quick.html
   demele bench comparisons --jobs 2 --store rows.jsonl --report full.html --pictures pictures
-  demele bench comparisons --label-set geirhos_16class_rotation --noise-rate 0.05 --methods classic,prudent-v1
-  demele bench comparisons --predictions models.csv --true-labels labels.npy --methods classic,mine.py::my_method
+  demele bench comparisons --label-set geirhos_16class_rotation --noise-rate 0.05 --methods overlap,worst-case-overlap
+  demele bench comparisons --predictions models.csv --true-labels labels.npy --methods overlap,mine.py::my_method
   demele bench comparisons --list
 
-A function gets (established, candidate, labels), arrays of one class per row, and returns established, candidate,
-undecided, or True for the candidate; with a parameter known it is also told of the noise and of the measure, without
+A function gets (baseline, candidate, labels), arrays of one class per row, and returns baseline, candidate,
+inconclusive, or True for the candidate; with a parameter known it is also told of the noise and of the measure, without
 one it is asked for accuracy only. With --store, the same command goes on where it stopped. Labels are held for right:
 noise is put on them.
 Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
@@ -51,7 +51,7 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 #: A first look: what it takes instead of the defaults.
 _QUICK: dict[str, Any] = {
     "noise_rate": [0.05, 0.1],
-    "methods": ["classic", "prudent-v1", "prudent-v2", "bounded", "audited", "sequential"],
+    "methods": ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"],
     "classifiers": 20,
     "candidates": 40,
     "annotators": 30,
@@ -394,8 +394,8 @@ def outside_parentheses(text: str) -> list[str]:
 
     Examples
     --------
-    >>> outside_parentheses("classic, cleaned(s=0.6, e=0.1),mine.py::f")
-    ['classic', 'cleaned(s=0.6, e=0.1)', 'mine.py::f']
+    >>> outside_parentheses("overlap, cleaned(s=0.6, e=0.1),mine.py::f")
+    ['overlap', 'cleaned(s=0.6, e=0.1)', 'mine.py::f']
     """
     parts, depth = [""], 0
     for sign in text:

@@ -15,7 +15,7 @@ _EXAMPLES = """\
 examples:
   demele cite mig irs
   demele cite mig irs review2022 demele > used.bib
-  demele cite bounded --format text
+  demele cite worst-case --format text
   demele cite --all
   demele cite
 """

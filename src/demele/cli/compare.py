@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from demele.evaluation import Decision, Ranking
 
 _DESCRIPTION = """\
-Is the candidate really better, when some labels are wrong? Keeps the established classifier unless the candidate is
-shown to be better, and says how many wrong labels that verdict bears.
+Compare classifiers on labels that may be wrong. Prefers the baseline unless the candidate is significantly better, and
+reports how many wrong labels could reverse the result.
 
-  demele compare ESTABLISHED CANDIDATE LABELS     one against one
+  demele compare BASELINE CANDIDATE LABELS        two classifiers
   demele compare PREDICTIONS LABELS               several models, one column each: a ranking with ties
   demele compare A B C LABELS                     the same, a file for each model
   demele compare LOG LOG ...                      logs of lm-evaluation-harness or Inspect, which bring their labels;
@@ -48,20 +48,20 @@ with spaces at its ends, stands between double quotes, as in CSV: 'FILE::"score,
 """
 _EXAMPLES = """\
 methods:
-  classic      overlap of the two intervals; takes every label as correct (the default for measures that are no
-               accuracy, if nothing is known of the noise)
-  reference    classic on the true labels; needs --true-labels
-  prudent-v1   classic after the worst bias of both; needs --noise-rate or --transition
-  prudent-v2   the hardest instances are given to the established one; needs --difficulty
-  cleaned      classic after a cleaning; needs --suspects
-  label-free   agreement with a third classifier; needs --reference and independent errors
-  bounded      exact paired worst case (the default for the accuracy; without --noise-rate or --transition at rate 0:
-               the exact McNemar test, which takes every label as correct)
-  audited      expert labels of a random sample (the default with --audit)
-  sequential   the same one label at a time, valid whenever it stops; see --ask
+  overlap              overlap of the two intervals; takes every label as correct (default for measures other than
+                       accuracy, if nothing is known of the noise)
+  true-labels          overlap on the true labels; needs --true-labels
+  worst-case-overlap   overlap after the worst bias of both; needs --noise-rate or --transition
+  hard-rows            overlap, with the hardest rows given to the baseline; needs --difficulty
+  cleaned              overlap after a cleaning; needs --suspects
+  agreement            agreement with a third classifier; needs --reference and independent errors
+  worst-case           exact paired worst case (default for accuracy); without --noise-rate or --transition it is
+                       McNemar's exact test, which takes every label as correct
+  audit                expert labels of a random sample (default with --audit)
+  sequential           expert labels one at a time, valid whenever it stops; see --ask
 
-measures of all classes (macro-f1, balanced-accuracy, matthews): classic, reference, cleaned, audited with at least 100
-audited rows, prudent-v1 (not matthews); the other methods say why they refuse them
+measures of all classes (macro-f1, balanced-accuracy, matthews): overlap, true-labels, cleaned, audit with at least 100
+audited rows, worst-case-overlap (not matthews)
 
 examples:
   demele compare data.csv::old data.csv::new data.csv::label
@@ -98,7 +98,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         called=CALLED,
     )
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="ESTABLISHED CANDIDATE LABELS, or PREDICTIONS LABELS, or logs"
+        "files", nargs="*", metavar="FILE", help="BASELINE CANDIDATE LABELS, or PREDICTIONS LABELS, or logs"
     )
     parser.add_argument(
         "--demo", action="store_true", help="ten language models on questions with expert-corrected labels"
@@ -118,10 +118,10 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--level", help="confidence of the verdict (default: 0.95)")
     option(
         what,
-        "--target",
-        metavar="T",
-        help="better on new instances (population, the default), on these with right labels (sample), or by more than "
-        "the overlap of the intervals on right labels (overlap)",
+        "--inference",
+        metavar="I",
+        help="population: better on new rows (default); test_set: on these rows with true labels; overlap: by more "
+        "than the overlap of the intervals on true labels",
     )
     option(
         what,
@@ -132,8 +132,8 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     add_joining(parser)
     add_knowledge(parser)
     special = parser.add_argument_group("for single methods")
-    option(special, "--difficulty", metavar="FILE", help="prudent-v2: a number per row, larger is harder")
-    option(special, "--prudence", type=float, metavar="P", help="prudent-v2: share of hardest rows (default: 0.1)")
+    option(special, "--difficulty", metavar="FILE", help="hard-rows: a number per row, larger is harder")
+    option(special, "--prudence", type=float, metavar="P", help="hard-rows: share of hardest rows (default: 0.1)")
     option(
         special,
         "--suspects",
@@ -146,16 +146,16 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         "--exact",
         action="store_true",
         default=None,
-        help="audited: a verdict whose level is proved, with wider intervals",
+        help="audit: a verdict whose level is proved, with wider intervals",
     )
     option(
         special,
         "--errors",
         choices=("any", "undirected"),
-        help="audited, two classifiers: undirected adds an interval that assumes that wrong labels side with neither; "
+        help="audit, two classifiers: undirected adds an interval that assumes that wrong labels side with neither; "
         "it never decides",
     )
-    option(special, "--reference", metavar="FILE", help="label-free: the predictions of a third classifier")
+    option(special, "--reference", metavar="FILE", help="agreement: the predictions of a third classifier")
     add_ask(special)
     option(special, "--seed")
 
@@ -202,7 +202,7 @@ def _check(arguments: argparse.Namespace) -> None:
             raise InputError(f"--demo: brings its own data; leave out {'files' if files else flag_of(own[0])}")
     elif len(files) < (1 if any(map(is_log, files)) else 2):
         raise InputError(
-            f"expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got {len(files)} "
+            f"expected BASELINE CANDIDATE LABELS or PREDICTIONS LABELS, got {len(files)} "
             f"{'file' if len(files) == 1 else 'files'} (see demele compare --help)"
         )
     check_knowledge(arguments)
@@ -218,11 +218,11 @@ def _check(arguments: argparse.Namespace) -> None:
 def _check_number(arguments: argparse.Namespace, *, several: bool) -> None:
     """Refuse options that are for two classifiers, or for more."""
     if several and arguments.ask is not None:
-        raise InputError("--ask: is for one established classifier and one candidate")
+        raise InputError("--ask: is for one baseline classifier and one candidate")
     if not several and arguments.correction is not None:
         raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
     if several and arguments.errors is not None:
-        raise InputError("--errors: is for two classifiers, as ESTABLISHED CANDIDATE LABELS")
+        raise InputError("--errors: is for two classifiers, as BASELINE CANDIDATE LABELS")
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _check_number(arguments: argparse.Namespace, *, several: bool) -> None:
 def _knowledge(arguments: argparse.Namespace, read: "PredictionSet", warn: Warn) -> dict[str, Any]:
     from demele.core.labelled import read_labels
 
-    plain = ("method", "measure", "target", "prudence", "correction", "exact", "errors", "seed")
+    plain = ("method", "measure", "inference", "prudence", "correction", "exact", "errors", "seed")
     found, labels = read_knowledge(arguments, read, warn) | given(arguments, *plain), read_labels(read.labels, "labels")
     if arguments.difficulty is not None:
         found["difficulty"] = column(arguments.difficulty, warn, numbers=True)
@@ -248,7 +248,7 @@ def _two_names(files: Sequence[str]) -> tuple[str, str]:
     first, second = (name_of(text) for text in files[:2])
     if first == second:
         first, second = (split_name(text)[0].stem for text in files[:2])
-    return (first, second) if first != second else ("established", "candidate")
+    return (first, second) if first != second else ("baseline", "candidate")
 
 
 def _pair(found: "PredictionSet") -> dict[str, Any]:
@@ -257,9 +257,9 @@ def _pair(found: "PredictionSet") -> dict[str, Any]:
         raise InputError(
             f"expected one column of predictions in each file, got {', '.join(map(shortened, found.predictions))}"
         )
-    established, candidate = found.predictions.values()
+    baseline, candidate = found.predictions.values()
     names = tuple(found.predictions)
-    return {"established": established, "candidate": candidate, "labels": found.labels, "names": names}
+    return {"baseline": baseline, "candidate": candidate, "labels": found.labels, "names": names}
 
 
 def _decided(arguments: argparse.Namespace) -> "Decision | Ranking":
@@ -320,11 +320,11 @@ def _ranked(arguments: argparse.Namespace, found: "PredictionSet", known: dict[s
         if arguments.true_labels is not None:
             raise InputError(
                 "--true-labels: stands beside the given LABELS; without them, give the true labels as LABELS: "
-                "demele compare ESTABLISHED CANDIDATE TRUE_LABELS"
+                "demele compare BASELINE CANDIDATE TRUE_LABELS"
             )
         raise InputError(
             f"{files[0]}: expected the predictions of at least 2 models, one column each, got {len(read)}; "
-            "to compare two files, give ESTABLISHED CANDIDATE LABELS"
+            "to compare two files, give BASELINE CANDIDATE LABELS"
         )
     try:
         with suggesting_classes([*read.values(), found.labels]):
@@ -342,15 +342,15 @@ def _demonstration(arguments: argparse.Namespace) -> "Ranking":
 
     from demele import evaluation
     from demele.data import label_set
-    from demele.labels import doubt, draw_audit
+    from demele.labels import disagreement, draw_audit
 
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
     known = _knowledge(arguments, PredictionSet({}, questions.labels), warned(arguments.quiet))
-    if "noise" not in known and known.get("method") in (None, "audited", "sequential"):
+    if "noise" not in known and known.get("method") in (None, "audit", "sequential"):
         # One label at a time is read in the order of a uniform sample only.
-        likely = None if known.get("method") == "sequential" else doubt(questions.predictions)
-        plan = draw_audit(questions.n, _DEMO_AUDIT, doubt=likely, seed=known.get("seed", 0))
+        likely = None if known.get("method") == "sequential" else disagreement(questions.predictions)
+        plan = draw_audit(questions.n, _DEMO_AUDIT, disagreement=likely, seed=known.get("seed", 0))
         known["audit"] = plan.answered(truth[plan.rows])
         if not arguments.quiet:
             log(

@@ -187,7 +187,7 @@ def chosen_methods(items: Sequence[str], files: PythonFiles) -> "list[str | Call
     Parameters
     ----------
     items : sequence of str
-        Names, perhaps with options, and ``FILE.py::name``: a function ``(established, candidate, labels) -> verdict``.
+        Names, perhaps with options, and ``FILE.py::name``: a function ``(baseline, candidate, labels) -> verdict``.
     files : PythonFiles
         Those that were run already.
 
@@ -218,8 +218,7 @@ def chosen_methods(items: Sequence[str], files: PythonFiles) -> "list[str | Call
         if not callable(found):
             raise InputTypeError(
                 "methods",
-                f"{path}::{name} is no function (established, candidate, labels) -> verdict, but "
-                f"{type(found).__name__}",
+                f"{path}::{name} is no function (baseline, candidate, labels) -> verdict, but {type(found).__name__}",
             )
         chosen[item] = method = _MethodOfFile(found, name, source)
         chosen_contenders(method)  # that it can be called so

@@ -12,7 +12,21 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Values of options that have a new name: an old one is refused with the new one.
-NEW_NAMES: dict[str, str] = {}
+NEW_NAMES = {
+    # comparison methods
+    "classic": "overlap",
+    "bounded": "worst-case",
+    "prudent-v1": "worst-case-overlap",
+    "prudent-v2": "hard-rows",
+    "audited": "audit",
+    "label-free": "agreement",
+    "reference": "true-labels",
+    # verdicts and inferences
+    "established": "baseline",
+    "undecided": "inconclusive",
+    "sample": "test_set",
+    "doubt": "disagreement",
+}
 
 
 def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -7,7 +7,7 @@
 [0.506, 0.692]
 """
 
-from demele.evaluation.comparison.audit_forecast import forecast_audits
+from demele.evaluation.comparison.audit_forecast import plan_audit
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.forecast_result import AuditForecast
 from demele.evaluation.comparison.methods import method_names
@@ -53,11 +53,11 @@ __all__ = [
     "confusion",
     "corrected_t_test",
     "exact_interval",
-    "forecast_audits",
     "method_names",
     "overlap_level",
     "overlap_quantile",
     "perturbation_test",
+    "plan_audit",
     "pseudo_supervised",
     "rank",
     "repeated_scores",

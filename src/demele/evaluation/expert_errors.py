@@ -21,7 +21,7 @@ Counts = NDArray[np.int64]
 ExpertErrors = Literal["adversarial", "random"]
 
 #: What methods without an expert say of the option.
-_METHODS = ("audited", "sequential")
+_METHODS = ("audit", "sequential")
 
 
 def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
@@ -57,7 +57,7 @@ def refuse_without_expert(error: float, method: str, measure: str, design: str |
         )
     if error and method not in _METHODS:
         raise InputError(
-            "expert_error", f"method {method!r} asks no expert; only methods 'audited' and 'sequential' use it, drop it"
+            "expert_error", f"method {method!r} asks no expert; only methods 'audit' and 'sequential' use it, drop it"
         )
     if error and measure != "accuracy":
         raise InputError(
@@ -105,7 +105,7 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
     difference, low, high = outcomes.difference / kept, outcomes.low / kept - further, outcomes.high / kept + further
     apart = np.asarray(disagreements) / question.data.n
     # On these rows, right labels cannot lead by more than the rows on which the two disagree.
-    most = np.ones_like(apart) if question.target == "population" else apart
+    most = np.ones_like(apart) if question.inference == "population" else apart
     notes = outcomes.notes + _contradicted(question, difference, apart)
     difference = np.clip(difference, -most, most)
     low, high = (np.clip(end, -most, most) for end in (low, high))
@@ -118,12 +118,12 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
     return replace(
         outcomes,
         candidate=outcomes.candidate & (not open_),
-        established=outcomes.established & (not open_),
+        baseline=outcomes.baseline & (not open_),
         difference=difference,
         low=np.minimum(low, difference),
         high=np.maximum(high, difference),
         p_value=np.ones_like(p_value) if open_ and p_value is not None else p_value,
-        established_interval=moved(outcomes.established_interval),
+        baseline_interval=moved(outcomes.baseline_interval),
         candidate_interval=moved(outcomes.candidate_interval),
         notes=notes,
         details={**outcomes.details, "expert_may_move": tau},

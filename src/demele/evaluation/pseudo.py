@@ -62,7 +62,7 @@ class PseudoModel:
         Share of instances on which the others' vote reaches each threshold.
     agreement_above : tuple of float
         Agreement on those instances; NaN where there are none.
-    apparent : float or None
+    observed : float or None
         Accuracy against the given labels, if there are any.
     apparent_interval : Interval or None
     """
@@ -74,7 +74,7 @@ class PseudoModel:
     expected: float
     coverage: tuple[float, ...]
     agreement_above: tuple[float, ...]
-    apparent: float | None = None
+    observed: float | None = None
     apparent_interval: Interval | None = None
 
 
@@ -147,7 +147,7 @@ class PseudoEvaluation(Written, Tabled):
                     "low": model.interval.low,
                     "high": model.interval.high,
                     "expected": model.expected,
-                    "apparent": math.nan if model.apparent is None else model.apparent,
+                    "observed": math.nan if model.observed is None else model.observed,
                     "apparent_low": math.nan if beside is None else beside.low,
                     "apparent_high": math.nan if beside is None else beside.high,
                 }
@@ -308,7 +308,7 @@ def _judged(
                 expected=float(np.clip((own - weight) / rest, 0, 1).mean()),
                 coverage=tuple(float(rows.mean()) for rows in above),
                 agreement_above=tuple(float(agrees[rows].mean()) if rows.any() else math.nan for rows in above),
-                apparent=None if given is None else float(np.mean(predicted == given)),
+                observed=None if given is None else float(np.mean(predicted == given)),
                 apparent_interval=None if given is None else _interval(predicted == given, level),
             )
         )
@@ -323,7 +323,7 @@ def _interval(right: NDArray[np.bool_], level: float) -> Interval:
 def _rank_correlation(models: Sequence[PseudoModel]) -> float:
     from scipy.stats import rankdata
 
-    ranks = rankdata([(model.agreement, model.apparent or 0.0) for model in models], axis=0).T
+    ranks = rankdata([(model.agreement, model.observed or 0.0) for model in models], axis=0).T
     return math.nan if (np.ptp(ranks, axis=1) == 0).any() else float(np.corrcoef(*ranks)[0, 1])
 
 

@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 #: What "better" means: on new instances, on these with right labels, or so much that the intervals would not overlap.
-Target = Literal["population", "sample", "overlap"]
+Inference = Literal["population", "test_set", "overlap"]
 
 
 #: Measures of the class that is not the positive one.
@@ -33,7 +33,7 @@ OF_NEGATIVE = ("specificity", "NPV")
 class PairCounts:
     """Per pair, the instances on which the two disagree, by what the given label says. Shape (n_pairs,) each.
 
-    ``lost``: label = established (the study's a); ``won``: label = candidate (b); ``neither``: another class (o).
+    ``lost``: label = baseline (the study's a); ``won``: label = candidate (b); ``neither``: another class (o).
     """
 
     lost: Counts
@@ -57,13 +57,13 @@ class Question:
     Attributes
     ----------
     data : Labelled
-        ``established`` and ``candidate`` are rows of its predictions, one per pair.
+        ``baseline`` and ``candidate`` are rows of its predictions, one per pair.
     measure : {"accuracy", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"}
         More is better for all; the error is asked for as accuracy.
     of : int or None
         Index of the class of a precision, recall or f1.
     level : float
-        Two-sided: "candidate better" errs with probability (1 - level) / 2 at most, and so does "established better".
+        Two-sided: "candidate better" errs with probability (1 - level) / 2 at most, and so does "baseline better".
     exact : bool
         A proven level, of the audited comparison.
     errors : {"any", "undirected"}
@@ -75,12 +75,12 @@ class Question:
     """
 
     data: Labelled
-    established: NDArray[np.intp]
+    baseline: NDArray[np.intp]
     candidate: NDArray[np.intp]
     measure: Literal["accuracy", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"] = "accuracy"
     of: int | None = None
     level: float = 0.95
-    target: Target = "population"
+    inference: Inference = "population"
     noise: float | TransitionMatrix | TransitionCounts | None = None
     audit: CodedAudit | None = None
     true_labels: Indices | None = None
@@ -99,14 +99,14 @@ class Question:
     @property
     def clusters(self) -> Groups | None:
         """Groups, if sampling is by them: what is asked is of a population, and some group has several rows."""
-        if self.groups is None or self.groups.single or self.target != "population":
+        if self.groups is None or self.groups.single or self.inference != "population":
             return None
         return self.groups
 
     @property
     def n_pairs(self) -> int:
         """Number of ordered pairs."""
-        return int(self.established.size)
+        return int(self.baseline.size)
 
     @property
     def tail(self) -> float:
@@ -121,24 +121,24 @@ class Question:
 
     def counts(self) -> PairCounts:
         """Count who is right where the two disagree."""
-        return pair_counts(self.data, self.established, self.candidate)
+        return pair_counts(self.data, self.baseline, self.candidate)
 
     @property
     def of_table(self) -> bool:
         """Whether the measure is of the whole table of classes, and so no proportion of rows."""
         return self.measure in TABLE_MEASURES
 
-    def apparent(self) -> tuple[Floats, Floats]:
-        """Return the measure of the established and of the candidate on the given labels, pair by pair."""
+    def observed(self) -> tuple[Floats, Floats]:
+        """Return the measure of the baseline and of the candidate on the given labels, pair by pair."""
         if self.of_table:
             every = table_value(self.data, self.measure)
-            return every[self.established], every[self.candidate]
+            return every[self.baseline], every[self.candidate]
         first, second = (as_value(side.proportion, self.measure) for side in self.sides())
         return first, second
 
     def sides(self) -> tuple["Sides", "Sides"]:
-        """Return the proportions of the established and of the candidate, pair by pair; not of a whole table."""
-        return self.proportions.take(self.established), self.proportions.take(self.candidate)
+        """Return the proportions of the baseline and of the candidate, pair by pair; not of a whole table."""
+        return self.proportions.take(self.baseline), self.proportions.take(self.candidate)
 
     @cached_property
     def proportions(self) -> "Sides":
@@ -179,29 +179,29 @@ class Outcomes:
 
     Attributes
     ----------
-    candidate, established : arrays of bool
+    candidate, baseline : arrays of bool
         Which is shown to be better; never both.
     difference, low, high : arrays
-        Candidate minus established as the method estimates it, and its interval.
+        Candidate minus baseline as the method estimates it, and its interval.
     method, kind : str
         How that interval was made, and what it covers (as in :class:`demele.core.uncertainty.Interval`).
     p_value : array or None
         For "the candidate is not better", one-sided.
-    established_interval, candidate_interval : (low, high) or None
+    baseline_interval, candidate_interval : (low, high) or None
         Of each classifier's measure after correction.
     details : mapping of str to array
         Further quantities, per pair or the same for all.
     """
 
     candidate: Flags
-    established: Flags
+    baseline: Flags
     difference: Floats
     low: Floats
     high: Floats
     method: str
     kind: str = "sampling"
     p_value: Floats | None = None
-    established_interval: tuple[Floats, Floats] | None = None
+    baseline_interval: tuple[Floats, Floats] | None = None
     candidate_interval: tuple[Floats, Floats] | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -210,16 +210,16 @@ class Outcomes:
 
 def mirror(question: Question) -> Question:
     """Return the question with the roles exchanged."""
-    return replace(question, established=question.candidate, candidate=question.established)
+    return replace(question, baseline=question.candidate, candidate=question.baseline)
 
 
-def pair_counts(data: Labelled, established: NDArray[np.intp], candidate: NDArray[np.intp]) -> PairCounts:
+def pair_counts(data: Labelled, baseline: NDArray[np.intp], candidate: NDArray[np.intp]) -> PairCounts:
     """Count who is right where two models disagree, for many pairs.
 
     Cost: O(models^2 n), once for each ``data``.
     """
-    lost, won = data.right_alone[established, candidate], data.right_alone[candidate, established]
-    return PairCounts(lost, won, data.disagreements[established, candidate] - lost - won)
+    lost, won = data.right_alone[baseline, candidate], data.right_alone[candidate, baseline]
+    return PairCounts(lost, won, data.disagreements[baseline, candidate] - lost - won)
 
 
 def sides(data: Labelled, measure: str, of: int | None) -> Sides:

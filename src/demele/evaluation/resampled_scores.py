@@ -91,10 +91,10 @@ class TTest(Worded):
 
     Attributes
     ----------
-    verdict : {"established", "candidate", "undecided"}
+    verdict : {"baseline", "candidate", "inconclusive"}
         Which is shown to be better, if any.
     difference : float
-        Mean of candidate minus established.
+        Mean of candidate minus baseline.
     interval : Interval
         Of that difference.
     t, degrees_of_freedom, p_value : float
@@ -117,8 +117,8 @@ class TTest(Worded):
     def sentence(self) -> str:
         """Which is shown to be better, and by how much."""
         better = f"The {self.verdict} is shown to be better"
-        told = "Neither is shown to be better" if self.verdict == "undecided" else better
-        by = f"candidate minus established {self.difference:+.4f} {self.interval}"
+        told = "Neither is shown to be better" if self.verdict == "inconclusive" else better
+        by = f"candidate minus baseline {self.difference:+.4f} {self.interval}"
         return f"{told}: {by}, p = {self.p_value:.3g}, over {self.n_scores} scores."
 
     @property
@@ -133,7 +133,7 @@ class TTest(Worded):
 
 
 def corrected_t_test(
-    scores_established: "ArrayLike | ResampledScores",
+    scores_baseline: "ArrayLike | ResampledScores",
     scores_candidate: "ArrayLike | ResampledScores",
     *,
     test_fraction: float | None = None,
@@ -147,7 +147,7 @@ def corrected_t_test(
 
     Parameters
     ----------
-    scores_established, scores_candidate : array-like of shape (n_scores,), or results of :func:`repeated_scores`
+    scores_baseline, scores_candidate : array-like of shape (n_scores,), or results of :func:`repeated_scores`
         Score r of both comes from the same split. Results know the sizes of their splits, and are refused if these
         were not the same splits.
     test_fraction : float in (0, 1)
@@ -159,7 +159,7 @@ def corrected_t_test(
     better : {"higher", "lower"}
         Which scores are better; by default higher, and what results say of themselves.
     level : float in (0, 1)
-        Two-sided: each of the verdicts "candidate" and "established" errs with probability (1 - level) / 2, as far as
+        Two-sided: each of the verdicts "candidate" and "baseline" errs with probability (1 - level) / 2, as far as
         the test keeps its level.
 
     Returns
@@ -187,7 +187,7 @@ def corrected_t_test(
     --------
     >>> test = corrected_t_test([0.80, 0.81, 0.82], [0.81, 0.83, 0.85], test_fraction=0.1)
     >>> round(test.t, 6), test.verdict
-    (3.0, 'undecided')
+    (3.0, 'inconclusive')
     >>> plain = corrected_t_test([0.80, 0.81, 0.82], [0.81, 0.83, 0.85], corrected=False)
     >>> round(plain.t, 4)
     3.4641
@@ -195,19 +195,19 @@ def corrected_t_test(
     from scipy import stats
 
     level = checked_level(level)
-    both = [result for result in (scores_established, scores_candidate) if isinstance(result, ResampledScores)]
+    both = [result for result in (scores_baseline, scores_candidate) if isinstance(result, ResampledScores)]
     if len(both) == 2:
         _check_same_splits(*both)
-    first = _read_scores(scores_established, "scores_established")
+    first = _read_scores(scores_baseline, "scores_baseline")
     second = _read_scores(scores_candidate, "scores_candidate")
     if first.size != second.size:
         raise InputError(
-            ("scores_established", "scores_candidate"),
+            ("scores_baseline", "scores_candidate"),
             f"expected as many scores of both, got {first.size} and "
             f"{second.size}; score r of both must come from the same split",
         )
     if first.size < 2:
-        raise NotEnoughData("scores_established", f"expected at least 2 scores, got {first.size}")
+        raise NotEnoughData("scores_baseline", f"expected at least 2 scores, got {first.size}")
     direction = _direction(better, both)
     ratio = _ratio(test_fraction, n_train, n_test, both) if corrected else 0.0
     differences = second - first
@@ -221,9 +221,9 @@ def corrected_t_test(
     else:
         message = "all differences are the same, so that nothing is known of their spread: no test can be made"
         notes = (Note(code="constant-differences", message=message),)
-    verdict: Verdict = "undecided"
+    verdict: Verdict = "inconclusive"
     if p_value <= 1 - level:
-        verdict = "candidate" if mean * direction > 0 else "established"
+        verdict = "candidate" if mean * direction > 0 else "baseline"
     method = "corrected resampled t-test" if corrected else "paired t-test"
     return TTest(
         verdict=verdict,
@@ -276,10 +276,10 @@ def _read_scores(scores: Any, argument: str) -> Floats:
 
 def _check_same_splits(first: ResampledScores, second: ResampledScores) -> None:
     if first.measure != second.measure:
-        raise InputError("scores_candidate", f"expected {first.measure}, as the established ones, got {second.measure}")
+        raise InputError("scores_candidate", f"expected {first.measure}, as the baselines, got {second.measure}")
     if first.signature.context["splits"] != second.signature.context["splits"]:
         raise InputError(
-            ("scores_established", "scores_candidate"),
+            ("scores_baseline", "scores_candidate"),
             "they come from different splits, and cannot be paired; "
             f"use the same data, folds and seed: {first.signature} and {second.signature}",
         )

@@ -28,7 +28,7 @@ Measure = Literal[
 ]
 #: Measures of two classes, one of them the positive one.
 OF_POSITIVE = ("sensitivity", "specificity", "PPV", "NPV")
-Verdict = Literal["established", "candidate", "undecided"]
+Verdict = Literal["baseline", "candidate", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Estimate:
     interval : Interval or None
         What other instances with labels of the same quality would have given.
     bias : tuple of float (low, high) or None
-        Apparent minus correct: exact if both are equal, else bounds; None if nothing is known of the noise.
+        Observed minus correct: exact if both are equal, else bounds; None if nothing is known of the noise.
     corrected : Interval or None
         For the correct measure. Its kind: ``"shifted"`` (bias known), ``"bias-union"`` (bias bounded), ``"design"``
         (from an audit).
@@ -130,21 +130,21 @@ class Decision(Published, ForPapers, Shown):
 
     Attributes
     ----------
-    verdict : {"established", "candidate", "undecided"}
+    verdict : {"baseline", "candidate", "inconclusive"}
         Which is shown to be better, if any.
     difference : float
-        Candidate minus established, in the unit of the measure (for ``"error"``, more is worse), as the method
+        Candidate minus baseline, in the unit of the measure (for ``"error"``, more is worse), as the method
         estimates it.
     interval : Interval
         Of that difference; its kind and method say how it was made.
-    established, candidate : Estimate
+    baseline, candidate : Estimate
         Each by itself, before and after correction.
     breakdown : Breakdown or None
         For a verdict on accuracy: how many wrong labels it bears, wherever they are. Of an audited or sequential
         verdict: how many the given labels would bear that show the same without the audit.
     expert_breakdown : ExpertBreakdown or None
         For a verdict on accuracy that rests on an expert: how many of the expert's labels may be wrong.
-    target : {"population", "sample", "overlap"}
+    inference : {"population", "test_set", "overlap"}
         What "better" means: on new instances, on these with right labels, or beyond the overlap of intervals on those.
     others : tuple of Decision
         On the further measures that were asked for, each at its own level.
@@ -163,12 +163,12 @@ class Decision(Published, ForPapers, Shown):
     verdict: Verdict
     difference: float
     interval: Interval
-    established: Estimate
+    baseline: Estimate
     candidate: Estimate
     method: str
     measure: str
     of: int | str | None
-    target: str
+    inference: str
     level: float
     n: int
     names: tuple[str, str]
@@ -199,14 +199,14 @@ class Decision(Published, ForPapers, Shown):
         return found
 
     @property
-    def choice(self) -> Literal["established", "candidate"]:
-        """Which to use: the established one, unless the candidate is shown to be better."""
-        return "candidate" if self.verdict == "candidate" else "established"
+    def choice(self) -> Literal["baseline", "candidate"]:
+        """Which to use: the baseline, unless the candidate is shown to be better."""
+        return "candidate" if self.verdict == "candidate" else "baseline"
 
     def row(self) -> dict[str, Any]:
         """Flat, in a fixed order of columns."""
         return {
-            "established": self.names[0],
+            "baseline": self.names[0],
             "candidate": self.names[1],
             "measure": self.measure,
             "of": self.of,
@@ -215,7 +215,7 @@ class Decision(Published, ForPapers, Shown):
             "difference": self.difference,
             "low": self.interval.low,
             "high": self.interval.high,
-            "target": self.target,
+            "inference": self.inference,
             "level": self.level,
             "p_value": self.p_value,
             "breakdown_rate": math.nan if self.breakdown is None else self.breakdown.rate,
@@ -232,7 +232,7 @@ class Decision(Published, ForPapers, Shown):
             "names": self.names,
             "interval": asdict(self.interval),
             "estimate_interval": None if self.estimate_interval is None else asdict(self.estimate_interval),
-            "established": self.established.to_dict(),
+            "baseline": self.baseline.to_dict(),
             "candidate": self.candidate.to_dict(),
             "breakdown": None if self.breakdown is None else {**asdict(self.breakdown), "rate": self.breakdown.rate},
             "expert_breakdown": None
@@ -274,11 +274,11 @@ class Decision(Published, ForPapers, Shown):
         bears = ""
         if self.breakdown is not None and self.breakdown.labels >= 0:
             # Beside an audit the verdict rests on it; what is counted is what the given labels alone would bear.
-            alone = "the labels without the audit bear" if self.method in ("audited", "sequential") else "bears"
+            alone = "the labels without the audit bear" if self.method in ("audit", "sequential") else "bears"
             bears = f", {alone} {floor_percent(self.breakdown.rate)} wrong"
-            bears += "" if self.method in ("audited", "sequential") else " labels"
+            bears += "" if self.method in ("audit", "sequential") else " labels"
         trusted = (
-            ", if all labels are correct" if ALL_CORRECT in self.assumptions and self.verdict != "undecided" else ""
+            ", if all labels are correct" if ALL_CORRECT in self.assumptions and self.verdict != "inconclusive" else ""
         )
         return (
             f"Decision({self.verdict}{trusted}: {what} of {self.names[1]} - {self.names[0]} = {self.difference:+.4f} "

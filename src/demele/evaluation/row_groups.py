@@ -93,7 +93,7 @@ def read_groups(values: object, n: int, *, population: bool = True) -> Groups | 
             "groups",
             f"expected at least {LEAST_GROUPS} groups, got {count}: what differs between so few says nothing "
             "of the groups to come; collect more groups, or ask about these rows alone, "
-            f"{setting(target='sample')} without groups",
+            f"{setting(inference='test_set')} without groups",
         )
     return Groups(codes)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "true_label", "design", "probability"
 #: What an expert writes who cannot label a row, unless a class is called so.
 UNCLEAR = "unclear"
-#: The least probability of the rows with doubt, drawn or not; the same in all lines.
+#: The least probability of the rows with disagreement, drawn or not; the same in all lines.
 LEAST = "least_probability"
 #: Which comparison asked for the rows.
 COMPARISON = "comparison"
@@ -58,7 +58,7 @@ class Answers:
         How the rows were drawn, where the file says so.
     probabilities : array of shape (k,), or None
     least : float or None
-        The least probability of rows with doubt.
+        The least probability of rows with disagreement.
     comparison : str or None
         Which comparison asked for them.
     key : SheetKey or None

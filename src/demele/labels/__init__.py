@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_model_noise
     from demele.noise.audit import Audit, CodedAudit, join_audits
-    from demele.noise.audit_drawing import AuditPlan, doubt, draw_audit
+    from demele.noise.audit_drawing import AuditPlan, disagreement, draw_audit
     from demele.noise.budget import NoiseBudget, noise_budget
     from demele.noise.factor_noise import (
         FactorAudit,
@@ -46,7 +46,7 @@ _HOMES = {
     "demele.labels.joined.annotations": "Annotations",
     "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
     "demele.noise.audit": "Audit CodedAudit join_audits",
-    "demele.noise.audit_drawing": "AuditPlan doubt draw_audit",
+    "demele.noise.audit_drawing": "AuditPlan disagreement draw_audit",
     "demele.noise.budget": "NoiseBudget noise_budget",
     "demele.noise.factor_noise": (
         "FactorAudit Reliability SecondAnnotation matrix_of_annotators transition_from_agreement"
@@ -94,7 +94,7 @@ __all__ = [
     "cleaning_harm",
     "consensus",
     "dawid_skene",
-    "doubt",
+    "disagreement",
     "draw_audit",
     "estimate_transition",
     "join_audits",

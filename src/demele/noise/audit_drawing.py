@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, plain_text, read_labels, read_models, vocabulary
+from demele.core.names import renamed
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import plural
 from demele.core.table_columns import as_column
@@ -41,8 +42,8 @@ class AuditPlan:
     n : int
         Rows of the test set.
     least_probability : float or None
-        For a weighted design: the least such probability of all rows with doubt, drawn or not. If the doubt is
-        that of a pool, no row on which two models of the pool disagree had a smaller one.
+        For a weighted design: the least such probability of all rows with disagreement, drawn or not. If the
+        disagreement is that of a pool, no row on which two models of the pool disagree had a smaller one.
     within : array of intp of shape (m,) or None
         For a stratified design: all rows of the first stratum, drawn or not.
     """
@@ -85,8 +86,9 @@ class AuditPlan:
         return pd.DataFrame(columns)
 
 
+@renamed(doubt="disagreement")
 def draw_audit(
-    n: int, size: int, *, doubt: object = None, floor: float = 0.4, within: object = None, seed: int = 0
+    n: int, size: int, *, disagreement: object = None, floor: float = 0.4, within: object = None, seed: int = 0
 ) -> AuditPlan:
     """Draw rows for an expert to label.
 
@@ -96,12 +98,12 @@ def draw_audit(
         Rows of the test set.
     size : int in 1..n
         Rows to draw.
-    doubt : array-like of shape (n,), optional
-        Numbers >= 0, larger where a label is worth more, such as :func:`doubt`. Without them every row is as likely
-        (design ``"uniform"``). With them (design ``"weighted"``), the probability of a row is proportional to
-        floor + (1 - floor) doubt / mean(doubt), and 1 where that would exceed 1.
+    disagreement : array-like of shape (n,), optional
+        Numbers >= 0, larger where a label is worth more, such as :func:`disagreement`. Without them every row is as
+        likely (design ``"uniform"``). With them (design ``"weighted"``), the probability of a row is proportional to
+        floor + (1 - floor) disagreement / mean(disagreement), and 1 where that would exceed 1.
     floor : float in (0, 1]
-        What a row without doubt keeps, relative to the mean; 1 ignores the doubt.
+        What a row without disagreement keeps, relative to the mean; 1 ignores the disagreement.
     within : array-like of int of shape (m,), optional
         Draw half of the rows among these, or all of these if they are fewer, and the others among the other rows
         (design ``"stratified"``). For a rare class: all rows that the given label, a model or a reader calls so.
@@ -115,7 +117,8 @@ def draw_audit(
     Raises
     ------
     InputError, InputTypeError
-        If there are fewer than ``size`` rows, the doubt is not n finite numbers >= 0, or one of both strata is empty.
+        If there are fewer than ``size`` rows, the disagreement is not n finite numbers >= 0, or one of both strata is
+        empty.
 
     Notes
     -----
@@ -136,15 +139,15 @@ def draw_audit(
     if within is not None:
         among = read_rows(within, "within")
         rest = np.setdiff1d(np.arange(n), among)
-        if doubt is not None or rest.size + among.size != n or not rest.size or size < 2:
+        if disagreement is not None or rest.size + among.size != n or not rest.size or size < 2:
             raise InputError(
-                "within", f"expected some rows of 0 to {n - 1}, not all; a size of 2 or more, and no doubt"
+                "within", f"expected some rows of 0 to {n - 1}, not all; a size of 2 or more, and no disagreement"
             )
         k = min(max(size // 2, size - rest.size), among.size, size - 1)
         rng = rng_for(seed, "draw_audit", "stratified", n)
         rows = np.concatenate([rng.permutation(among)[:k], rng.permutation(rest)[: size - k]])
         return AuditPlan(rows.astype(np.intp), None, "stratified", n, within=among)
-    if doubt is None:
+    if disagreement is None:
         rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
     if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor <= 1:
@@ -152,7 +155,7 @@ def draw_audit(
             "floor",
             f"expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never be drawn",
         )
-    doubts = read_doubt(doubt, n)
+    doubts = read_disagreement(disagreement, n)
     mean = doubts.mean() or 1.0
     chances = inclusion_probabilities(floor + (1 - floor) * doubts / mean, size)
     draws = rng_for(seed, "draw_audit", "weighted", n).random(n)
@@ -185,7 +188,7 @@ def inclusion_probabilities(weights: Floats, size: int) -> Floats:
     return chances
 
 
-def doubt(predictions: object, labels: object = None) -> Floats:
+def disagreement(predictions: object, labels: object = None) -> Floats:
     """Say how much the models of a pool disagree on each instance: where an expert's label is worth most.
 
     Parameters
@@ -210,7 +213,7 @@ def doubt(predictions: object, labels: object = None) -> Floats:
 
     Examples
     --------
-    >>> doubt([["cat", "dog", "cat"], ["cat", "cat", "cat"]]).round(4)
+    >>> disagreement([["cat", "dog", "cat"], ["cat", "cat", "cat"]]).round(4)
     array([0.    , 0.4805, 0.    ])
     """
     votes, k = _read_pool(predictions, labels)
@@ -228,7 +231,7 @@ def doubt(predictions: object, labels: object = None) -> Floats:
     return result
 
 
-def read_doubt(values: object, n: int) -> Floats:
+def read_disagreement(values: object, n: int) -> Floats:
     """Check numbers that say where labels are worth most, one per row.
 
     Parameters
@@ -249,17 +252,20 @@ def read_doubt(values: object, n: int) -> Floats:
 
     Examples
     --------
-    >>> read_doubt([0, 2, 1], 3)
+    >>> read_disagreement([0, 2, 1], 3)
     array([0., 2., 1.])
     """
-    array = as_column(values, "doubt")
+    array = as_column(values, "disagreement")
     if array.shape != (n,) or array.dtype.kind not in "biuf":
-        raise InputError("doubt", f"expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}")
+        raise InputError(
+            "disagreement", f"expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}"
+        )
     array = array.astype(np.float64)
     odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if odd.size:
         raise InputError(
-            "doubt", f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first at row {odd[0]}"
+            "disagreement",
+            f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first at row {odd[0]}",
         )
     return array
 

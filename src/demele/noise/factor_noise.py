@@ -160,7 +160,7 @@ def _check_design(design: object) -> None:
         raise InputError(
             "design",
             "scores are corrected from audits whose rows were as likely to be drawn as any other, got a weighted one",
-            "draw rows at random without doubt=, with demele.labels.draw_audit(n, size)",
+            "draw rows at random without disagreement=, with demele.labels.draw_audit(n, size)",
         )
     if design != "uniform":
         raise InputError("design", f"expected 'uniform', got {design!r}")

@@ -130,7 +130,7 @@ def _whole(data: Item) -> Html:
     return h(
         "",
         paragraph(
-            "Apparent: against the given labels; the interval is what other instances with labels of the same quality "
+            "Observed: against the given labels; the interval is what other instances with labels of the same quality "
             "could have given."
         ),
         interval_chart(known) if known else "",
@@ -251,7 +251,7 @@ def _expert(data: Item) -> Html:
         ("Level", f"{level_text(data['level'])}, of each interval by itself"),
         ("Interval", str(interval.get("method") or "")),
         ("Corrected", ", ".join(str(right[key]) for key in ("method", "kind") if right.get(key))),
-        ("Bias of accuracy", f"{bias_words(bias)} points (apparent minus correct)" if bias else ""),
+        ("Bias of accuracy", f"{bias_words(bias)} points (observed minus correct)" if bias else ""),
         *_MEANINGS.items(),
     ]
     return h("", facts(rows), signature(data.get("signature")))

@@ -208,11 +208,11 @@ def _estimates(rows: Sequence[tuple[object, Item]], head: str, *, of: int | None
         strip = _strip((low, high), value=item["value"], span=own)
         cells = [strip, percent(item["value"], digits), percent_range(own, digits) or DASH]
         lines.append([name, *cells, *([percent_range(right, digits) or DASH] if corrected else [])])
-    return _table([head, "", "apparent", "interval", *(["on right labels"] if corrected else [])], lines, of=of)
+    return _table([head, "", "observed", "interval", *(["on right labels"] if corrected else [])], lines, of=of)
 
 
 def _decision(content: Item) -> Html:
-    roles = ("established", "candidate")
+    roles = ("baseline", "candidate")
     sides = [
         (named(name) if name == role else h("", named(name), f" ({role})"), content[role])
         for role, name in zip(roles, content["names"], strict=True)
@@ -221,7 +221,7 @@ def _decision(content: Item) -> Html:
     low, high, _ = axis([value, *span, 0.0])
     told = f"{points(value, digits_for(span), sign=True)} {points_range(span, digits_for(span), sign=True)} points"
     drawn = _strip((low, high), value=value, span=span, rule=0.0, told=told)
-    beside = h("p", "candidate minus established, 0 in orange: ", drawn, " ", told, style="margin:.4em 0")
+    beside = h("p", "candidate minus baseline, 0 in orange: ", drawn, " ", told, style="margin:.4em 0")
     return h("", beside, _estimates(sides, str(content["measure"])))
 
 
@@ -236,7 +236,7 @@ def _ranking(content: Item) -> Html:
         drawn = _strip((0.0, float(m)), span=(best - 1, worst), told=f"rank {ranks} of {m}")
         own = percent_range(span_of(model["interval"]), digits)
         rows.append([named(model["name"]), drawn, ranks, percent(model["value"], digits), own])
-    return _table(["model", f"ranks 1 to {m}", "", "apparent", "interval"], rows, of=m)
+    return _table(["model", f"ranks 1 to {m}", "", "observed", "interval"], rows, of=m)
 
 
 def _assessment(content: Item) -> Html:

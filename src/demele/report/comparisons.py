@@ -130,7 +130,7 @@ def _table(view: ComparisonView) -> Html:
         told = h("span", "told: ", method.told, class_="role") if method.told else ""
         cells = [_with_error(row, key) for key in _FIGURES]
         cells += [
-            Cell(share(row.get("undecided")), row.get("undecided")),
+            Cell(share(row.get("inconclusive")), row.get("inconclusive")),
             Cell(whole(row.get("reversed")), row.get("reversed")),
             Cell(asked_text(row.get("labels_asked")), row.get("labels_asked")),
         ]
@@ -148,7 +148,7 @@ def _table(view: ComparisonView) -> Html:
                 data_method=name,
             )
         )
-    words = ["Method", *_FIGURES.values(), "Undecided", "Opposite verdicts", "Expert labels per pair"]
+    words = ["Method", *_FIGURES.values(), "Inconclusive", "Opposite verdicts", "Expert labels per pair"]
     heads = [h("th", word, scope="col", class_="number" if place else "text") for place, word in enumerate(words)]
     heads += [
         h("th", f"{word}, source", scope="col", class_="number printed", hidden=not now)
@@ -174,7 +174,7 @@ def _table(view: ComparisonView) -> Html:
                 em("Type I"),
                 ": of the pairs where the reference keeps the ",
             ),
-            *("established classifier, how many candidates the method takes. ", em("Type II"), ": of those where the "),
+            *("baseline classifier, how many candidates the method takes. ", em("Type II"), ": of those where the "),
             *("reference takes the candidate, how many it leaves. ", em("Agreement"), ": of all pairs. Below each "),
             *(
                 "figure, its standard error over the choice of classifiers. ",
@@ -224,12 +224,12 @@ def _all_rates(view: ComparisonView) -> Html:
                 *(_with_error(row, key) for key in _FIGURES),
                 Cell(f"{row['n_type_1']:,} of {row['n_kept']:,}", row["n_type_1"]),
                 Cell(f"{row['n_type_2']:,} of {row['n_taken']:,}", row["n_type_2"]),
-                Cell(share(row["undecided"]), row["undecided"]),
+                Cell(share(row["inconclusive"]), row["inconclusive"]),
                 Cell(f"{row['reversed']:,}", row["reversed"]),
                 Cell(asked_text(row["labels_asked"]), row["labels_asked"]),
             ]
         )
-    words = ("Noise asked", "made", *_FIGURES.values(), "Type I, pairs", "Type II, pairs", "Undecided")
+    words = ("Noise asked", "made", *_FIGURES.values(), "Type I, pairs", "Type II, pairs", "Inconclusive")
     heads: list[tuple[object, str] | None] = [("Method", "text"), ("Measure", "text") if several else None]
     heads += [(word, "number") for word in (*words, "Opposite verdicts", "Expert labels per pair")]
     listed = table("Errors of all methods at all rates", heads, rows, first=60, noun="rows")
@@ -294,7 +294,7 @@ def _matrices(view: ComparisonView) -> Html:
     return h(
         "",
         paragraph(
-            f"One cell for each ordered pair of the {count(view.m, 'classifier')}: the row is the established one, the "
+            f"One cell for each ordered pair of the {count(view.m, 'classifier')}: the row is the baseline, the "
             "column the candidate. ",
             h("span", "From the least accurate on true labels (top, left) to the most accurate.", class_="order-says"),
         ),
@@ -309,7 +309,7 @@ def _matrices(view: ComparisonView) -> Html:
             h(
                 "div",
                 h("span", "candidate →", class_="axis-of top"),
-                h("span", "established →", class_="axis-of left"),
+                h("span", "baseline →", class_="axis-of left"),
                 h("div", still, canvas, class_="drawn"),
                 class_="square",
             ),

@@ -1,4 +1,4 @@
-"""Which comparison methods can be believed, at which price, and how much the classic comparison errs."""
+"""Which comparison methods can be believed, at which price, and how much the overlap of intervals errs."""
 
 from collections.abc import Sequence
 
@@ -43,16 +43,16 @@ def asked_text(labels: float | None) -> str:
 
 
 def comparisons_verdict(view: ComparisonView) -> Html:
-    """Write which methods can be believed, at which price, and how much the classic comparison errs."""
+    """Write which methods can be believed, at which price, and how much the overlap of intervals errs."""
     measure = view.measures[0]
     free = view.error_free(measure)
     at, one_rate = rate_text(view.rate), len(view.rates) == 1
     rates = f"at {at} noise" if one_rate else "at any noise rate"
     here = "here" if one_rate else "at some noise rate"
-    classic = view.tallies.get((measure, view.rate, "classic"))
+    classic = view.tallies.get((measure, view.rate, "overlap"))
     judged = [name for name in view.methods if any((measure, rate, name) in view.tallies for rate in view.rates)]
     first = (
-        f"With {at} wrong labels, the classic comparison takes {share(classic['type_1'])} of the candidates that it "
+        f"With {at} wrong labels, the overlap of intervals takes {share(classic['type_1'])} of the candidates that it "
         f"should not, and misses {share(classic['type_2'])} of those that it should take. "
         if classic is not None
         else ""
@@ -80,12 +80,12 @@ def _titled(view: ComparisonView, names: Sequence[str]) -> Text:
 
 
 def _classic(view: ComparisonView, measure: str) -> str:
-    low, high = (view.tallies.get((measure, rate, "classic")) for rate in (view.rates[0], view.rates[-1]))
+    low, high = (view.tallies.get((measure, rate, "overlap")) for rate in (view.rates[0], view.rates[-1]))
     if len(view.rates) == 1 or low is None or high is None:
         return ""
     from_to = [f"{share(low[key])} to {share(high[key])}" for key in ("type_1", "type_2")]
     return (
-        f"From {rate_text(view.rates[0])} to {rate_text(view.rates[-1])} noise, the type I errors of the classic "
+        f"From {rate_text(view.rates[0])} to {rate_text(view.rates[-1])} noise, the type I errors of the overlap "
         f"comparison, which believes every label, go from {from_to[0]} and its type II errors from {from_to[1]}."
     )
 

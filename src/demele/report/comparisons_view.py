@@ -15,22 +15,22 @@ Item = Mapping[str, Any]
 #: What a cell says, by its number: sign, short name, meaning. 0 is a model beside itself.
 CELLS: tuple[tuple[str, str, str], ...] = (
     ("", "same classifier", "the same classifier"),
-    ("E", "both keep the established", "as on true labels"),
+    ("E", "both keep the baseline", "as on true labels"),
     ("C", "both take the candidate", "as on true labels"),
-    ("I", "type I error", "the method takes the candidate; on true labels the established one is kept"),
-    ("II", "type II error", "the method keeps the established one; on true labels the candidate is taken"),
+    ("I", "type I error", "the method takes the candidate; on true labels the baseline is kept"),
+    ("II", "type II error", "the method keeps the baseline; on true labels the candidate is taken"),
 )
 #: Rate at which a page opens, if it was measured.
 _USUAL_RATE = 0.05
 #: Colours of the families of the library; functions of users get the others in turn.
 _COLOURS = {
-    "classic": 1,
-    "prudent-v1": 0,
-    "prudent-v2": 5,
-    "bounded": 2,
-    "audited": 3,
+    "overlap": 1,
+    "worst-case-overlap": 0,
+    "hard-rows": 5,
+    "worst-case": 2,
+    "audit": 3,
     "sequential": 6,
-    "label-free": 7,
+    "agreement": 7,
     "cleaned": 4,
 }
 #: Simulated cleanings are many variants of one method: they are counted, not named.

@@ -47,13 +47,13 @@ Item = Mapping[str, Any]
 
 #: Shown as figures or words of their own, or too long for a list of facts.
 _SHOWN_ELSEWHERE = frozenset(
-    {"label_says_established", "label_says_candidate", "label_says_neither", "by_class", "prospect", "target"}
+    {"label_says_baseline", "label_says_candidate", "label_says_neither", "by_class", "prospect", "inference"}
 )
 #: Methods that look whether two intervals overlap.
-_OVERLAP = frozenset({"classic", "reference", "prudent-v1", "prudent-v2", "cleaned"})
-_TARGETS = {
+_OVERLAP = frozenset({"overlap", "true-labels", "worst-case-overlap", "hard-rows", "cleaned"})
+_INFERENCES = {
     "population": "better on new instances",
-    "sample": "better on these instances, with right labels",
+    "test_set": "better on these instances, with right labels",
     "overlap": "so much better that the intervals on right labels would not overlap",
 }
 
@@ -70,7 +70,7 @@ def write_decision(decision: Item, path: Path, title: str | None = None) -> Path
         If the dictionary is not that of a decision.
     """
     data = of_kind(decision, "decision")
-    names = ("the established classifier", "the candidate") if is_nameless(data) else data["names"]
+    names = ("the baseline classifier", "the candidate") if is_nameless(data) else data["names"]
     sections = [
         ("verdict", "Verdict", _verdict(data)),
         ("each", "Each classifier by itself", _each(data)),
@@ -92,12 +92,12 @@ def write_decision(decision: Item, path: Path, title: str | None = None) -> Path
 
 
 def _verdict(data: Item) -> Html:
-    established, candidate = pair_names(data)
+    baseline, candidate = pair_names(data)
     value, span = gain(data)
     digits = digits_for(span)
     why = Text(": ", link("#breakdown", "why"))
     sentences: list[object] = [bears_sentence(data, why=why), expert_sentence(data)]
-    if data["verdict"] == "undecided":
+    if data["verdict"] == "inconclusive":
         sentences = [
             Text(
                 *("The difference in ", measure_words(data)),
@@ -110,17 +110,17 @@ def _verdict(data: Item) -> Html:
     sentences.append(
         Text(
             f"At level {level_text(data['level'])}, each of the two claims, “",
-            *(candidate, " is better” and “", established, " is better”, is wrong with a probability of at most "),
+            *(candidate, " is better” and “", baseline, " is better”, is wrong with a probability of at most "),
             f"{level_text((1 - data['level']) / 2)}, if what follows holds.",
         )
     )
     tone = str(data["verdict"])
-    drawn = difference_chart(value, span, (established, candidate))
+    drawn = difference_chart(value, span, (baseline, candidate))
     return h("", lead(decision_headline(data), sentences, tone=tone, assumptions=data.get("assumptions") or ()), drawn)
 
 
 def _each(data: Item) -> Html:
-    roles = ("established", "candidate")
+    roles = ("baseline", "candidate")
     rows = [
         (role if is_nameless(data) else h("", name, " ", h("span", role, class_="role")), colour, data[role])
         for colour, (name, role) in enumerate(zip(pair_names(data), roles, strict=True))
@@ -131,7 +131,7 @@ def _each(data: Item) -> Html:
         if kind
         else " This method does not correct the measure of each by itself."
     )
-    against = "" if data["method"] == "label-free" else ": against the given labels"
+    against = "" if data["method"] == "agreement" else ": against the given labels"
     pair = _pair(data)
     alone = (
         "That two intervals overlap does not mean that the two are equal: they are judged on the same instances, so "
@@ -142,7 +142,7 @@ def _each(data: Item) -> Html:
         "",
         paragraph(
             *(
-                "Apparent ",
+                "Observed ",
                 measure_words(data),
                 f"{against}; the line is what other instances with labels of the same ",
             ),
@@ -151,7 +151,7 @@ def _each(data: Item) -> Html:
         interval_chart(rows),
         interval_table(rows, Text(measure_words(data), " of each"), "Classifier"),
         paragraph(alone)
-        if data["method"] in ("bounded", "audited", "sequential", "label-free") or pair is None
+        if data["method"] in ("worst-case", "audit", "sequential", "agreement") or pair is None
         else "",
     )
 
@@ -161,12 +161,12 @@ def _each(data: Item) -> Html:
 
 def _pair(data: Item) -> worst_case.Disagreements | None:
     details = data.get("details") or {}
-    counts = [details.get(f"label_says_{who}") for who in ("established", "candidate", "neither")]
+    counts = [details.get(f"label_says_{who}") for who in ("baseline", "candidate", "neither")]
     if any(item is None for item in counts):
         return None
     lost, won, neither = (int(item) for item in counts if item is not None)
-    agrees = [details.get(f"agrees_with_{who}_only") for who in ("established", "candidate")]
-    if data["method"] == "label-free" and None not in agrees:  # judged by the reference, not by labels
+    agrees = [details.get(f"agrees_with_{who}_only") for who in ("baseline", "candidate")]
+    if data["method"] == "agreement" and None not in agrees:  # judged by the reference, not by labels
         total = lost + won + neither
         lost, won = (int(item) for item in agrees if item is not None)
         neither = total - lost - won
@@ -177,11 +177,11 @@ def _disagreements(data: Item) -> Html:
     pair = _pair(data)
     if pair is None:
         return h("")
-    established, candidate = pair_names(data)
+    baseline, candidate = pair_names(data)
     total = pair.lost + pair.won + pair.neither
     same = "" if total else " They never differ, so that nothing can tell them apart here."
-    who = "reference" if data["method"] == "label-free" else "label"
-    parts = [(established, pair.lost, 0), (candidate, pair.won, 1), ("neither", pair.neither, 7)]
+    who = "reference" if data["method"] == "agreement" else "label"
+    parts = [(baseline, pair.lost, 0), (candidate, pair.won, 1), ("neither", pair.neither, 7)]
     drawn = [h("i", class_=f"c{colour}", style=f"flex-grow:{size}") for _, size, colour in parts if size]
     return h(
         "",
@@ -213,9 +213,9 @@ def _disagreements(data: Item) -> Html:
 
 def _by_class(data: Item) -> Html:
     rows = (data.get("details") or {}).get("by_class") or ()
-    if not rows or data["method"] == "label-free":
+    if not rows or data["method"] == "agreement":
         return h("")
-    established, candidate = pair_names(data)
+    baseline, candidate = pair_names(data)
     ranked = sorted(rows, key=lambda row: -(row["lost"] + row["won"] + row["neither"]))
     lines = []
     for row in ranked:
@@ -224,10 +224,10 @@ def _by_class(data: Item) -> Html:
         lines.append([named(row["class"]), *sizes, Cell(f"{gap:+,}".replace("-", "−") if gap else "0", gap)])
     heads: list[tuple[object, str] | None] = [
         ("Given label", "text"),
-        (Text("says ", established), "number"),
+        (Text("says ", baseline), "number"),
         (Text("says ", candidate), "number"),
         ("says neither", "number"),
-        (Text(candidate, " minus ", established), "number"),
+        (Text(candidate, " minus ", baseline), "number"),
     ]
     listed = table("Disagreements by given label", heads, lines, first=20, noun="classes")
     return h("", h("h3", "By given label"), listed)
@@ -240,7 +240,7 @@ def _breakdown(data: Item) -> Html:
     pair = _pair(data)
     if pair is None or not pair.lost + pair.won + pair.neither or data["method"] in OTHER_LABELS:
         return h("")
-    established, candidate = pair_names(data)
+    baseline, candidate = pair_names(data)
     found = data.get("breakdown")
     bears = int(found["labels"]) if found else -1
     with_more = data["method"] in WITH_MORE
@@ -253,7 +253,7 @@ def _breakdown(data: Item) -> Html:
     if wrong is not None and round(wrong) > 0:
         marks["so many are wrong, as the audit estimates"] = min(round(wrong), pair.n)
     until = worst_case.reach(pair, list(marks.values()))
-    better = "candidate" if pair.won >= pair.lost else "established"
+    better = "candidate" if pair.won >= pair.lost else "baseline"
     slider = controls(
         h("label", "If so many labels are wrong: ", h("b", id="wrong-rate"), for_="wrong"),
         h(
@@ -271,9 +271,9 @@ def _breakdown(data: Item) -> Html:
         data_won=str(pair.won),
         data_neither=str(pair.neither),
         data_n=str(pair.n),
-        data_rule="overlap" if data["method"] in _OVERLAP or data.get("target") == "overlap" else "other",
+        data_rule="overlap" if data["method"] in _OVERLAP or data.get("inference") == "overlap" else "other",
         data_alone=str(with_more),
-        data_claim=data["verdict"] if data["verdict"] != "undecided" else better,
+        data_claim=data["verdict"] if data["verdict"] != "inconclusive" else better,
         data_bears=str(bears),
         data_tail=repr((1 - data["level"]) / 2),
     )
@@ -281,7 +281,7 @@ def _breakdown(data: Item) -> Html:
         "",
         paragraph(
             *("A wrong label moves the difference most where it says that ", candidate, " is right and truly "),
-            *(established, " is, or the other way round: by two instances. Where it says that neither is right, by "),
+            *(baseline, " is, or the other way round: by two instances. Where it says that neither is right, by "),
             "one. So for any number of wrong labels there is a worst case, wherever they are; nothing is assumed about "
             "them.",
         ),
@@ -294,18 +294,18 @@ def _breakdown(data: Item) -> Html:
             f"case. {_bears_here(data, bears)}",
         ),
         slider,
-        worst_case.figure(pair, until, marks, Text("True difference in accuracy, ", candidate, " minus ", established)),
+        worst_case.figure(pair, until, marks, Text("True difference in accuracy, ", candidate, " minus ", baseline)),
         h(
             "details",
             h("summary", "The same as a table"),
-            worst_case.rates_table(pair, marks, (established, candidate)),
+            worst_case.rates_table(pair, marks, (baseline, candidate)),
             class_="values",
         ),
     )
 
 
 def _bears_here(data: Item, bears: int) -> str:
-    if data["verdict"] == "undecided":
+    if data["verdict"] == "inconclusive":
         return "Here there is none: no classifier is shown to be better."
     if bears < 0:
         return "Here there is none: the verdict rests on more than the given labels."
@@ -351,27 +351,27 @@ def _yes(value: Any) -> Cell:
 
 
 def _expert(data: Item) -> Html:
-    established, candidate = pair_names(data)
+    baseline, candidate = pair_names(data)
     pair = _pair(data)
     value, span = data["difference"], span_of(data.get("interval"))
     digits = max(2, digits_for(span))
-    target, interval = str(data.get("target") or ""), data.get("interval") or {}
+    inference, interval = str(data.get("inference") or ""), data.get("interval") or {}
     difference = f"{points(value, digits, sign=True)} points, {points_range(span, digits, sign=True)} ("
     rows = [
         *method_facts(data),
-        ("Question", Text(f"{_TARGETS.get(target, target)} (", code(target), ")") if target else ""),
+        ("Question", Text(f"{_INFERENCES.get(inference, inference)} (", code(inference), ")") if inference else ""),
         ("Measure", measure_words(data)),
         ("Instances", f"{data['n']:,}"),
-        ("Difference", Text(difference, candidate, " minus ", established, ")")),
+        ("Difference", Text(difference, candidate, " minus ", baseline, ")")),
         ("Interval", ", ".join(str(interval[key]) for key in ("method", "kind") if interval.get(key))),
         ("Level", f"{level_text(data['level'])}, two-sided"),
     ]
     if data.get("p_value") is not None:
         rows.append(("p-value", Text(probability(data["p_value"]), ", one-sided: ", candidate, " is not better")))
     if pair is not None:
-        who = "reference" if data["method"] == "label-free" else "label"
+        who = "reference" if data["method"] == "agreement" else "label"
         counts = Text(
-            *(f"a = {pair.lost:,} ({who} says ", established, f"), b = {pair.won:,} (", candidate),
+            *(f"a = {pair.lost:,} ({who} says ", baseline, f"), b = {pair.won:,} (", candidate),
             f"), o = {pair.neither:,} (neither)",
         )
         rows.append(("Counts", counts))

@@ -227,9 +227,9 @@ def _decision(content: Item, ax: Any) -> Any:
         _span(ax, 1, other, _CORRECTED, width=7, times=100)
     if content["difference"] is not None:
         ax.plot([100 * content["difference"]], [0], "o", color="black", markersize=6)
-    established, candidate = (plain_text(str(name), 24) for name in content["names"])
+    baseline, candidate = (plain_text(str(name), 24) for name in content["names"])
     measure = content["measure"] if content["of"] is None else f"{content['measure']} of {content['of']}"
-    ax.set_xlabel(f"{plain_text(measure)}: {candidate} minus {established}, points")
+    ax.set_xlabel(f"{plain_text(measure)}: {candidate} minus {baseline}, points")
     _title(ax, sentences_of("decision", content)[0])
     return ax
 

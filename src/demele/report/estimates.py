@@ -95,7 +95,7 @@ def strip(span: Span, value: float | None, ends: tuple[float, float], kind: str,
 
 
 def interval_chart(rows: Sequence[Row]) -> Html:
-    """Draw apparent and corrected intervals of estimates on one axis; the table beside it holds the numbers."""
+    """Draw observed and corrected intervals of estimates on one axis; the table beside it holds the numbers."""
     every: list[float | None] = []
     for _, _, item in rows:
         every += [item.get("value"), *span_of(item.get("interval")), *span_of(item.get("corrected"))]
@@ -107,8 +107,8 @@ def interval_chart(rows: Sequence[Row]) -> Html:
     for name, colour, item in rows:
         lines = [
             (
-                "apparent",
-                h("", _bar(span_of(item.get("interval")), ends, "apparent"), _tick(item.get("value"), ends, "at")),
+                "observed",
+                h("", _bar(span_of(item.get("interval")), ends, "observed"), _tick(item.get("value"), ends, "at")),
             )
         ]
         if item.get("corrected"):
@@ -166,7 +166,7 @@ def interval_table(rows: Sequence[Row], caption: object, head: str) -> Html:
     digits = max((digits_for(span_of(item.get("interval"))) for _, _, item in rows), default=1)
     heads = [
         (head, "text"),
-        ("Apparent", "number"),
+        ("Observed", "number"),
         ("Interval", "number"),
         ("Bias, points", "number") if biased else None,
         ("On right labels", "number") if corrected else None,

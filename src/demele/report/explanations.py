@@ -273,7 +273,7 @@ class View:
 
 
 #: What stands in the table, by the verdict.
-_VERDICTS = {"holds": "holds", "misleads": "misleads", "undecided": "not told apart from random order"}
+_VERDICTS = {"holds": "holds", "misleads": "misleads", "inconclusive": "not told apart from random order"}
 
 
 def _estimate_cell(estimate: Item) -> Cell:

@@ -104,7 +104,7 @@ def _pairs(data: Item) -> Html:
     ]
     rows = []
     for one in sizes_needed(data):
-        pair = Text(named(one["candidate"]), " against ", named(one["established"]))
+        pair = Text(named(one["candidate"]), " against ", named(one["baseline"]))
         cells = [Cell(_size(one, design, data), one[design]) for design in DESIGNS]
         share = Cell(percent(one["settled_by_all"], 0), one["settled_by_all"])
         rows.append([pair, Cell(one["world"], kind="text"), *cells, share])
@@ -142,7 +142,7 @@ def _numbers(data: Item) -> Html:
     ]
     rows = [
         [
-            Text(named(one["candidate"]), " against ", named(one["established"])),
+            Text(named(one["candidate"]), " against ", named(one["baseline"])),
             Cell(one["world"], kind="text"),
             Cell(DESIGNS[one["design"]], kind="text"),
             Cell(f"{one['rows']:,}", one["rows"]),
@@ -171,7 +171,7 @@ def _made(data: Item) -> Html:
         ("Audited so far", f"{data['audited']:,}, {data['design']}" if data["audited"] else ""),
         ("Sizes", ", ".join(f"{size:,}" for size in data["sizes"])),
         ("Draws", f"{data['draws']} for each assumption"),
-        ("Question", "better on new instances" if data["target"] == "population" else "better on these instances"),
+        ("Question", "better on new instances" if data["inference"] == "population" else "better on these instances"),
         ("Level", f"{level_text(data['level'])}, of each pair by itself"),
     ]
     return h("", facts(pairs), signature(data["signature"]))

@@ -35,10 +35,10 @@ def sizes_needed(data: Item) -> Iterator[dict[str, Any]]:
     """Yield, for each pair and assumption, the least size of each design; None where none of those looked at does."""
     least: dict[tuple[str, str, str, str], float] = {}
     for one in data["prospects"]:
-        key = (one["world"], one["established"], one["candidate"], one["design"])
+        key = (one["world"], one["baseline"], one["candidate"], one["design"])
         if one["settled"] >= _ENOUGH:
             least[key] = min(least.get(key, math.inf), one["rows"])
     for outlook in data["outlooks"]:
-        world, established, candidate = outlook["world"], outlook["established"], outlook["candidate"]
-        sizes = {design: least.get((world, established, candidate, design)) for design in ("weighted", "uniform")}
+        world, baseline, candidate = outlook["world"], outlook["baseline"], outlook["candidate"]
+        sizes = {design: least.get((world, baseline, candidate, design)) for design in ("weighted", "uniform")}
         yield {**outlook, **sizes, "sequential": outlook["labels_most"]}

@@ -27,10 +27,10 @@ MethodsFormat = Literal["latex", "markdown", "text"]
 _OPEN, _CLOSE = "\ue010", "\ue011"
 _CITED = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 _BINS = {"EqualWidth": "{} equal-width bins", "EqualFrequency": "{} bins of equal frequency"}
-#: What "better" means, by the target of a comparison.
-_TARGETS = {
+#: What "better" means, by the inference of a comparison.
+_INFERENCES = {
     "population": "on new instances",
-    "sample": "on these instances with right labels",
+    "test_set": "on these instances with right labels",
     "overlap": "by more than the overlap of the intervals on right labels",
 }
 _CORRECTIONS = {
@@ -239,7 +239,7 @@ def _drawn(calls: Mapping[str, Signature]) -> list[str]:
 
 
 def _decision(data: Content) -> list[str]:
-    roles = ("established", "candidate")
+    roles = ("baseline", "candidate")
     told = [f"{name} ({role})" if name != role else role for name, role in zip(data["names"], roles, strict=True)]
     return [
         f"The classifiers {joined(told)} were compared on {count(data['n'], 'row')} by "
@@ -286,14 +286,14 @@ def _how(data: Content) -> list[str]:
     spec = method_words(data)
     cited = _cite(_keys(spec.references)) if spec else ""
     title = f" ({spec.title[:1].lower()}{spec.title[1:]})" if spec else ""
-    target = Signature.parse(data["signature"]).arguments.get("target")
-    better = f" Better means better {_TARGETS[str(target)]}." if target in _TARGETS else ""
+    inference = Signature.parse(data["signature"]).arguments.get("inference")
+    better = f" Better means better {_INFERENCES[str(inference)]}." if inference in _INFERENCES else ""
     return [f"The method is {name}{title}{cited}. {spec.rule if spec else ''}{better}".strip()]
 
 
 def _rests_on(data: Content) -> list[str]:
     """Say what is known of the noise, what was given otherwise, and what the result assumes."""
-    said = {"method", "measure", "of", "level", "target", "correction"}
+    said = {"method", "measure", "of", "level", "inference", "correction"}
     call = Signature.parse(data["signature"])
     given = [f"{name} = {value!r}" for name, value in call.arguments.items() if name not in said]
     sentences = [f"Given: {'; '.join(given)}."] if given else []

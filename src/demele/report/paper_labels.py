@@ -24,7 +24,7 @@ MOST_CLASSES = 20
 
 def decision_paper(content: Content) -> PaperTable:
     """Two classifiers, and their difference."""
-    sides = [content[role] for role in ("established", "candidate")]
+    sides = [content[role] for role in ("baseline", "candidate")]
     digits = _digits([*(item["interval"] for item in sides), content["interval"]])
     corrected = any(item["corrected"] is not None for item in sides)
     rows = []

@@ -46,9 +46,9 @@ def write_pictures(
     Returns
     -------
     tuple of Path
-        The files: ``matrices-<rate>`` (the main methods at one rate), ``matrices-classic-prudent`` (methods classic and
-        prudent-v1 at all rates, if both were measured) and ``curves`` (errors and agreement against the rate). With
-        several measures, the others' files carry their name at the end. The same content gives the same bytes.
+        The files: ``matrices-<rate>`` (the main methods at one rate), ``matrices-overlap-worst-case`` (methods
+        worst-case-overlap at all rates, if both were measured) and ``curves`` (errors and agreement against the rate).
+        With several measures, the others' files carry their name at the end. The same content gives the same bytes.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _figures(view: ComparisonView, new_figure: Callable[..., Any]) -> dict[str, 
                 rows = [grid[at : at + _PER_ROW] for at in range(0, len(grid), _PER_ROW)]
                 title = _title(view, measure, f"{rate_text(rate)} wrong labels")
                 figures[f"matrices-{rate!r}{end}"] = _matrices(view, measure, rows, title, new_figure)
-        both = [view.methods[name] for name in ("classic", "prudent-v1") if name in view.methods]
+        both = [view.methods[name] for name in ("overlap", "worst-case-overlap") if name in view.methods]
         if len(both) == 2:
             rates = [
                 rate for rate in view.rates if all((measure, rate, method.name) in view.matrices for method in both)
@@ -89,7 +89,7 @@ def _figures(view: ComparisonView, new_figure: Callable[..., Any]) -> dict[str, 
             rows = [[(method, rate, f"{method.title}, {rate_text(rate)}") for rate in rates] for method in both]
             if rates:
                 title = _title(view, measure, "at each share of wrong labels")
-                figures[f"matrices-classic-prudent{end}"] = _matrices(view, measure, rows, title, new_figure)
+                figures[f"matrices-overlap-worst-case{end}"] = _matrices(view, measure, rows, title, new_figure)
         figures[f"curves{end}"] = _curves(view, measure, new_figure)
     return figures
 
@@ -123,7 +123,7 @@ def _matrices(
     across = max(map(len, rows))
     height = 0.85 + len(rows) * (WIDTH / max(across, 3) + 0.45)
     figure = new_figure(figsize=(WIDTH, height), layout="constrained")
-    figure.suptitle(f"{title}\nrow: established, column: candidate, by accuracy", fontsize=8)
+    figure.suptitle(f"{title}\nrow: baseline, column: candidate, by accuracy", fontsize=8)
     places = figure.subplots(len(rows), across, squeeze=False)
     palette = colours.ListedColormap(COLOURS)
     for line, axes in zip(rows, places, strict=True):

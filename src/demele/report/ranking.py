@@ -77,7 +77,7 @@ def write_ranking(ranking: Item, path: Path, title: str | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A ranking with its pairs by the names (established, candidate)."""
+    """A ranking with its pairs by the names (baseline, candidate)."""
 
     data: Item
     names: Sequence[str]
@@ -111,7 +111,7 @@ def _verdict(view: _View) -> Html:
         ),
         f"{together} This needs what follows to hold.",
     ]
-    tone = "candidate" if sum(model["best_rank"] == 1 for model in data["models"]) == 1 else "undecided"
+    tone = "candidate" if sum(model["best_rank"] == 1 for model in data["models"]) == 1 else "inconclusive"
     return lead(ranking_headline(data), sentences, tone=tone, assumptions=data.get("assumptions") or ())
 
 
@@ -144,7 +144,7 @@ def _models(view: _View) -> Html:
         ("Classifier", "text"),
         ("Ranks", "number"),
         (f"1 to {m}", "text drawn"),
-        (Text("Apparent ", view.measure), "number"),
+        (Text("Observed ", view.measure), "number"),
         ("On right labels", "number") if corrected else None,
         ("Mean lead", "number") if led else None,
         (f"{percent(ends[0], 0)} to {percent(ends[1], 0)}", "text drawn"),
@@ -154,7 +154,7 @@ def _models(view: _View) -> Html:
         "",
         paragraph(
             "A classifier’s rank is 1 plus the number of better ones. Its best rank counts those shown to be better, "
-            "its worst all but those shown to be worse. Apparent ",
+            "its worst all but those shown to be worse. Observed ",
             *(view.measure, " is against the given labels, with its interval below"),
             ", the bar what is possible on right labels" if corrected else "",
             "; bars of two may overlap although one is shown to be better, since both are judged on the same ",
@@ -254,10 +254,10 @@ def _reference(view: _View) -> Html:
     both = [(row, view.reference[names]) for names, row in view.pairs.items() if names in view.reference]
     if not both:
         return h("")
-    kept = [ours for ours, true in both if true["choice"] == "established"]
+    kept = [ours for ours, true in both if true["choice"] == "baseline"]
     taken = [ours for ours, true in both if true["choice"] == "candidate"]
     wrongly_taken = sum(row["choice"] == "candidate" for row in kept)
-    wrongly_kept = sum(row["choice"] == "established" for row in taken)
+    wrongly_kept = sum(row["choice"] == "baseline" for row in taken)
     agree = len(both) - wrongly_taken - wrongly_kept
     rates = (
         ("Agreement", agree, len(both), "both choose the same"),
@@ -265,13 +265,13 @@ def _reference(view: _View) -> Html:
             "Type I",
             wrongly_taken,
             len(kept),
-            "the candidate is chosen, though the true labels keep the established one",
+            "the candidate is chosen, though the true labels keep the baseline",
         ),
         (
             "Type II",
             wrongly_kept,
             len(taken),
-            "the established one is kept, though the true labels choose the candidate",
+            "the baseline is kept, though the true labels choose the candidate",
         ),
     )
     rows = [
@@ -282,7 +282,7 @@ def _reference(view: _View) -> Html:
     differing = [(ours, true) for ours, true in both if ours["choice"] != true["choice"]]
     lines = [
         [
-            named(ours["established"]),
+            named(ours["baseline"]),
             Cell(named(ours["candidate"]), kind="text"),
             Cell("I" if ours["choice"] == "candidate" else "II", kind="text"),
             *(Cell(points(row["difference"], 2, sign=True), row["difference"]) for row in (ours, true)),
@@ -290,7 +290,7 @@ def _reference(view: _View) -> Html:
         for ours, true in differing[:_LISTED]
     ]
     first = f", the first {_LISTED}" if len(differing) > _LISTED else ""
-    columns: list[tuple[object, str] | None] = [("Established", "text"), ("Candidate", "text"), ("Type", "text")]
+    columns: list[tuple[object, str] | None] = [("Baseline", "text"), ("Candidate", "text"), ("Type", "text")]
     columns += [("Difference, points", "number"), ("on true labels", "number")]
     return h(
         "",

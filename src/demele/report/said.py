@@ -75,7 +75,7 @@ def _score(content: Content) -> Iterable[str]:
 
 
 def _decision(content: Content) -> Iterable[str]:
-    prospect = prospect_sentence(content) if content["verdict"] == "undecided" else ""
+    prospect = prospect_sentence(content) if content["verdict"] == "inconclusive" else ""
     found = [
         decision_headline(content),
         _difference(content),
@@ -90,23 +90,23 @@ def _decision(content: Content) -> Iterable[str]:
 
 
 def _difference(content: Content) -> str:
-    digits = digits_of([*(content[role]["interval"] for role in ("established", "candidate")), content["interval"]])
+    digits = digits_of([*(content[role]["interval"] for role in ("baseline", "candidate")), content["interval"]])
     difference = "undefined"
     if content["difference"] is not None:
         span = typed_span(content["interval"], digits, sign=True)
         difference = f"{typed_percent(content['difference'], digits, sign=True)} {span}".rstrip() + " points"
-    return f"difference: {difference}, candidate minus established"
+    return f"difference: {difference}, candidate minus baseline"
 
 
 def _disagreements(content: Content) -> str:
     details = content["details"]
     if "label_says_candidate" not in details:
         return ""
-    established, candidate = content["names"]
-    won, lost, neither = (details[f"label_says_{who}"] for who in ("candidate", "established", "neither"))
+    baseline, candidate = content["names"]
+    won, lost, neither = (details[f"label_says_{who}"] for who in ("candidate", "baseline", "neither"))
     return (
         f"they disagree on {won + lost + neither:,} of {content['n']:,} rows: the label agrees with {candidate} on "
-        f"{won:,}, with {established} on {lost:,}, with neither on {neither:,}"
+        f"{won:,}, with {baseline} on {lost:,}, with neither on {neither:,}"
     )
 
 

@@ -62,14 +62,14 @@ Item = Mapping[str, Any]
 
 #: Methods of overlap that compare measures of all classes by their difference, and on which labels.
 DIFFERENCES: Final[Mapping[str, str]] = {
-    "classic": "on the given labels",
-    "reference": "on the true labels",
+    "overlap": "on the given labels",
+    "true-labels": "on the true labels",
     "cleaned": "on the cleaned labels",
 }
 #: Methods that rest on more than the labels.
-WITH_MORE = frozenset({"audited", "sequential"})
+WITH_MORE = frozenset({"audit", "sequential"})
 #: Methods that do not judge by the labels that the disagreements are counted on.
-OTHER_LABELS = frozenset({"reference", "cleaned", "label-free"})
+OTHER_LABELS = frozenset({"true-labels", "cleaned", "agreement"})
 #: What a corrected interval covers, by its kind.
 KINDS: Mapping[str, str] = {
     "sampling": "covering what other instances could have given",
@@ -82,7 +82,7 @@ KINDS: Mapping[str, str] = {
 
 def measure_of(measure: str, of: object = None, *, method: str = "") -> Text:
     """Name a measure for a sentence: ``accuracy``, ``precision for class cat``."""
-    if method == "label-free":
+    if method == "agreement":
         return Text("agreement with the reference classifier")
     word = measure_word(measure)
     return Text(word) if of is None else Text(word, " for class ", named(of))
@@ -105,7 +105,7 @@ def method_words(data: Item) -> "MethodSpec | None":
     spec = METHODS.get(str(data["method"]))
     if spec is None:
         return None
-    if spec.name == "bounded" and trusts_labels(data):
+    if spec.name == "worst-case" and trusts_labels(data):
         return replace(
             spec,
             title="McNemar's exact test",
@@ -136,23 +136,23 @@ def method_facts(data: Item) -> list[tuple[str, object]]:
 
 def decision_headline(data: Item) -> Text:
     """Say which of two classifiers to use, and by how much it is better or why not."""
-    established, candidate = pair_names(data)
+    baseline, candidate = pair_names(data)
     value, span = gain(data)
     replacing, keeping = ("If all labels are correct, replace ", "If all labels are correct, keep ")
     if not trusts_labels(data):
         replacing, keeping = "Replace ", "Keep "
     if data["verdict"] == "candidate":
-        return Text(replacing, established, " by ", candidate, ": ", _by(data, value, span), ".")
-    if data["verdict"] == "established":
-        return Text(keeping, established, ": ", _by(data, *turned(value, span)), ".")
+        return Text(replacing, baseline, " by ", candidate, ": ", _by(data, value, span), ".")
+    if data["verdict"] == "baseline":
+        return Text(keeping, baseline, ": ", _by(data, *turned(value, span)), ".")
     worse = "; by the estimate it is worse" if value is not None and value < 0 else ""
-    return Text("Keep ", established, f": {_means(data)} cannot show that ", candidate, f" is better{worse}.")
+    return Text("Keep ", baseline, f": {_means(data)} cannot show that ", candidate, f" is better{worse}.")
 
 
 def bears_sentence(data: Item, *, why: object = "") -> Text:
     """Say how many wrong labels a verdict bears; nothing if that is not known. ``why`` is put at its end."""
     found = data.get("breakdown")
-    if not found or data["method"] == "label-free":
+    if not found or data["method"] == "agreement":
         return Text()
     labels, n = int(found["labels"]), int(found["n"])
     if labels < 0:
@@ -162,7 +162,7 @@ def bears_sentence(data: Item, *, why: object = "") -> Text:
         )
     if labels == 0:
         return Text("A single wrong label, in the worst place, could overturn this.")
-    after = {"cleaned": ", after the cleaning,", "reference": ", the true ones,"}.get(str(data["method"]), "")
+    after = {"cleaned": ", after the cleaning,", "true-labels": ", the true ones,"}.get(str(data["method"]), "")
     why = "" if data["method"] in OTHER_LABELS else why
     bears = strong(labels_share(labels, n))
     if data["method"] in WITH_MORE:
@@ -220,15 +220,15 @@ def prospect_sentence(data: Item) -> Text:
 
 
 def pair_names(data: Item) -> tuple[Text, Text]:
-    """Return what a sentence calls the established classifier and the candidate."""
+    """Return what a sentence calls the baseline classifier and the candidate."""
     if is_nameless(data):
-        return Text("the established"), Text("the candidate")
+        return Text("the baseline"), Text("the candidate")
     return named(data["names"][0]), named(data["names"][1])
 
 
 def is_nameless(data: Item) -> bool:
     """Whether the two were given no names, and so are called by their roles."""
-    return tuple(data["names"]) == ("established", "candidate")
+    return tuple(data["names"]) == ("baseline", "candidate")
 
 
 def measure_words(data: Item) -> Text:
@@ -249,8 +249,8 @@ def turned(value: float | None, span: Span) -> tuple[float | None, Span]:
 
 
 def _means(data: Item) -> str:
-    extra = {"audited": "the labels and the audit", "sequential": "the labels and the audit so far"}
-    return {**extra, "label-free": "agreement with the reference"}.get(str(data["method"]), "the labels")
+    extra = {"audit": "the labels and the audit", "sequential": "the labels and the audit so far"}
+    return {**extra, "agreement": "agreement with the reference"}.get(str(data["method"]), "the labels")
 
 
 def _by(data: Item, value: float | None, span: Span) -> Text:
@@ -281,16 +281,16 @@ def ranking_headline(data: Item) -> Text:
 
 
 def by_names(rows: Iterable[Item] | None) -> dict[tuple[str, str], Item]:
-    """Return the pairs of a ranking by the names (established, candidate)."""
-    return {(row["established"], row["candidate"]): row for row in rows or ()}
+    """Return the pairs of a ranking by the names (baseline, candidate)."""
+    return {(row["baseline"], row["candidate"]): row for row in rows or ()}
 
 
 def better_of(pairs: Mapping[tuple[str, str], Item], first: str, second: str) -> str | None:
     """Return who of two is shown to be better, if any."""
-    for established, candidate in ((first, second), (second, first)):
-        row = pairs.get((established, candidate))
-        if row is not None and row["verdict"] != "undecided":
-            return established if row["verdict"] == "established" else candidate
+    for baseline, candidate in ((first, second), (second, first)):
+        row = pairs.get((baseline, candidate))
+        if row is not None and row["verdict"] != "inconclusive":
+            return baseline if row["verdict"] == "baseline" else candidate
     return None
 
 

@@ -15,7 +15,7 @@ __all__ = ["Disagreements", "figure", "rates_table", "reach"]
 class Disagreements:
     """Instances on which two classifiers disagree, by what the given label says.
 
-    ``lost``: the established one is right; ``won``: the candidate; ``neither``: another class. ``n``: all instances.
+    ``lost``: the baseline is right; ``won``: the candidate; ``neither``: another class. ``n``: all instances.
     """
 
     lost: int
@@ -24,7 +24,7 @@ class Disagreements:
     n: int
 
     def least(self, wrong: int) -> int:
-        """Return the smallest difference of right answers, candidate minus established, with so many labels wrong.
+        """Return the smallest difference of right answers, candidate minus baseline, with so many labels wrong.
 
         Study of noisy comparisons, formula 2: b - a - 2t - u with t = min(m, b), u = min(m - t, o).
 
@@ -138,4 +138,4 @@ def rates_table(pair: Disagreements, marks: Mapping[str, int], names: tuple[Text
         (Text("Worst for ", second), "number"),
         (Text("Worst for ", first), "number"),
     ]
-    return table("Limits of the true difference, candidate minus established, in points", heads, rows)
+    return table("Limits of the true difference, candidate minus baseline, in points", heads, rows)

@@ -23,7 +23,7 @@ def question(labels: Any, predictions: Any, k: int, **options: Any) -> Question:
         Vocabulary(tuple(range(k))),
     )
     pairs = np.argwhere(~np.eye(len(predicted), dtype=np.bool_))
-    return Question(data=data, **({"established": pairs[:, 0], "candidate": pairs[:, 1]} | options))
+    return Question(data=data, **({"baseline": pairs[:, 0], "candidate": pairs[:, 1]} | options))
 
 
 def random_question(rng: np.random.Generator, *, n: int, k: int, models: int = 2, **options: Any) -> Question:
@@ -47,6 +47,6 @@ def transitions(truths: Rows, labels: Rows, k: int) -> NDArray[np.int64]:
 
 def clean_counts(truths: Rows, asked: Question) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Per pair: lost and won on each vector of true labels."""
-    for i, j in zip(asked.established, asked.candidate, strict=True):
+    for i, j in zip(asked.baseline, asked.candidate, strict=True):
         first, second = (asked.data.predictions[model] == truths for model in (i, j))
         yield (first & ~second).sum(axis=1), (~first & second).sum(axis=1)

@@ -38,26 +38,26 @@ def test_the_mean_of_the_bet_is_one_where_the_gap_is_nothing() -> None:
     assert below < 1
 
 
-@pytest.mark.parametrize("target", ["sample", "population", "overlap"])
-def test_exchanged_roles_and_agreeing_p_values(target: Any) -> None:
+@pytest.mark.parametrize("inference", ["test_set", "population", "overlap"])
+def test_exchanged_roles_and_agreeing_p_values(inference: Any) -> None:
     decided = 0
     for seed in range(12):
-        corner = Corner(n=600, apart=200, copies=4, size=200, gap=0 if seed % 2 else 60, target=target)
+        corner = Corner(n=600, apart=200, copies=4, size=200, gap=0 if seed % 2 else 60, inference=inference)
         query = drawn(corner, rng_for(seed, "bet"), seed, exact=True).question
         there, back = audited(query), audited(mirror(query))
-        assert_exact(there.candidate, back.established)
+        assert_exact(there.candidate, back.baseline)
         assert_close(there.low, -back.high, ROUNDING)
         assert there.p_value is not None
         assert_exact(there.candidate, there.p_value <= query.tail)
         assert there.low[0] <= there.high[0]
-        if target == "sample":
+        if inference == "test_set":
             assert_exact(there.candidate, there.low > 0)
         decided += int(there.candidate[0])
-    assert decided or target == "population"  # there, the candidate is never better
+    assert decided or inference == "population"  # there, the candidate is never better
 
 
 def test_the_level_holds_in_the_weak_corners() -> None:
-    """Proved; 2.5% of 120 would be 3. With 20 labels in the least doubt, bounds by moments err most."""
+    """Proved; 2.5% of 120 would be 3. With 20 labels in the least disagreement, bounds by moments err most."""
     corners = (
         Corner(n=2000, apart=260, copies=20, others=4, place="least"),
         Corner(n=200, apart=60, copies=6, size=50),
@@ -92,7 +92,7 @@ def test_all_disagreements_audited_are_known() -> None:
                 break
         found = audited(test_set.question)
         assert_close([found.low[0], found.high[0]], [gap / 400] * 2, ROUNDING)
-        assert (found.candidate[0], found.established[0]) == (gap > 0, gap < 0)
+        assert (found.candidate[0], found.baseline[0]) == (gap > 0, gap < 0)
 
 
 def test_a_uniform_audit_needs_no_plan() -> None:
@@ -101,7 +101,7 @@ def test_a_uniform_audit_needs_no_plan() -> None:
     first = np.where(np.arange(1000) < 300, 1, 0)
     plan = draw_audit(1000, 200)
     found = compare(
-        first, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], target="sample", exact=True
+        first, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], inference="test_set", exact=True
     )
     theta = -FRACTIONS * np.log(0.8) / 2
     logs = product_bet(300.0 - np.arange(300.0), np.zeros(300, int), np.zeros((300, 19)), theta)
@@ -110,15 +110,15 @@ def test_a_uniform_audit_needs_no_plan() -> None:
     assert "exact=True" in str(found.signature)
 
 
-@pytest.mark.parametrize("target", ["sample", "population"])
-def test_an_expert_who_errs_moves_verdict_and_interval_alike(target: Any) -> None:
+@pytest.mark.parametrize("inference", ["test_set", "population"])
+def test_an_expert_who_errs_moves_verdict_and_interval_alike(inference: Any) -> None:
     query = drawn(
-        Corner(n=600, apart=200, size=200, gap=60, target=target), rng_for(0, "expert"), 0, exact=True
+        Corner(n=600, apart=200, size=200, gap=60, inference=inference), rng_for(0, "expert"), 0, exact=True
     ).question
     sure, unsure = audited(query), audited(replace(query, expert_error=0.02))
     assert_close(sure.low - unsure.low, 8 / 600, SOLVER)
     assert_close(unsure.high - sure.high, 8 / 600, SOLVER)
-    if target == "sample":
+    if inference == "test_set":
         assert_exact(unsure.candidate, unsure.low > 0)
 
 
@@ -127,7 +127,7 @@ def test_it_needs_the_least_probability() -> None:
     truth = rng.integers(0, 3, 300)
     models = {name: np.where(rng.random(300) < 0.7, truth, (truth + 1) % 3) for name in "abc"}
     apart = models["a"] != models["b"]
-    plan = draw_audit(300, 80, doubt=apart)
+    plan = draw_audit(300, 80, disagreement=apart)
     known = plan.answered(truth[plan.rows])
     assert plan.least_probability is not None
     assert_close(plan.least_probability, known.probabilities[apart[plan.rows]].min(), ROUNDING)  # type: ignore[index]
@@ -148,10 +148,10 @@ def test_it_needs_the_least_probability() -> None:
     ("options", "message"),
     [
         ({"exact": 1}, "exact: expected True or False"),
-        ({"exact": True, "method": "classic"}, "exact: is for the accuracy and method 'audited', got method 'classic'"),
+        ({"exact": True, "method": "overlap"}, "exact: is for the accuracy and method 'audit', got method 'overlap'"),
         ({"exact": True, "measure": "recall", "of": 1}, "got recall"),
         ({"errors": "none"}, "errors: expected 'any' or 'undirected'"),
-        ({"errors": "undirected", "method": "classic"}, "errors: 'undirected' makes a second interval"),
+        ({"errors": "undirected", "method": "overlap"}, "errors: 'undirected' makes a second interval"),
     ],
 )
 def test_refusals(options: dict[str, Any], message: str) -> None:
@@ -177,10 +177,12 @@ def test_few_disagreements_leave_more_open_than_they_show(exact: bool) -> None:
         old = np.where(np.arange(2000) < apart, 1, 0)
         audit = Audit(np.arange(2000), truth, design="uniform")
         found = compare(old, truth, truth, audit=audit, exact=exact, classes=[0, 1])
-        assert found.verdict == "undecided"
+        assert found.verdict == "inconclusive"
         assert (found.interval.high - apart / 2000) * 2000 >= least - 0.01
         assert found.interval.low * 2000 <= apart - 3.68
-        assert "-0.000" not in str(compare(truth, truth, truth, audit=audit, target="sample", classes=[0, 1]).interval)
+        assert "-0.000" not in str(
+            compare(truth, truth, truth, audit=audit, inference="test_set", classes=[0, 1]).interval
+        )
 
 
 @pytest.mark.parametrize("exact", [False, True])

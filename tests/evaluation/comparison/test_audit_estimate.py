@@ -40,8 +40,8 @@ def test_a_complete_audit_knows_the_difference() -> None:
     assert_close(undirected_interval(given, given, truth, sampled=False), np.full(3, truth.mean()), ROUNDING)
 
 
-@pytest.mark.parametrize("target", ["population", "sample"])
-def test_it_is_never_the_wider_and_keeps_to_what_is_certain(target: Any) -> None:
+@pytest.mark.parametrize("inference", ["population", "test_set"])
+def test_it_is_never_the_wider_and_keeps_to_what_is_certain(inference: Any) -> None:
     """Few disagreements, most of them audited: what is left cannot move the difference far."""
     for seed in range(40):
         rng = rng_for(seed, "certain")
@@ -50,12 +50,18 @@ def test_it_is_never_the_wider_and_keeps_to_what_is_certain(target: Any) -> None
         given = np.where(rng.random(200) < 0.02, 1 - truth, truth)
         plan = draw_audit(200, 120, seed=seed)
         found = compare(
-            old, new, given, audit=plan.answered(truth[plan.rows]), errors="undirected", target=target, classes=[0, 1]
+            old,
+            new,
+            given,
+            audit=plan.answered(truth[plan.rows]),
+            errors="undirected",
+            inference=inference,
+            classes=[0, 1],
         )
         span = found.estimate_interval
         assert span is not None
         assert span.high - span.low <= found.interval.high - found.interval.low + 1e-12
-        if target == "sample":
+        if inference == "test_set":
             audited = np.zeros(200, bool)
             audited[plan.rows] = True
             open_ = np.count_nonzero((old != new) & ~audited)
@@ -100,9 +106,9 @@ def test_coverage_and_width() -> None:
     assert mean[0] < mean[1]
 
 
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
 @pytest.mark.parametrize("measure", ["accuracy", "error"])
-def test_it_never_decides(target: str, measure: Any) -> None:
+def test_it_never_decides(inference: str, measure: Any) -> None:
     """With it, everything else is the same, on test sets where it excludes 0 and the verdict's interval does not."""
     stronger = 0
     for seed in range(10):
@@ -110,7 +116,7 @@ def test_it_never_decides(target: str, measure: Any) -> None:
         truth = rng.integers(0, 5, 2000)
         old, new = (np.where(rng.random(2000) < p, truth, (truth + 1) % 5) for p in (0.80, 0.83 + 0.003 * seed))
         plan = draw_audit(2000, 200, seed=seed)
-        known: dict[str, Any] = {"audit": plan.answered(truth[plan.rows]), "target": target, "measure": measure}
+        known: dict[str, Any] = {"audit": plan.answered(truth[plan.rows]), "inference": inference, "measure": measure}
         plain = compare(old, new, truth, **known)
         found = compare(old, new, truth, errors="undirected", **known)
         assert plain.estimate_interval is None
@@ -118,7 +124,7 @@ def test_it_never_decides(target: str, measure: Any) -> None:
         assert replace(found, estimate_interval=None, signature=plain.signature).to_dict() == plain.to_dict()
         span = found.estimate_interval
         assert span.high - span.low < found.interval.high - found.interval.low
-        stronger += span.low * span.high > 0 and found.verdict == "undecided"
+        stronger += span.low * span.high > 0 and found.verdict == "inconclusive"
         said = estimate_sentence(found.to_dict())
         assert "If wrong labels do not side with one of the two" in said
         assert "decides nothing" in said
@@ -134,7 +140,7 @@ def test_a_weighted_audit_is_refused_and_recommended() -> None:
     found = compare(old, new, truth, audit=plan.answered(truth[plan.rows]))
     (note,) = (note for note in found.notes if note.code == "weighted-audit")
     assert f"{200 * (1 - 0.025 ** (1 / 100)):.1f} points" in note.message
-    plan = draw_audit(2000, 100, doubt=old != new)
+    plan = draw_audit(2000, 100, disagreement=old != new)
     audit = plan.answered(truth[plan.rows])
     assert not [note for note in compare(old, new, truth, audit=audit).notes if note.code == "weighted-audit"]
     with pytest.raises(InputError, match="uniform audit"):
@@ -146,7 +152,7 @@ def test_no_uniform_bound_is_narrower_than_what_no_method_can_pass() -> None:
     truth = np.zeros(5000, int)
     old = np.where(np.arange(5000) < 1000, 1, 0)
     plan = draw_audit(5000, 100)
-    found = compare(old, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], target="sample")
+    found = compare(old, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], inference="test_set")
     least = 2 * (1 - 0.025**0.01)
     assert round(least * 5000) == 362
     assert least <= found.difference - found.interval.low <= 1.1 * least

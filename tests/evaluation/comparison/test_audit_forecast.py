@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.labelled import read_labelled
-from demele.evaluation import SequentialComparison, compare, forecast_audits
+from demele.evaluation import SequentialComparison, compare, plan_audit
 from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_worlds
 from demele.evaluation.comparison.forecast_parts import ForecastDesign
-from demele.labels import Audit, doubt, draw_audit
+from demele.labels import Audit, disagreement, draw_audit
 
 Classes = NDArray[np.int64]
 Models = dict[str, Classes]
@@ -99,7 +99,7 @@ def test_names_of_assumptions() -> None:
 def test_shares_are_those_of_a_simulation_by_the_public_functions() -> None:
     models, labels = judged(500, {"old": 0.80, "new": 0.88}, seed=5)
     sizes, rate, draws = (40, 120), 0.04, 12
-    found = forecast_audits(models, labels, sizes=sizes, wrong=rate, draws=draws, seed=1)
+    found = plan_audit(models, labels, sizes=sizes, wrong=rate, draws=draws, seed=1)
     settled: dict[tuple[ForecastDesign, int], list[bool]] = {}
     for seed in range(draws):
         rng = np.random.default_rng([9, seed])
@@ -107,15 +107,15 @@ def test_shares_are_those_of_a_simulation_by_the_public_functions() -> None:
         for size in sizes:
             for weighted in (False, True):
                 design: ForecastDesign = "weighted" if weighted else "uniform"
-                doubts = doubt(models) if weighted else None
-                plan = draw_audit(500, size, doubt=doubts, seed=seed)
+                doubts = disagreement(models) if weighted else None
+                plan = draw_audit(500, size, disagreement=doubts, seed=seed)
                 decided = compare(models["old"], models["new"], labels, audit=plan.answered(true[plan.rows]))
-                settled.setdefault((design, size), []).append(decided.verdict != "undecided")
+                settled.setdefault((design, size), []).append(decided.verdict != "inconclusive")
         asked = SequentialComparison(models["old"], models["new"], labels, seed=seed)
         while not asked.done:
             rows = asked.ask(10)
             asked.tell(rows, true[rows])
-        shown = asked.decision().verdict != "undecided"
+        shown = asked.decision().verdict != "inconclusive"
         for size in sizes:
             settled.setdefault(("sequential", size), []).append(shown and asked.labels_used <= size + 9)
     anywhere = {(one.design, one.rows): one for one in found.prospects if one.world == "4% wrong, anywhere"}
@@ -130,25 +130,25 @@ def test_shares_are_those_of_a_simulation_by_the_public_functions() -> None:
 
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
     models, labels = judged(300, {"a": 0.7, "b": 0.8})
-    one, same, other = (forecast_audits(models, labels, sizes=60, wrong=0.05, draws=3, seed=s) for s in (2, 2, 3))
+    one, same, other = (plan_audit(models, labels, sizes=60, wrong=0.05, draws=3, seed=s) for s in (2, 2, 3))
     assert one.to_dict() == same.to_dict()
     assert one.to_frame()["half_width"].tolist() != other.to_frame()["half_width"].tolist()
 
 
 def test_a_difference_within_the_margin_is_never_settled() -> None:
     models, labels = judged(400, {"a": 0.80, "b": 0.80})
-    found = forecast_audits(models, labels, wrong=0.02, draws=5, sizes=(100, 400))
+    found = plan_audit(models, labels, wrong=0.02, draws=5, sizes=(100, 400))
     assert all(one.hopeless for one in found.outlooks)
     assert found.sentence == "Not even labels of all 400 rows would settle it under any of the assumptions."
     plan = draw_audit(400, 100)
-    after = forecast_audits(models, labels, draws=5, audit=plan.answered(labels[plan.rows]))
+    after = plan_audit(models, labels, draws=5, audit=plan.answered(labels[plan.rows]))
     assert after.sentence.startswith("Never, as far as the 100 audited rows tell")
 
 
 def test_how_many_more() -> None:
     models, labels = judged(2000, {"a": 0.80, "b": 0.84})
     plan = draw_audit(2000, 60, seed=1)
-    found = forecast_audits(models, labels, draws=6, audit=plan.answered(labels[plan.rows]))
+    found = plan_audit(models, labels, draws=6, audit=plan.answered(labels[plan.rows]))
     assert (found.audited, found.design, found.sizes[0]) == (60, "uniform", 60)
     half, most = (found.smallest("uniform", share=share) for share in (0.5, 0.9))
     assert half is not None
@@ -161,7 +161,7 @@ def test_how_many_more() -> None:
 
 def test_whom_it_would_be_settled_for_is_said() -> None:
     models, labels = judged(1000, {"old": 0.80, "new": 0.84})
-    found = forecast_audits(models, labels, wrong=[0.01, 0.3], draws=5, sizes=(300, 1000))
+    found = plan_audit(models, labels, wrong=[0.01, 0.3], draws=5, sizes=(300, 1000))
     winners = {one.world: (one.winner, one.settled_by_all) for one in found.outlooks}
     assert winners["1% wrong, anywhere"] == ("new", 1.0)
     assert "settled for new" in found.sentence
@@ -179,7 +179,7 @@ def test_an_audit_that_settles_it_needs_no_more() -> None:
     plan = draw_audit(1000, 300)
     audit = plan.answered(labels[plan.rows])
     assert compare(models["a"], models["b"], labels, audit=audit).verdict == "candidate"
-    assert "The 300 rows settle it already." in forecast_audits(models, labels, draws=3, audit=audit).sentence
+    assert "The 300 rows settle it already." in plan_audit(models, labels, draws=3, audit=audit).sentence
 
 
 def test_several_models_and_the_least_sizes() -> None:
@@ -189,12 +189,12 @@ def test_several_models_and_the_least_sizes() -> None:
     models["b"][right[:60]] = (labels[right[:60]] + 1) % 4
     wrong = np.flatnonzero(models["a"] != labels)[:60]
     models["b"][wrong] = labels[wrong]
-    found = forecast_audits(models, labels, wrong=0.01, draws=4, sizes=(50, 400))
+    found = plan_audit(models, labels, wrong=0.01, draws=4, sizes=(50, 400))
     assert len(found.outlooks) == 3 * len(found.worlds)
     assert found.smallest("weighted", pair=("c", "a")) in (50, 400)
     assert found.smallest("weighted") is None  # a and b stay open
     assert found.sentence.startswith("Of 3 pairs, a weighted audit of 400 rows settles 2")
-    assert {(one.established, one.candidate) for one in found.outlooks} == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert {(one.baseline, one.candidate) for one in found.outlooks} == {("a", "b"), ("a", "c"), ("b", "c")}
     assert len(found.to_frame()) == 3 * len(found.worlds) * 3 * 2
 
 
@@ -207,7 +207,7 @@ def test_several_models_and_the_least_sizes() -> None:
         ({"wrong": 1.0}, InputError, r"wrong.*in \[0, 1\)"),
         ({"wrong": []}, InputError, "wrong.*at least one"),
         ({"draws": 1}, InputError, "draws"),
-        ({"target": "overlap"}, InputError, "target.*population' or 'sample"),
+        ({"inference": "overlap"}, InputError, "inference.*population' or 'test_set"),
         ({"audit": [1, 2]}, InputTypeError, "audit.*an Audit"),
         ({"audit": Audit([1], [0], design="selective")}, InputError, "audit.*for a reason"),
     ],
@@ -215,12 +215,12 @@ def test_several_models_and_the_least_sizes() -> None:
 def test_what_cannot_be_used_is_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
     models, labels = judged(100, {"a": 0.7, "b": 0.8})
     with pytest.raises(error, match=words):
-        forecast_audits(models, labels, **options)
+        plan_audit(models, labels, **options)
 
 
 def test_unknown_names_are_refused() -> None:
     models, labels = judged(200, {"a": 0.7, "b": 0.8})
-    found = forecast_audits(models, labels, sizes=50, wrong=0.0, draws=2)
+    found = plan_audit(models, labels, sizes=50, wrong=0.0, draws=2)
     with pytest.raises(InputError, match="design"):
         found.smallest("selective")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="world"):

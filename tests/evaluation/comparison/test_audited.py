@@ -24,7 +24,7 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 MEASURES: tuple[tuple[Any, int | None], ...] = (("accuracy", None), ("precision", 1), ("recall", 1), ("f1", 1))
-TARGETS: tuple[Any, ...] = ("population", "sample", "overlap")
+INFERENCES: tuple[Any, ...] = ("population", "test_set", "overlap")
 
 
 def asked(
@@ -41,12 +41,12 @@ def asked(
     names = tuple(f"model {j}" for j in range(len(guessed)))
     data = Labelled(given, guessed, names, Vocabulary(tuple(range(k))))
     order = np.asarray(pairs, np.intp)
-    return Question(data=data, established=order[:, 0], candidate=order[:, 1], audit=audit, **options)
+    return Question(data=data, baseline=order[:, 0], candidate=order[:, 1], audit=audit, **options)
 
 
-def drawn(truth: Any, size: int, *, doubt: Any = None, seed: int = 0, k: int = 3) -> CodedAudit:
+def drawn(truth: Any, size: int, *, disagreement: Any = None, seed: int = 0, k: int = 3) -> CodedAudit:
     truth = np.asarray(truth)
-    plan = draw_audit(truth.size, size, doubt=doubt, seed=seed)
+    plan = draw_audit(truth.size, size, disagreement=disagreement, seed=seed)
     return plan.answered(truth[plan.rows]).coded(Vocabulary(tuple(range(k))), truth.size)
 
 
@@ -69,12 +69,12 @@ def test_a_complete_audit_knows_the_difference(measure: Any, of: int | None) -> 
     query = asked(truth, labels, predictions, drawn(truth, truth.size), [(0, 1), (2, 0)], measure=measure, of=of)
     right = replace(query, data=query.data.relabelled(truth)).sides()
     expected = as_value(right[1].proportion, measure) - as_value(right[0].proportion, measure)
-    found = audited(replace(query, target="sample"))
+    found = audited(replace(query, inference="test_set"))
     assert_close(found.difference, expected, SOLVER)
     assert_close(found.low, expected, SOLVER)
     assert_close(found.high, expected, SOLVER)
     assert_exact(found.candidate, expected > 0)
-    assert_exact(found.established, expected < 0)
+    assert_exact(found.baseline, expected < 0)
 
 
 def test_a_complete_audit_judges_the_population_like_mcnemar() -> None:
@@ -95,43 +95,50 @@ def test_a_complete_audit_judges_the_population_like_mcnemar() -> None:
 def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
     truth, labels, predictions = three_models(1, n=400, noise=0.3)
     expected = np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth)
-    apparent = np.mean(predictions[2] == labels) - np.mean(predictions[0] == labels)
-    doubt = np.where((predictions == predictions[0]).all(axis=0), 0.2, 1.0) if doubtful else None
+    observed = np.mean(predictions[2] == labels) - np.mean(predictions[0] == labels)
+    disagreement = np.where((predictions == predictions[0]).all(axis=0), 0.2, 1.0) if doubtful else None
     found = np.array(
         [
             audited(
-                asked(truth, labels, predictions, drawn(truth, 80, doubt=doubt, seed=seed), [(0, 2)], target="sample")
+                asked(
+                    truth,
+                    labels,
+                    predictions,
+                    drawn(truth, 80, disagreement=disagreement, seed=seed),
+                    [(0, 2)],
+                    inference="test_set",
+                )
             ).difference[0]
             for seed in range(80)
         ]
     )
     assert_mean(found, float(expected))
     with pytest.raises(AssertionError):  # the labels alone are not
-        assert_mean(found, float(apparent))
+        assert_mean(found, float(observed))
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("inference", INFERENCES)
 @pytest.mark.parametrize(("measure", "of"), MEASURES)
 @pytest.mark.parametrize("design", ["uniform", "weighted"])
-def test_exchanged_roles_exchange_the_claims(target: Any, measure: Any, of: int | None, design: str) -> None:
+def test_exchanged_roles_exchange_the_claims(inference: Any, measure: Any, of: int | None, design: str) -> None:
     truth, labels, predictions = three_models(2)
-    doubt = None if design == "uniform" else 0.1 + (predictions[0] != predictions[1])
+    disagreement = None if design == "uniform" else 0.1 + (predictions[0] != predictions[1])
     query = asked(
         truth,
         labels,
         predictions,
-        drawn(truth, 120, doubt=doubt),
+        drawn(truth, 120, disagreement=disagreement),
         [(0, 1), (0, 2), (1, 2)],
         measure=measure,
         of=of,
-        target=target,
+        inference=inference,
     )
     there, back = audited(query), audited(mirror(query))
-    assert_exact(there.candidate, back.established)
-    assert_exact(there.established, back.candidate)
+    assert_exact(there.candidate, back.baseline)
+    assert_exact(there.baseline, back.candidate)
     assert_close(there.difference, -back.difference, ROUNDING)
     assert_close(there.low, -back.high, ROUNDING)
-    assert not (there.candidate & there.established).any()
+    assert not (there.candidate & there.baseline).any()
 
 
 def test_pairs_do_not_disturb_each_other() -> None:
@@ -145,16 +152,16 @@ def test_pairs_do_not_disturb_each_other() -> None:
         assert_close(alone.high[0], together.high[index], ROUNDING)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_the_p_value_is_the_smallest_error_of_the_claim(target: Any) -> None:
+@pytest.mark.parametrize("inference", INFERENCES)
+def test_the_p_value_is_the_smallest_error_of_the_claim(inference: Any) -> None:
     truth, labels, predictions = three_models(4, n=2000, noise=0.05)
     audit = drawn(truth, 500)
     pairs = [(0, 1), (0, 2), (1, 2), (2, 0)]
     for tail in (0.025, 0.001):
-        query = asked(truth, labels, predictions, audit, pairs, target=target, level=1 - 2 * tail)
+        query = asked(truth, labels, predictions, audit, pairs, inference=inference, level=1 - 2 * tail)
         found = audited(query)
         assert found.p_value is not None
-        if target != "overlap":  # where the level also says how far apart the intervals must be
+        if inference != "overlap":  # where the level also says how far apart the intervals must be
             assert_exact(found.candidate, found.p_value < tail)
         assert found.p_value[3] == 1
 
@@ -165,7 +172,7 @@ def test_no_error_seen_leaves_what_may_be_unseen() -> None:
     truth = np.zeros(n, int)
     predictions = np.zeros((2, n), int)
     predictions[0, :300] = 1
-    found = audited(asked(truth, truth, predictions, drawn(truth, size, k=2), k=2, target="sample"))
+    found = audited(asked(truth, truth, predictions, drawn(truth, size, k=2), k=2, inference="test_set"))
     unseen = 2 * (1 / size - 1 / n) * math.log(1 / tail)
     assert found.difference[0] - found.low[0] >= unseen
     assert found.difference[0] - found.low[0] <= 1.2 * unseen
@@ -176,16 +183,16 @@ def test_equal_models_are_never_told_apart() -> None:
     found = audited(asked(truth, labels, predictions[[0, 0]], drawn(truth, 50)))
     assert found.difference[0] == 0
     assert not found.candidate[0]
-    assert not found.established[0]
+    assert not found.baseline[0]
 
 
-def test_a_class_nobody_predicts_is_undecided() -> None:
+def test_a_class_nobody_predicts_is_inconclusive() -> None:
     truth, labels, predictions = three_models(6)
     predictions[0] = np.where(predictions[0] == 1, 0, predictions[0])
     found = audited(asked(truth, labels, predictions, drawn(truth, 60), measure="precision", of=1))
     assert math.isnan(found.difference[0])
     assert not found.candidate[0]
-    assert not found.established[0]
+    assert not found.baseline[0]
 
 
 def test_tiny_audits_say_so() -> None:
@@ -198,7 +205,7 @@ def test_a_public_comparison() -> None:
     truth, labels, predictions = three_models(8, n=3000, noise=0.03)
     plan = draw_audit(3000, 400, seed=1)
     found = compare(predictions[0], predictions[2], labels, audit=plan.answered(truth[plan.rows]))
-    assert found.method == "audited"
+    assert found.method == "audit"
     assert found.verdict == "candidate"
     assert (
         found.interval.low < np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth) < found.interval.high
@@ -224,13 +231,13 @@ def test_a_selective_audit_alone_is_refused() -> None:
         audited(asked(truth, labels, predictions, audit, measure="recall", of=1, noise=0.1))
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_selective_audit_uses_up_the_noise(target: Any) -> None:
+@pytest.mark.parametrize("inference", INFERENCES)
+def test_a_selective_audit_uses_up_the_noise(inference: Any) -> None:
     truth, labels, predictions = three_models(10, n=1000, noise=0.04)
     wrong = np.flatnonzero(truth != labels)
     budget = wrong.size + 5
     query = asked(
-        truth, labels, predictions, selective(truth, wrong[:30]), [(0, 2)], noise=budget / 1000, target=target
+        truth, labels, predictions, selective(truth, wrong[:30]), [(0, 2)], noise=budget / 1000, inference=inference
     )
     found = audited(query)
     corrected = labels.copy()
@@ -242,9 +249,9 @@ def test_a_selective_audit_uses_up_the_noise(target: Any) -> None:
     assert found.details["wrong_labels_left_at_most"] == budget - 30
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("inference", INFERENCES)
 @pytest.mark.parametrize("noise", ["rate", "matrix", "counts"])
-def test_p_value_of_a_selective_audit_agrees_with_the_verdict(target: Any, noise: str) -> None:
+def test_p_value_of_a_selective_audit_agrees_with_the_verdict(inference: Any, noise: str) -> None:
     """Whatever is known of the noise: what is spent on its limits counts in the p-value."""
     known: dict[str, Any] = {
         "rate": 0.03,
@@ -256,7 +263,7 @@ def test_p_value_of_a_selective_audit_agrees_with_the_verdict(target: Any, noise
         truth, labels, predictions = three_models(seed, n=2000, noise=0.02)
         audit = selective(truth, np.flatnonzero(truth != labels)[:20])
         pairs = [(0, 1), (1, 2), (0, 2), (2, 0)]
-        query = asked(truth, labels, predictions, audit, pairs, noise=known[noise], target=target)
+        query = asked(truth, labels, predictions, audit, pairs, noise=known[noise], inference=inference)
         found = audited(query)
         assert found.p_value is not None
         assert_exact(found.candidate, found.p_value <= query.tail)
@@ -308,10 +315,12 @@ def test_equally_good_models_are_rarely_told_apart(design: str, measure: Any, of
         views = (truth + (rng.random((2, n)) < 0.3) * rng.integers(1, 3, (2, n))) % 3
         doubtful = rng.random(n) < np.where((views[0] == truth) & (views[1] != truth), 0.3, 0.02)
         labels = np.where(doubtful, views[1], truth)
-        doubt = None if design == "uniform" else 0.3 + (views[0] != views[1])
-        query = asked(truth, labels, views, drawn(truth, 60, doubt=doubt, seed=repeat), measure=measure, of=of)
+        disagreement = None if design == "uniform" else 0.3 + (views[0] != views[1])
+        query = asked(
+            truth, labels, views, drawn(truth, 60, disagreement=disagreement, seed=repeat), measure=measure, of=of
+        )
         found = audited(query)
-        claims[repeat] = found.candidate[0], found.established[0]
+        claims[repeat] = found.candidate[0], found.baseline[0]
     for wrong in claims.sum(axis=0):
         assert_rate_at_most(wrong, repeats, 0.025)
 
@@ -321,7 +330,7 @@ def test_it_finds_what_the_prudent_methods_miss() -> None:
     pairs = all_pairs(100)[::7]
     labels, truth = noisy_labels(test_set, 0.05), reference(test_set, pairs=pairs)
     audit = shared_audit(test_set, "entropy", 500, seed=0)
-    found = rates(audited(question(test_set, labels, pairs=pairs, audit=audit, target="overlap")).candidate, truth)
+    found = rates(audited(question(test_set, labels, pairs=pairs, audit=audit, inference="overlap")).candidate, truth)
     assert found.type_1 < 0.1
     assert found.type_2 < 15
 
@@ -367,25 +376,25 @@ def test_an_audit_of_all_disagreements_knows_the_difference(gap: int) -> None:
     found = audited(test_set.question)
     for end in (found.difference, found.low, found.high):
         assert_close(end, gap / 400, SOLVER)
-    assert (found.candidate[0], found.established[0]) == (gap > 0, gap < 0)
+    assert (found.candidate[0], found.baseline[0]) == (gap > 0, gap < 0)
 
 
-@pytest.mark.parametrize("target", ["sample", "population"])
-def test_one_audited_disagreement_that_could_lose_little_does_not_stand_for_all(target: Any) -> None:
-    """Labels lead 25 : 5, rightly it is 15 : 15; the only disagreement that was drawn is labelled for the established.
+@pytest.mark.parametrize("inference", ["test_set", "population"])
+def test_one_audited_disagreement_that_could_lose_little_does_not_stand_for_all(inference: Any) -> None:
+    """Labels lead 25 : 5, rightly it is 15 : 15; the only disagreement that was drawn is labelled for the baseline.
 
     The largest loss among the audited rows was taken for that of all disagreements, and "candidate" was certain. Of
     300 test sets with 30 disagreements and 3 such labels up to 19% were told so.
     """
     n = 2000
-    established, candidate, given = np.zeros(n, int), np.zeros(n, int), np.zeros(n, int)
-    established[:25] = candidate[25:30] = 1
+    baseline, candidate, given = np.zeros(n, int), np.zeros(n, int), np.zeros(n, int)
+    baseline[:25] = candidate[25:30] = 1
     right = given.copy()
     right[:10] = 1
     rows = np.r_[27, 100:199]
     audit = Audit(rows, right[rows], design="weighted", probabilities=np.where(rows < 30, 0.1, 0.05))
-    found = compare(established, candidate, given, audit=audit, target=target, classes=[0, 1])
-    assert found.verdict == "undecided"
+    found = compare(baseline, candidate, given, audit=audit, inference=inference, classes=[0, 1])
+    assert found.verdict == "inconclusive"
     assert found.interval.low < -0.01
 
 
@@ -400,15 +409,15 @@ def test_few_audited_disagreements_of_a_pool() -> None:
     assert_rate_at_most(claims, 2 * repeats, 0.025)
 
 
-def test_the_guard_does_not_depend_on_where_the_pool_doubts() -> None:
+def test_the_guard_does_not_depend_on_where_the_pool_disagreements() -> None:
     """No wrong label met: the distance is that of the weights of all audited disagreements with a possible loss."""
     n, k = 400, 3
     truth = np.zeros(n, int)
     predictions = np.zeros((2, n), int)
     predictions[0, :100] = 1
-    doubt = np.where(np.arange(n) < 50, 1.0, np.where(np.arange(n) < 100, 0.3, 0.05))
-    audit = drawn(truth, 120, doubt=doubt)
-    query = asked(truth, truth, predictions, audit, k=k, target="sample")
+    disagreement = np.where(np.arange(n) < 50, 1.0, np.where(np.arange(n) < 100, 0.3, 0.05))
+    audit = drawn(truth, 120, disagreement=disagreement)
+    query = asked(truth, truth, predictions, audit, k=k, inference="test_set")
     found = audited(query)
     weights = 1 / audit.inclusion[audit.rows < 100]
     spread = weights * (weights - 1)
@@ -424,4 +433,4 @@ def test_equal_models_fully_audited_are_not_told_apart_by_rounding() -> None:
         test_set = corner_drawn(corner, rng_for(3, seed), seed)
         found = audited(test_set.question)
         assert not found.candidate[0]
-        assert not found.established[0]
+        assert not found.baseline[0]

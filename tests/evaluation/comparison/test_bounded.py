@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest
 
 from demele.evaluation.comparison.bounded import Reach, bounded, mcnemar_p, paired_low, reach, worst_counts
 from demele.evaluation.intervals import score_interval
-from demele.evaluation.question import PairCounts, Question, Target
+from demele.evaluation.question import Inference, PairCounts, Question
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.evaluation.comparison.cases import all_labels, clean_counts, question, random_question, transitions
@@ -43,26 +43,26 @@ def test_worst_difference_and_p_value_are_those_of_some_right_labels(seed: int, 
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
-def test_claims_exactly_what_holds_for_all_right_labels(level: float, target: str) -> None:
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
+def test_claims_exactly_what_holds_for_all_right_labels(level: float, inference: str) -> None:
     """Not one claim more than all right labels allow, and not one less."""
     truths = all_labels(**SMALL)
     claims = 0
     for seed, m in itertools.product(range(12), range(4)):
-        asked = random_question(np.random.default_rng(seed), **SMALL, models=3, level=level, target=target)
+        asked = random_question(np.random.default_rng(seed), **SMALL, models=3, level=level, inference=inference)
         found = bounded(noisy(asked, m))
         near = truths[(truths != asked.data.labels).sum(axis=1) <= m]
         for pair, (lost, won) in enumerate(clean_counts(near, asked)):
-            model = (asked.established[pair], asked.candidate[pair])
+            model = (asked.baseline[pair], asked.candidate[pair])
             ends = [
                 score_interval((asked.data.predictions[i] == near).sum(axis=1), np.full(len(near), 6), level=level)
                 for i in model
             ]
             holds = {
                 "population": mcnemar_p(lost, won) <= asked.tail,
-                "sample": won > lost,
+                "test_set": won > lost,
                 "overlap": ends[1][0] > ends[0][1],
-            }[target]
+            }[inference]
             assert found.candidate[pair] == holds.all()
             claims += int(holds.all())
     assert claims > 0
@@ -134,11 +134,11 @@ def test_transition_bound_is_often_attained() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
-def test_a_transition_matrix_is_never_overestimated(seed: int, target: str) -> None:
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
+def test_a_transition_matrix_is_never_overestimated(seed: int, inference: str) -> None:
     """The whole way, from the matrix to the claim: a claim holds for all right labels that the matrix leaves open."""
     rng = np.random.default_rng(seed)
-    asked = random_question(rng, **SMALL, models=3, level=0.3, target=target)
+    asked = random_question(rng, **SMALL, models=3, level=0.3, inference=inference)
     for rate in (0.02, 0.2):
         noise = TransitionMatrix(np.eye(3) * (1 - rate) + rate / 3)
         found = bounded(replace(asked, noise=noise))
@@ -148,13 +148,13 @@ def test_a_transition_matrix_is_never_overestimated(seed: int, target: str) -> N
         for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
             ends = [
                 score_interval((asked.data.predictions[i] == truths).sum(axis=1), np.full(len(truths), 6), level=0.3)
-                for i in (asked.established[pair], asked.candidate[pair])
+                for i in (asked.baseline[pair], asked.candidate[pair])
             ]
             holds = {
                 "population": mcnemar_p(lost, won) <= asked.tail,
-                "sample": won > lost,
+                "test_set": won > lost,
                 "overlap": ends[1][0] > ends[0][1],
-            }[target]
+            }[inference]
             assert not found.candidate[pair] or holds.all()
 
 
@@ -164,11 +164,11 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
 ) -> None:
     """With limits by class: no claim and no p-value that some right labels within them contradict.
 
-    On 80 random questions of 6 pairs, each for three targets.
+    On 80 random questions of 6 pairs, each for three inferences.
     """
     truths = all_labels(n, k)
-    targets: tuple[Target, ...] = ("population", "sample", "overlap")
-    by_rate, claims = (dict.fromkeys(targets, 0) for _ in range(2))
+    inferences: tuple[Inference, ...] = ("population", "test_set", "overlap")
+    by_rate, claims = (dict.fromkeys(inferences, 0) for _ in range(2))
     for seed in range(80):
         rng = np.random.default_rng(seed)
         budget, level = random_budget(rng, k, n), float(rng.uniform(0.2, 0.7))
@@ -179,28 +179,28 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
         low, high = score_interval(hits, np.full(hits.shape, n), level=level)
         clean = list(clean_counts(near, asked))
         p_values = [mcnemar_p(lost, won) for lost, won in clean]
-        for target in targets:
-            question_of_target = replace(asked, target=target)
+        for inference in inferences:
+            question_of_target = replace(asked, inference=inference)
             found = bounded(replace(question_of_target, noise=ANY_MATRIX))
-            by_rate[target] += int(bounded(replace(question_of_target, noise=budget.wrong / n)).candidate.sum())
-            claims[target] += int(found.candidate.sum())
+            by_rate[inference] += int(bounded(replace(question_of_target, noise=budget.wrong / n)).candidate.sum())
+            claims[inference] += int(found.candidate.sum())
             assert found.p_value is not None
             for pair, ((lost, won), p) in enumerate(zip(clean, p_values, strict=True)):
                 holds = {
                     "population": p <= asked.tail,
-                    "sample": won > lost,
-                    "overlap": low[asked.candidate[pair]] > high[asked.established[pair]],
-                }[target]
+                    "test_set": won > lost,
+                    "overlap": low[asked.candidate[pair]] > high[asked.baseline[pair]],
+                }[inference]
                 assert holds.all() or not found.candidate[pair]
-                if target == "population":
+                if inference == "population":
                     assert_at_most(p.max(), found.p_value[pair], ROUNDING)
                     assert_at_most(found.low[pair], paired_low(lost, won, n, asked.tail).min(), ROUNDING)
     # Limits by class allow claims that their total alone does not.
-    assert all(claims[target] > by_rate[target] for target in targets)
+    assert all(claims[inference] > by_rate[inference] for inference in inferences)
 
 
 def test_who_agrees_with_neither_by_hand() -> None:
-    """Labelled 0, the established one says 1: the candidate says 1 too (3 times), 0 (2 times), or 2 (4 times).
+    """Labelled 0, the baseline says 1: the candidate says 1 too (3 times), 0 (2 times), or 2 (4 times).
 
     On 6 instances labelled 2 the two differ too, but no label 2 is wrong. Of 5 labels 0 that hide a 1, 2
     exchange (cost 2) and 3 of the 4 with a third class are granted (cost 1).
@@ -223,7 +223,7 @@ def test_who_agrees_with_neither_by_hand() -> None:
 
 
 def test_transition_bound_by_hand() -> None:
-    """The candidate wins 10 instances labelled 0, where the established one says 1 (6 times) and 2 (4 times).
+    """The candidate wins 10 instances labelled 0, where the baseline says 1 (6 times) and 2 (4 times).
 
     At most 4 labels 0 hide a 1, at most 6 hide a 2: 4 + 4 exchanges cost 2 each; the other 2 of the 6 withdraw the 2
     that are left. At most 3 labels 0 in all leave 3 exchanges.
@@ -290,15 +290,15 @@ def test_without_noise_it_is_the_exact_paired_test() -> None:
             assert_close(found.p_value[pair], oracle.pvalue, ROUNDING)
 
 
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
 @pytest.mark.parametrize("noise", [0.0, 0.03, "matrix", "counts"])
-def test_interval_excludes_zero_if_and_only_if_a_claim_is_made(target: str, noise: Any) -> None:
+def test_interval_excludes_zero_if_and_only_if_a_claim_is_made(inference: str, noise: Any) -> None:
     known: Any = {"matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01), "counts": TransitionCounts(np.eye(3) * 500 + 1)}
     rng = np.random.default_rng(8)
-    asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), target=target)
+    asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), inference=inference)
     found = bounded(asked)
     assert_exact(found.low > 0, found.candidate)
-    assert_exact(found.high < 0, found.established)
+    assert_exact(found.high < 0, found.baseline)
     assert found.p_value is not None
     assert_exact(found.p_value <= asked.tail, found.candidate)
     assert 0 < found.candidate.sum() <= asked.n_pairs / 2
@@ -307,16 +307,16 @@ def test_interval_excludes_zero_if_and_only_if_a_claim_is_made(target: str, nois
 
 
 @pytest.mark.parametrize("noise", [0.02, "matrix", "counts"])
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
-def test_many_pairs_at_once_are_those_pairs_one_by_one(noise: Any, target: str) -> None:
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
+def test_many_pairs_at_once_are_those_pairs_one_by_one(noise: Any, inference: str) -> None:
     known: Any = {"matrix": TransitionMatrix(np.eye(4) * 0.92 + 0.02), "counts": TransitionCounts(np.eye(4) * 90 + 1)}
     asked = random_question(
-        np.random.default_rng(3), n=300, k=4, models=4, noise=known.get(noise, noise), target=target
+        np.random.default_rng(3), n=300, k=4, models=4, noise=known.get(noise, noise), inference=inference
     )
     found = bounded(asked)
     for pair in range(asked.n_pairs):
-        one = bounded(replace(asked, established=asked.established[[pair]], candidate=asked.candidate[[pair]]))
-        for name in ("candidate", "established", "difference", "low", "high", "p_value"):
+        one = bounded(replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]]))
+        for name in ("candidate", "baseline", "difference", "low", "high", "p_value"):
             assert_exact(getattr(one, name)[0], getattr(found, name)[pair])
 
 
@@ -333,13 +333,13 @@ def test_knowing_the_transition_never_hurts() -> None:
     """A matrix says no less than the rate that it implies."""
     noise = TransitionMatrix([[0.96, 0.04, 0], [0, 0.97, 0.03], [0.02, 0, 0.98]])
     asked = random_question(np.random.default_rng(2), n=600, k=3, models=10)
-    for target in ("population", "sample", "overlap"):
-        whole = bounded(replace(asked, noise=noise, target=target))
+    for inference in ("population", "test_set", "overlap"):
+        whole = bounded(replace(asked, noise=noise, inference=inference))
         # For the population the limits and the test have half of the error each.
-        share = 0.5 if target == "population" else 1.0
+        share = 0.5 if inference == "population" else 1.0
         budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail * share)
         level = 1 - 2 * asked.tail * share
-        rate = bounded(replace(asked, noise=budget.wrong / 600, target=target, level=level))
+        rate = bounded(replace(asked, noise=budget.wrong / 600, inference=inference, level=level))
         assert not (rate.candidate & ~whole.candidate).any()
         sharper, cruder = whole.details["worst_difference"], rate.details["worst_difference"]
         assert (sharper >= cruder).all()
@@ -357,10 +357,10 @@ def test_transition_counts_share_the_error() -> None:
     assert few.candidate.sum() < many.candidate.sum()
 
 
-def test_equal_models_are_undecided_with_an_interval_of_some_width() -> None:
+def test_equal_models_are_inconclusive_with_an_interval_of_some_width() -> None:
     found = bounded(question([0, 1] * 50, [[0, 1] * 50] * 2, 2, noise=0.0))
     assert not found.candidate.any()
-    assert not found.established.any()
+    assert not found.baseline.any()
     # No disagreement in 100: they may differ on 3.6% of other instances.
     assert_close(found.low, -(1 - 0.025 ** (1 / 100)), ROUNDING)
     assert_close(found.high, 1 - 0.025 ** (1 / 100), ROUNDING)
@@ -376,7 +376,7 @@ def test_paired_limit_is_lowest_where_the_test_is_weakest() -> None:
             for x in range(min(m, won) + 1)
             for u in range(0, min(m - x, neither) + 1, 3)
             for y in range(0, min(m - x - u, won - x) + 1, 3)
-            for a in range(0, min(m - x - u - y, lost) + 1, 6)  # labels that favour the established one
+            for a in range(0, min(m - x - u - y, lost) + 1, 6)  # labels that favour the baseline
             for z in range(0, min(m - x - u - y - a, neither - u) + 1, 6)
         ]
         x, u, y, a, z = np.array(steps).T

@@ -18,30 +18,30 @@ from tests.tolerances import assert_exact
 def stands(asked: Question, pair: int, truths: Any, way: str) -> Any:
     """Whether "candidate better" would be said on each set of right labels."""
     lost, won = list(clean_counts(truths, asked))[pair]
-    if way == "sample":
+    if way == "test_set":
         return won > lost
     if way == "population":
         return mcnemar_p(lost, won) <= asked.tail
     ends = [
         score_interval((asked.data.predictions[m] == truths).sum(axis=1), np.full(len(truths), 6), level=asked.level)
-        for m in (asked.established[pair], asked.candidate[pair])
+        for m in (asked.baseline[pair], asked.candidate[pair])
     ]
     return ends[1][0] > ends[0][1]
 
 
-@pytest.mark.parametrize("way", ["population", "sample", "overlap", "classic"])
+@pytest.mark.parametrize("way", ["population", "test_set", "overlap", "by overlap"])
 @pytest.mark.parametrize("level", [0.1, 0.4])
 def test_against_every_set_of_right_labels(way: str, level: float) -> None:
     truths, seen = all_labels(6, 3), set()
     for seed in range(15):
-        target = "population" if way == "classic" else way
-        asked = random_question(np.random.default_rng(seed), n=6, k=3, models=3, level=level, target=target)
-        found = breakdown(asked, "classic" if way == "classic" else "bounded")
+        inference = "population" if way == "by overlap" else way
+        asked = random_question(np.random.default_rng(seed), n=6, k=3, models=3, level=level, inference=inference)
+        found = breakdown(asked, "overlap" if way == "by overlap" else "worst-case")
         distance = (truths != asked.data.labels).sum(axis=1)
         for pair in range(asked.n_pairs):
             bears = []
             for one in (asked, mirror(asked)):
-                ok = stands(one, pair, truths, "overlap" if way == "classic" else way)
+                ok = stands(one, pair, truths, "overlap" if way == "by overlap" else way)
                 fails = distance[~ok]
                 bears.append(int(fails.min()) - 1 if fails.size else 6)
             assert found[pair] == max(bears)
@@ -54,41 +54,41 @@ def test_by_hand() -> None:
     labels = [0] * 100
     old, new = [0] * 70 + [1] * 30, [1] * 10 + [0] * 90
     asked = question(labels, [old, new], 2)
-    assert_exact(breakdown(asked, "bounded"), [3, 3])
+    assert_exact(breakdown(asked, "worst-case"), [3, 3])
     # 20 more right: 9 exchanges leave 2, 10 leave 0.
-    assert_exact(breakdown(replace(asked, target="sample"), "bounded"), [9, 9])
+    assert_exact(breakdown(replace(asked, inference="test_set"), "worst-case"), [9, 9])
 
 
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
-def test_it_is_the_largest_rate_under_which_bounded_still_decides(target: str) -> None:
-    asked = random_question(np.random.default_rng(4), n=500, k=4, models=9, target=target)
-    found = breakdown(asked, "bounded")
-    assert ((found >= 0).any() and (found < 0).any()) or target == "sample"
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
+def test_it_is_the_largest_rate_under_which_bounded_still_decides(inference: str) -> None:
+    asked = random_question(np.random.default_rng(4), n=500, k=4, models=9, inference=inference)
+    found = breakdown(asked, "worst-case")
+    assert ((found >= 0).any() and (found < 0).any()) or inference == "test_set"
     for pair in range(asked.n_pairs):
-        one = replace(asked, established=asked.established[[pair]], candidate=asked.candidate[[pair]])
+        one = replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]])
         most = int(found[pair])
         if most >= 0:
             at = bounded(replace(one, noise=most / 500))
-            assert at.candidate[0] or at.established[0]
+            assert at.candidate[0] or at.baseline[0]
         beyond = bounded(replace(one, noise=(most + 1) / 500))
         assert not beyond.candidate[0]
-        assert not beyond.established[0]
+        assert not beyond.baseline[0]
 
 
 def test_overlap_matches_the_decision_of_classic() -> None:
     asked = random_question(np.random.default_rng(4), n=300, k=4, models=9)
     decided = classic(asked)
-    assert_exact(breakdown(asked, "classic") >= 0, decided.candidate | decided.established)
-    assert_exact(breakdown(asked, "prudent-v1"), breakdown(asked, "classic"))
+    assert_exact(breakdown(asked, "overlap") >= 0, decided.candidate | decided.baseline)
+    assert_exact(breakdown(asked, "worst-case-overlap"), breakdown(asked, "overlap"))
 
 
 def test_it_follows_the_claim_that_was_made() -> None:
     """An audit may overturn what the labels say; the labels alone then bear nothing."""
     asked = question([0] * 100, [[0] * 60 + [1] * 40, [0] * 90 + [1] * 10], 2)
     said = classic(asked)
-    overturned = replace(said, candidate=said.established, established=said.candidate)
-    assert (breakdown(asked, "classic", outcomes=said) > 0).all()
-    assert_exact(breakdown(asked, "classic", outcomes=overturned), [-1, -1])
+    overturned = replace(said, candidate=said.baseline, baseline=said.candidate)
+    assert (breakdown(asked, "overlap", outcomes=said) > 0).all()
+    assert_exact(breakdown(asked, "overlap", outcomes=overturned), [-1, -1])
 
 
 def test_labels_that_the_method_used() -> None:
@@ -96,10 +96,10 @@ def test_labels_that_the_method_used() -> None:
     asked = random_question(rng, n=300, k=3, models=5, suspects=rng.random(300) < 0.3)
     truth = rng.integers(0, 3, 300).astype(np.int32)
     kept = replace(asked, data=asked.data.take(~asked.suspects))  # type: ignore[operator]
-    assert_exact(breakdown(asked, "cleaned"), breakdown(kept, "classic"))
+    assert_exact(breakdown(asked, "cleaned"), breakdown(kept, "overlap"))
     true = replace(asked, data=asked.data.relabelled(truth))
-    assert_exact(breakdown(replace(asked, true_labels=truth), "reference"), breakdown(true, "classic"))
-    assert_exact(breakdown(asked, "label-free"), np.full(asked.n_pairs, -1))
+    assert_exact(breakdown(replace(asked, true_labels=truth), "true-labels"), breakdown(true, "overlap"))
+    assert_exact(breakdown(asked, "agreement"), np.full(asked.n_pairs, -1))
 
 
 def test_every_method_has_one() -> None:
@@ -113,7 +113,7 @@ def test_ties_with_the_level_count_as_rejections(level: float) -> None:
     """A tail of 1/32 is exactly the p-value of 5 wins of 5: the verdict stands, and bears no wrong label."""
     wins = {0.9375: 5, 0.75: 3, 0.5: 2}[level]
     asked = question([0] * 10, [[1] * wins + [0] * (10 - wins), [0] * 10], 2, level=level)
-    assert_exact(breakdown(asked, "bounded"), [0, 0])
+    assert_exact(breakdown(asked, "worst-case"), [0, 0])
     assert bounded(replace(asked, noise=0.0)).candidate[0]
 
 
@@ -127,4 +127,4 @@ def test_levels_at_the_p_values_themselves() -> None:
                 one = replace(asked, level=level)
                 exchanged = np.arange(size + 1)
                 rejects = mcnemar_p(exchanged, size - exchanged) <= one.tail
-                assert breakdown(one, "bounded")[0] == rejects.sum() - 1
+                assert breakdown(one, "worst-case")[0] == rejects.sum() - 1

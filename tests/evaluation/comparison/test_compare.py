@@ -24,7 +24,7 @@ NAMES = np.array(["cat", "dog", "eel"])
 
 
 class Case:
-    """500 instances of three classes; the candidate is right on 90% and the established one on 70%."""
+    """500 instances of three classes; the candidate is right on 90% and the baseline on 70%."""
 
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 500)
@@ -33,8 +33,8 @@ class Case:
 
 
 def decide(**changes: Any) -> Any:
-    given = {"established": Case.old, "candidate": Case.new, "labels": Case.labels} | changes
-    return compare(given.pop("established"), given.pop("candidate"), given.pop("labels"), **given)
+    given = {"baseline": Case.old, "candidate": Case.new, "labels": Case.labels} | changes
+    return compare(given.pop("baseline"), given.pop("candidate"), given.pop("labels"), **given)
 
 
 @pytest.mark.parametrize("measure", ["accuracy", "error"])
@@ -49,7 +49,7 @@ def test_the_default_is_the_exact_test_of_the_pairs(measure: Any, shift: int) ->
     found = decide(candidate=candidate, measure=measure)
     right = [predictions == Case.labels for predictions in (Case.old, candidate)]
     won, lost = (right[1] & ~right[0]).sum(), (right[0] & ~right[1]).sum()
-    assert found.method == "bounded"
+    assert found.method == "worst-case"
     assert_close(found.p_value, binomtest(won, won + lost, alternative="greater").pvalue, SOLVER)
     if won > lost:
         both = mcnemar([[0, lost], [won, 0]], exact=True).pvalue
@@ -66,21 +66,21 @@ def test_the_default_says_what_it_takes_for_granted() -> None:
     assert repr(found).startswith("Decision(candidate, if all labels are correct: ")
     assert found.breakdown is not None
     assert found.breakdown.labels > 0
-    assert decide(established=Case.new, candidate=Case.old).sentence.startswith("If all labels are correct, keep ")
+    assert decide(baseline=Case.new, candidate=Case.old).sentence.startswith("If all labels are correct, keep ")
     assert "McNemar" in found.methods()
-    for other in (decide(noise=0.01), decide(method="reference", true_labels=Case.labels)):
+    for other in (decide(noise=0.01), decide(method="true-labels", true_labels=Case.labels)):
         assert "all labels are correct" not in other.sentence + repr(other)
-    assert decide(method="classic").sentence.startswith("If all labels are correct, ")
+    assert decide(method="overlap").sentence.startswith("If all labels are correct, ")
 
 
-@pytest.mark.parametrize(("target", "candidate"), [("population", 10), ("sample", 1), ("overlap", 40)])
-def test_the_default_answers_for_every_target(target: str, candidate: int) -> None:
+@pytest.mark.parametrize(("inference", "candidate"), [("population", 10), ("test_set", 1), ("overlap", 40)])
+def test_the_default_answers_for_every_target(inference: str, candidate: int) -> None:
     wrong = np.flatnonzero(Case.old != Case.labels)
     better = Case.old.copy()
     better[wrong[:candidate]] = Case.labels[wrong[:candidate]]
-    assert decide(candidate=better, target=target).verdict == "candidate"
+    assert decide(candidate=better, inference=inference).verdict == "candidate"
     better[wrong[: candidate + 1]] = Case.old[wrong[: candidate + 1]]
-    assert decide(candidate=better, target=target).verdict == "undecided"
+    assert decide(candidate=better, inference=inference).verdict == "inconclusive"
 
 
 def test_how_many_wrong_labels_a_verdict_holds_up_to_is_rounded_down() -> None:
@@ -91,7 +91,7 @@ def test_how_many_wrong_labels_a_verdict_holds_up_to_is_rounded_down() -> None:
     lost, won = 256, 256 + 85
     new[:lost] = 1 - labels[:lost]
     old[lost : lost + won] = 1 - labels[lost : lost + won]
-    found = decide(established=old, candidate=new, labels=labels)
+    found = decide(baseline=old, candidate=new, labels=labels)
     assert found.breakdown is not None
     share = 100 * found.breakdown.rate
     shown = re.search(r"bears ([\d.]+)% wrong", repr(found))
@@ -103,12 +103,10 @@ def test_how_many_wrong_labels_a_verdict_holds_up_to_is_rounded_down() -> None:
 def test_predictions_of_a_class_that_no_label_has_count_as_wrong() -> None:
     silent = NAMES[Case.new].astype(object)
     silent[[3, 8, 400]] = "no answer"
-    found = decide(established=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels])
+    found = decide(baseline=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels])
     [note] = [note for note in found.notes if note.code == "class-not-labelled"]
     assert "3 predictions use a class that no label has, 'no answer' (first: row 3)" in note.message
-    told = decide(
-        established=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels], classes=[*NAMES, "no answer"]
-    )
+    told = decide(baseline=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels], classes=[*NAMES, "no answer"])
     assert found.difference == told.difference
     assert "class-not-labelled" not in codes(told)
     ranking = rank({"old": NAMES[Case.old], "new": silent}, NAMES[Case.labels])
@@ -162,10 +160,10 @@ def test_measures_of_medicine(measure: Any, same: Any, of: str, noise: float | N
     asked = compare(old, new, labels, measure=same, of=of, noise=noise)
     for name in ("verdict", "difference", "interval", "method"):
         assert getattr(found, name) == getattr(asked, name)
-    assert found.established.value == asked.established.value
+    assert found.baseline.value == asked.baseline.value
     assert (found.measure, found.of, found.candidate.of) == (measure, "ill", "ill")
     assert f"{measure} of 'ill'" in repr(found)
-    assert (f"{measure} for class ill" in found.sentence) == (found.verdict != "undecided")
+    assert (f"{measure} for class ill" in found.sentence) == (found.verdict != "inconclusive")
     assert found.signature.arguments["positive"] == "ill"
     ranking = rank({"old": old, "new": new}, labels, measure=measure, positive="ill")
     assert (ranking.of, ranking.estimates[0].measure) == ("ill", measure)
@@ -207,39 +205,39 @@ def test_measures_of_medicine_are_asked_for_plainly(options: dict[str, Any], arg
 
 
 def test_verdict_choice_and_difference() -> None:
-    better, worse = decide(), decide(established=Case.new, candidate=Case.old)
+    better, worse = decide(), decide(baseline=Case.new, candidate=Case.old)
     assert (better.verdict, better.choice) == ("candidate", "candidate")
-    assert (worse.verdict, worse.choice) == ("established", "established")
+    assert (worse.verdict, worse.choice) == ("baseline", "baseline")
     expected = (Case.new == Case.labels).mean() - (Case.old == Case.labels).mean()
     assert_close([better.difference, worse.difference], [expected, -expected], ROUNDING)
-    undecided = decide(candidate=Case.old)
-    assert (undecided.verdict, undecided.choice, undecided.breakdown) == ("undecided", "established", None)
+    inconclusive = decide(candidate=Case.old)
+    assert (inconclusive.verdict, inconclusive.choice, inconclusive.breakdown) == ("inconclusive", "baseline", None)
 
 
 def test_the_sharpest_method_that_the_rest_allows() -> None:
     audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
-    assert decide().method == "bounded"
-    assert decide(measure="error").method == "bounded"
-    assert decide(measure="recall", of=1).method == "classic"
-    assert decide(noise=0.01).method == "bounded"
-    assert decide(noise=0.01, measure="recall", of=1).method == "prudent-v1"
-    assert decide(audit=audit).method == "audited"
-    assert decide(noise=audit).method == "audited"
+    assert decide().method == "worst-case"
+    assert decide(measure="error").method == "worst-case"
+    assert decide(measure="recall", of=1).method == "overlap"
+    assert decide(noise=0.01).method == "worst-case"
+    assert decide(noise=0.01, measure="recall", of=1).method == "worst-case-overlap"
+    assert decide(audit=audit).method == "audit"
+    assert decide(noise=audit).method == "audit"
 
 
 @pytest.mark.parametrize(
     ("method", "one", "other"),
     [
-        ("prudent-v2", {"difficulty": np.arange(500.0)}, {"difficulty": -np.arange(500.0)}),
-        ("prudent-v2", {"prudence": 0.0}, {"prudence": 1.0}),
+        ("hard-rows", {"difficulty": np.arange(500.0)}, {"difficulty": -np.arange(500.0)}),
+        ("hard-rows", {"prudence": 0.0}, {"prudence": 1.0}),
         ("cleaned", {"cleaning": Cleaning(Case.old != Case.labels)}, {"cleaning": Cleaning(Case.new != Case.labels)}),
         (
             "cleaned",
             {"cleaning": Cleaning(Case.old != Case.labels)},
             {"cleaning": Cleaning(Case.old != Case.labels, Case.old)},
         ),
-        ("label-free", {"reference": Case.old}, {"reference": Case.labels}),
-        ("reference", {"true_labels": Case.labels}, {"true_labels": Case.old}),
+        ("agreement", {"reference": Case.old}, {"reference": Case.labels}),
+        ("true-labels", {"true_labels": Case.labels}, {"true_labels": Case.old}),
     ],
 )
 def test_the_signature_tells_apart_what_changes_the_decision(
@@ -251,7 +249,7 @@ def test_the_signature_tells_apart_what_changes_the_decision(
 
 
 def test_the_signature_names_the_default_prudence() -> None:
-    hard = {"method": "prudent-v2", "difficulty": np.arange(500.0)}
+    hard = {"method": "hard-rows", "difficulty": np.arange(500.0)}
     assert str(decide(**hard).signature) == str(decide(**hard, prudence=0.1).signature)
 
 
@@ -270,10 +268,10 @@ def test_error_is_accuracy_turned_around() -> None:
     assert accuracy.verdict == error.verdict == "candidate"
     assert_close(error.difference, -accuracy.difference, ROUNDING)
     assert_close([error.interval.low, error.interval.high], [-accuracy.interval.high, -accuracy.interval.low], ROUNDING)
-    assert_close(error.established.value, 1 - accuracy.established.value, ROUNDING)
+    assert_close(error.baseline.value, 1 - accuracy.baseline.value, ROUNDING)
     for one in (error, accuracy):
-        assert one.established.interval.low < one.established.value < one.established.interval.high
-        assert one.established.corrected.low <= one.established.interval.low
+        assert one.baseline.interval.low < one.baseline.value < one.baseline.interval.high
+        assert one.baseline.corrected.low <= one.baseline.interval.low
 
 
 @pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
@@ -286,7 +284,7 @@ def test_measures_of_one_class(measure: str) -> None:
 
 
 def _rows() -> dict[str, Any]:
-    return {"established": Case.old, "candidate": Case.new, "labels": Case.labels}
+    return {"baseline": Case.old, "candidate": Case.new, "labels": Case.labels}
 
 
 def test_what_a_decision_tells() -> None:
@@ -297,10 +295,10 @@ def test_what_a_decision_tells() -> None:
     assert found.breakdown is not None
     assert found.breakdown.labels >= 10
     assert math.isclose(found.breakdown.rate, found.breakdown.labels / 500)
-    counts = [found.details[key] for key in ("label_says_established", "label_says_candidate", "label_says_neither")]
+    counts = [found.details[key] for key in ("label_says_baseline", "label_says_candidate", "label_says_neither")]
     assert sum(counts) == (Case.old != Case.new).sum()
     assert any("10 of the 500" in sentence for sentence in found.assumptions)
-    assert "bounded" in str(found.signature)
+    assert "worst-case" in str(found.signature)
     assert "noise" in str(found.signature)
     assert json.loads(found.to_json())["verdict"] == "candidate"
     assert "candidate: accuracy of v2 - v1" in repr(found)
@@ -343,13 +341,13 @@ def test_kinds_of_arrays_and_classes_do_not_matter() -> None:
 def test_without_labels() -> None:
     third = np.where(np.random.default_rng(3).random(500) < 0.8, Case.labels, (Case.labels + 1) % 3)
     found = compare_without_labels(Case.old, Case.new, third, names=("a", "b"))
-    assert found.method == "label-free"
+    assert found.method == "agreement"
     assert found.names == ("a", "b")
     assert_close(found.difference, (Case.new == third).mean() - (Case.old == third).mean(), ROUNDING)
     assert found.breakdown is not None
     assert found.breakdown.labels == -1
     assert math.isnan(found.breakdown.rate)
-    with pytest.raises(InputError, match=r"established and reference: .*500 and 499"):
+    with pytest.raises(InputError, match=r"baseline and reference: .*500 and 499"):
         compare_without_labels(Case.old, Case.new, third[1:])
 
 
@@ -357,7 +355,7 @@ TRANSPOSED = np.array([[0.9, 0.3, 0.1], [0.1, 0.6, 0.1], [0.0, 0.1, 0.8]])
 
 BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("lengths", {"candidate": Case.new[:-1]}, InputError, r"candidate and labels: .*499 and 500"),
-    ("one label more", {"labels": np.append(Case.labels, 0)}, InputError, r"established and labels: .*500 and 501"),
+    ("one label more", {"labels": np.append(Case.labels, 0)}, InputError, r"baseline and labels: .*500 and 501"),
     (
         "an unseen class",
         {"candidate": np.append(Case.new[:-1], 7), "classes": [0, 1, 2]},
@@ -383,26 +381,31 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         InputError,
         r"labels: 1 missing.*row 3",
     ),
-    ("no instance", {"established": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
+    ("no instance", {"baseline": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
     ("a scalar", {"labels": 3}, InputError, r"labels"),
-    ("an unknown method", {"method": "bound"}, UnknownNameError, r"got 'bound'; did you mean 'bounded'\?"),
-    ("another unknown method", {"method": "prudent"}, UnknownNameError, r"did you mean 'prudent-v\d' or"),
-    ("a method that is no name", {"method": 3}, InputError, r"method: expected one of classic"),
-    ("no noise", {"method": "bounded"}, InputError, r"method 'bounded' needs noise=, a rate"),
-    ("no noise", {"method": "prudent-v1"}, InputError, r"needs noise="),
-    ("no audit", {"method": "audited"}, InputError, r"needs audit="),
-    ("no true labels", {"method": "reference"}, InputError, r"needs true_labels="),
+    ("an unknown method", {"method": "worst-cas"}, UnknownNameError, r"got 'worst-cas'; did you mean 'worst-case' or"),
+    ("an old method", {"method": "prudent-v2"}, UnknownNameError, r"its new name is 'hard-rows'$"),
+    ("a method that is no name", {"method": 3}, InputError, r"method: expected one of overlap"),
+    ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
+    ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
+    ("no audit", {"method": "audit"}, InputError, r"needs audit="),
+    ("no true labels", {"method": "true-labels"}, InputError, r"needs true_labels="),
     ("no cleaning", {"method": "cleaned"}, InputError, r"needs cleaning="),
-    ("no reference", {"method": "label-free"}, InputError, r"needs reference="),
-    ("no difficulty", {"method": "prudent-v2"}, InputError, r"difficulty: method 'prudent-v2' needs it"),
+    ("no reference", {"method": "agreement"}, InputError, r"needs reference="),
+    ("no difficulty", {"method": "hard-rows"}, InputError, r"difficulty: method 'hard-rows' needs it"),
     (
         "a measure it cannot",
-        {"method": "bounded", "noise": 0.1, "measure": "f1", "of": 1},
+        {"method": "worst-case", "noise": 0.1, "measure": "f1", "of": 1},
         InputError,
         r"compares accuracy",
     ),
-    ("a target it cannot", {"method": "classic", "target": "sample"}, InputError, r"target: .*answers for population"),
-    ("an unknown target", {"target": "everyone"}, InputError, r"target: expected one of population"),
+    (
+        "a inference it cannot",
+        {"method": "overlap", "inference": "test_set"},
+        InputError,
+        r"inference: .*answers for population",
+    ),
+    ("an unknown inference", {"inference": "everyone"}, InputError, r"inference: expected one of population"),
     ("an unknown measure", {"measure": "auc"}, InputError, r"measure: expected one of accuracy.*'auc'"),
     ("no class", {"measure": "recall"}, InputError, r"of: recall is compared for one class.*0, 1, 2"),
     ("an unknown class", {"measure": "recall", "of": 3}, InputError, r"of: expected one of the classes 0, 1, 2, got 3"),
@@ -436,11 +439,11 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         InputError,
         "both",
     ),
-    ("prudence in percent", {"method": "prudent-v2", "prudence": 10}, InputError, r"prudence: .*\[0, 1\]"),
-    ("difficulties of others", {"method": "prudent-v2", "difficulty": [1.0]}, InputError, r"difficulty: expected 500"),
+    ("prudence in percent", {"method": "hard-rows", "prudence": 10}, InputError, r"prudence: .*\[0, 1\]"),
+    ("difficulties of others", {"method": "hard-rows", "difficulty": [1.0]}, InputError, r"difficulty: expected 500"),
     (
         "no difficulty at a row",
-        {"method": "prudent-v2", "difficulty": np.full(500, np.nan)},
+        {"method": "hard-rows", "difficulty": np.full(500, np.nan)},
         InputError,
         r"difficulty: .*finite.*row 0",
     ),
@@ -457,21 +460,21 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         InputError,
         r"cleaning: only .*'cleaned'",
     ),
-    ("a difficulty for no method", {"difficulty": np.arange(500.0)}, InputError, r"difficulty: only .*'prudent-v2'"),
-    ("a prudence for no method", {"prudence": 0.0}, InputError, r"prudence: only .*'prudent-v2'"),
-    ("a reference for no method", {"reference": Case.old}, InputError, r"reference: only .*'label-free'"),
-    ("true labels for no method", {"true_labels": Case.labels}, InputError, r"true_labels: only .*'reference'"),
+    ("a difficulty for no method", {"difficulty": np.arange(500.0)}, InputError, r"difficulty: only .*'hard-rows'"),
+    ("a prudence for no method", {"prudence": 0.0}, InputError, r"prudence: only .*'hard-rows'"),
+    ("a reference for no method", {"reference": Case.old}, InputError, r"reference: only .*'agreement'"),
+    ("true labels for no method", {"true_labels": Case.labels}, InputError, r"true_labels: only .*'true-labels'"),
     ("no labels", {"labels": None}, InputError, r"labels: expected one class per instance, .*NoneType"),
     (
         "true labels in another order",
-        {"method": "reference", "labels": pd.Series(Case.labels), "true_labels": pd.Series(Case.labels)[::-1]},
+        {"method": "true-labels", "labels": pd.Series(Case.labels), "true_labels": pd.Series(Case.labels)[::-1]},
         InputError,
         r"true_labels and labels: .*another order",
     ),
     (
         "difficulties in another order",
         {
-            "method": "prudent-v2",
+            "method": "hard-rows",
             "labels": pd.Series(Case.labels),
             "difficulty": pd.Series(np.arange(500.0))[::-1],
         },
@@ -480,12 +483,17 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     (
         "a reference in another order",
-        {"method": "label-free", "labels": pd.Series(Case.labels), "reference": pd.Series(Case.old)[::-1]},
+        {"method": "agreement", "labels": pd.Series(Case.labels), "reference": pd.Series(Case.old)[::-1]},
         InputError,
         r"reference and labels: .*another order",
     ),
-    ("true labels of others", {"method": "reference", "true_labels": [0, 1]}, InputError, r"true_labels: expected 500"),
-    ("a reference of others", {"method": "label-free", "reference": [0, 1]}, InputError, r"reference: expected 500"),
+    (
+        "true labels of others",
+        {"method": "true-labels", "true_labels": [0, 1]},
+        InputError,
+        r"true_labels: expected 500",
+    ),
+    ("a reference of others", {"method": "agreement", "reference": [0, 1]}, InputError, r"reference: expected 500"),
     ("one name for both", {"names": ("a", "a")}, InputError, r"names: expected two different"),
     ("one name", {"names": "ab"}, InputError, r"names: expected two"),
     ("a class twice", {"classes": [0, 1, 2, 2]}, InputError, r"classes: .*more than once"),
@@ -531,11 +539,13 @@ def test_the_matrix_is_read_in_the_order_of_its_own_classes() -> None:
 
 def test_names_of_methods() -> None:
     assert method_names() == tuple(METHODS)
-    assert {"classic", "prudent-v1", "prudent-v2", "cleaned", "label-free", "bounded", "audited"} <= set(method_names())
+    assert {"overlap", "worst-case-overlap", "hard-rows", "cleaned", "agreement", "worst-case", "audit"} <= set(
+        method_names()
+    )
 
 
 @pytest.mark.parametrize(
-    ("method", "unused"), [("classic", {"noise", "audit"}), ("bounded", {"audit"}), (None, {"noise"})]
+    ("method", "unused"), [("overlap", {"noise", "audit"}), ("worst-case", {"audit"}), (None, {"noise"})]
 )
 def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[str]) -> None:
     rng = np.random.default_rng(0)
@@ -547,14 +557,14 @@ def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[
     changed = [note.message for note in told.notes if note.code == "audit"]
     assert changed == (["the expert changed 0 of 100 audited labels"] if method is None else [])
     assert told.assumptions[-1] == "The instances are a random sample of those to come."
-    cleaned = compare(old, new, truth, method="classic", cleaning=Cleaning(old != truth), prudence=0.2).notes
+    cleaned = compare(old, new, truth, method="overlap", cleaning=Cleaning(old != truth), prudence=0.2).notes
     assert [note.subject[0] for note in cleaned] == ["prudence", "cleaning"]
 
 
 def test_intervals_of_each_stay_between_0_and_1() -> None:
     truth = np.repeat([0, 1], 50)
     good = np.where(np.arange(100) % 25 == 0, 1 - truth, truth)
-    prudent = compare(good, truth, truth, method="prudent-v1", measure="f1", of=1, noise=0.2)
+    prudent = compare(good, truth, truth, method="worst-case-overlap", measure="f1", of=1, noise=0.2)
     assert prudent.candidate.corrected is not None
     assert 0 <= prudent.candidate.corrected.low < prudent.candidate.corrected.high <= 1
     assert -1 <= prudent.interval.low < prudent.interval.high <= 1
@@ -572,7 +582,7 @@ def test_a_level_is_a_confidence(level: float, hint: str) -> None:
 ODD: list[Any] = [0.5, [1], ["x"], np.array([1, 2]), np.array(["a", "b"]), {}, {1, 2}, np.array(3), b"x", object()]
 
 
-@pytest.mark.parametrize("name", ["method", "target", "errors", "expert_errors", "names", "correction", "measure"])
+@pytest.mark.parametrize("name", ["method", "inference", "errors", "expert_errors", "names", "correction", "measure"])
 @pytest.mark.parametrize("value", ODD, ids=lambda value: repr(value)[:20])
 def test_values_of_any_kind_are_refused_in_our_words(name: str, value: Any) -> None:
     if name == "names" and isinstance(value, np.ndarray) and value.size == 2:
@@ -598,13 +608,13 @@ def codes(result: Any) -> list[str]:
 
 
 def test_labels_off_by_one_class_are_told() -> None:
-    """The candidate then leads by its whole accuracy, and the established one does worse than a constant."""
+    """The candidate then leads by its whole accuracy, and the baseline does worse than a constant."""
     off = decide(labels=(Case.labels + 1) % 3, candidate=(Case.new + 1) % 3)
     assert off.verdict == "candidate"
     [note] = [note for note in off.notes if note.code == "largest-class"]
-    assert (note.subject, note.severity) == (("established",), "warning")
+    assert (note.subject, note.severity) == (("baseline",), "warning")
     share = np.bincount(Case.labels).max() / 500
-    assert f"would agree with {share:.2%} of the given labels: 'established' is not shown to do better" in note.message
+    assert f"would agree with {share:.2%} of the given labels: 'baseline' is not shown to do better" in note.message
     assert "largest-class" not in codes(decide())
 
 
@@ -623,7 +633,7 @@ def test_rare_classes_do_not_make_a_classifier_weak() -> None:
     finds = labels.copy()
     finds[30:110] = 1 - labels[30:110]
     found = compare(finds, labels, labels)
-    assert found.established.value < 0.97
+    assert found.baseline.value < 0.97
     assert "largest-class" not in codes(found)
     assert "largest-class" not in codes(assess(finds, labels))
     shuffled = np.random.default_rng(0).permutation(finds)

@@ -12,12 +12,12 @@ from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
 from demele.evaluation import SequentialComparison, assess, compare, rank
 from demele.evaluation.expert_errors import allowed_rows, kept_share
-from demele.labels import Audit, doubt, draw_audit
+from demele.labels import Audit, disagreement, draw_audit
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 
 
 class Case:
-    """2 000 rows of 10 classes, 5% wrong labels; right on 86 and on 92%; 300 rows audited by doubt, 1 000 uniformly."""
+    """2 000 rows of 10 classes, 5% wrong labels; 86 and 92% right; 300 audited by disagreement, 1 000 uniformly."""
 
     rng = rng_for(0, "expert errors")
     n = 2000
@@ -25,7 +25,7 @@ class Case:
     old = np.where(rng.random(n) < 0.86, truth, (truth + 1) % 10)
     new = np.where(rng.random(n) < 0.92, truth, (truth + 2) % 10)
     given = np.where(rng.random(n) < 0.05, (truth + 4) % 10, truth)
-    plan = draw_audit(n, 300, doubt=doubt([old, new]), seed=1)
+    plan = draw_audit(n, 300, disagreement=disagreement([old, new]), seed=1)
     weighted = plan.answered(truth[plan.rows])
     rows = draw_audit(n, 1000, seed=1).rows
     uniform = Audit(rows, truth[rows], design="uniform")
@@ -38,10 +38,10 @@ def decide(**known: Any) -> Any:
 
 WAYS: tuple[dict[str, Any], ...] = (
     {"audit": Case.weighted},
-    {"audit": Case.weighted, "target": "sample"},
-    {"audit": Case.weighted, "target": "overlap"},
+    {"audit": Case.weighted, "inference": "test_set"},
+    {"audit": Case.weighted, "inference": "overlap"},
     {"audit": Case.uniform, "method": "sequential"},
-    {"audit": Case.uniform, "method": "sequential", "target": "sample"},
+    {"audit": Case.uniform, "method": "sequential", "inference": "test_set"},
 )
 
 
@@ -64,7 +64,7 @@ def test_intervals_stay_within_what_is_possible(way: dict[str, Any], error: floa
     right = {**way, "audit": replace_labels(way["audit"])}
     found = compare(Case.old, Case.truth, Case.truth, expert_error=error, expert_errors=errors, **right)
     apart = np.count_nonzero(Case.old != Case.truth) / Case.n
-    most = 1.0 if found.target == "population" else apart
+    most = 1.0 if found.inference == "population" else apart
     assert -most <= found.interval.low <= found.difference <= found.interval.high <= most
     codes = [note.code for note in found.notes]
     # All disagreements are won, so any random errors of the expert stand for more than there can be.
@@ -78,7 +78,7 @@ def test_no_other_audit_is_recommended_where_the_expert_alone_leaves_it_open() -
     few = Audit(Case.rows[:100], Case.truth[Case.rows[:100]], design="uniform")
     for error, told in ((0.0, True), (0.5, False)):
         found = decide(audit=few, expert_error=error)
-        assert found.verdict == "undecided"
+        assert found.verdict == "inconclusive"
         assert ("weighted-audit" in [note.code for note in found.notes]) is told
 
 
@@ -143,9 +143,9 @@ def test_the_expert_breakdown_is_the_largest_share_that_leaves_the_verdict(way: 
     assert 0 < bears.labels < Case.apart / 2
     assert decide(expert_error=bears.rate, **way).verdict == "candidate"
     assert decide(expert_error=bears.rate, **way).expert_breakdown.labels == bears.labels
-    assert decide(expert_error=(bears.labels + 1) / bears.disagreements, **way).verdict == "undecided"
+    assert decide(expert_error=(bears.labels + 1) / bears.disagreements, **way).verdict == "inconclusive"
     turned = compare(Case.new, Case.old, Case.given, **way)
-    assert (turned.verdict, turned.expert_breakdown) == ("established", bears)
+    assert (turned.verdict, turned.expert_breakdown) == ("baseline", bears)
     assert found.to_dict()["expert_breakdown"] == {
         "labels": bears.labels,
         "disagreements": Case.apart,
@@ -160,10 +160,10 @@ def test_from_half_of_the_disagreements_nothing_is_shown(way: dict[str, Any], er
     audit = way["audit"]
     everything = replace_labels(audit)
     found = compare(Case.old, Case.truth, Case.truth, expert_error=error, **{**way, "audit": everything})
-    assert found.verdict == "undecided"
+    assert found.verdict == "inconclusive"
     assert found.p_value == 1
     ranked = rank({"old": Case.old, "new": Case.truth}, Case.truth, expert_error=error, **{**way, "audit": everything})
-    assert set(ranked.pairs["verdict"]) == {"undecided"}
+    assert set(ranked.pairs["verdict"]) == {"inconclusive"}
 
 
 def replace_labels(audit: Audit) -> Audit:
@@ -227,7 +227,7 @@ def test_the_signature_says_what_was_allowed() -> None:
         ({"expert_error": 0.02, "expert_errors": "sometimes"}, "expert_errors: expected 'adversarial' or 'random'"),
         ({"expert_error": 0.9, "expert_errors": "random"}, "no better than a guess among 10 classes"),
         ({"expert_error": 0.02, "measure": "f1", "of": 1}, "expert_error: only for accuracy and error, got 'f1'"),
-        ({"expert_error": 0.02, "method": "classic"}, "expert_error: method 'classic' asks no expert"),
+        ({"expert_error": 0.02, "method": "overlap"}, "expert_error: method 'overlap' asks no expert"),
         (
             {"expert_error": 0.02, "noise": 0.1, "audit": Audit([0, 1], Case.truth[:2], design="selective")},
             "expert_error: only for audits drawn at random",
@@ -245,7 +245,7 @@ def test_mistakes_are_named(known: dict[str, Any], message: str) -> None:
 
 
 def test_without_an_expert_there_is_none_to_err() -> None:
-    with pytest.raises(DemeleError, match="expert_error: method 'bounded' asks no expert"):
+    with pytest.raises(DemeleError, match="expert_error: method 'worst-case' asks no expert"):
         decide(noise=0.02, expert_error=0.01)
     with pytest.raises(DemeleError, match="expert_error: says how often the expert of a random audit is wrong"):
         assess(Case.new, Case.given, expert_error=0.01)

@@ -21,7 +21,7 @@ from demele.evaluation.comparison.grouped import (
     squares_gained,
 )
 from demele.evaluation.row_groups import Groups
-from demele.labels import doubt, draw_audit
+from demele.labels import disagreement, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Rows = NDArray[np.int64]
@@ -154,21 +154,21 @@ def test_design_effect_of_a_guess() -> None:
 def options(made: dict[str, Rows]) -> dict[str, dict[str, Any]]:
     n = made["truth"].size
     uniform = draw_audit(n, n // 2, seed=1)
-    weighted = draw_audit(n, n // 4, doubt=doubt([made["old"], made["new"]]), floor=0.2, seed=1)
+    weighted = draw_audit(n, n // 4, disagreement=disagreement([made["old"], made["new"]]), floor=0.2, seed=1)
     audits = [plan.answered(made["truth"][plan.rows]) for plan in (uniform, weighted)]
     return {
-        "classic": {},
-        "classic recall": {"measure": "recall", "of": 1},
-        "reference": {"method": "reference", "true_labels": made["truth"]},
-        "bounded": {"noise": 0.01},
-        "audited": {"audit": audits[0]},
+        "overlap": {},
+        "overlap recall": {"measure": "recall", "of": 1},
+        "true-labels": {"method": "true-labels", "true_labels": made["truth"]},
+        "worst-case": {"noise": 0.01},
+        "audit": {"audit": audits[0]},
         "weighted": {"audit": audits[1]},
-        "audited f1": {"audit": audits[0], "measure": "f1", "of": 2},
+        "audit f1": {"audit": audits[0], "measure": "f1", "of": 2},
         "sequential": {"audit": audits[0], "method": "sequential"},
     }
 
 
-WAYS = ("classic", "classic recall", "reference", "bounded", "audited", "weighted", "audited f1", "sequential")
+WAYS = ("overlap", "overlap recall", "true-labels", "worst-case", "audit", "weighted", "audit f1", "sequential")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -190,10 +190,10 @@ def test_repeating_rows_shows_no_more(way: str) -> None:
     known = options(made)[way]
     args = made["old"], made["new"], made["labels"]
     apart, grouped = compare(*args, **known), compare(*args, groups=made["groups"], **known)
-    assert grouped.verdict == "undecided"
+    assert grouped.verdict == "inconclusive"
     assert grouped.interval.high - grouped.interval.low > 1.5 * (apart.interval.high - apart.interval.low)
     assert grouped.details["groups"] == 120
-    if way in ("classic", "bounded"):
+    if way in ("overlap", "worst-case"):
         assert apart.verdict == "candidate"
         assert 110 < grouped.details["effective_rows"] < 121
 
@@ -227,16 +227,16 @@ def test_asking_one_at_a_time_needs_a_larger_gap() -> None:
 def test_asking_about_these_rows_alone_needs_no_groups() -> None:
     made = world(50, 4, (0.7, 0.9))
     args = made["old"], made["new"], made["labels"]
-    found = compare(*args, noise=0.01, target="sample", groups=made["groups"])
-    assert found.interval == compare(*args, noise=0.01, target="sample").interval
+    found = compare(*args, noise=0.01, inference="test_set", groups=made["groups"])
+    assert found.interval == compare(*args, noise=0.01, inference="test_set").interval
     assert any("these rows alone" in note.message for note in found.notes)
 
 
 @pytest.mark.parametrize(
     ("known", "words"),
     [
-        ({"noise": 0.01, "method": "prudent-v1"}, "takes all rows as apart; methods with groups are classic"),
-        ({"noise": 0.01, "target": "overlap"}, "how wide those of groups would be"),
+        ({"noise": 0.01, "method": "worst-case-overlap"}, "takes all rows as apart; methods with groups are overlap"),
+        ({"noise": 0.01, "inference": "overlap"}, "how wide those of groups would be"),
         ({"audit": True, "exact": True}, "no theorem covers the sampling of groups"),
         ({"audit": True, "errors": "undirected"}, "for rows apart; leave one of them out"),
     ],

@@ -12,7 +12,7 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
 def test_p_value_is_the_exact_binomial_one() -> None:
-    """The candidate alone agrees on 7 rows, the established one alone on 1: P(Bin(8, 1/2) >= 7) = 9 / 256."""
+    """The candidate alone agrees on 7 rows, the baseline alone on 1: P(Bin(8, 1/2) >= 7) = 9 / 256."""
     reference = np.zeros(12, dtype=np.int32)
     old, new = [0] * 5 + [1] * 7, [0] * 4 + [1] + [0] * 7
     found = label_free(question([1] * 12, [old, new], 2, reference=reference))
@@ -30,7 +30,7 @@ def test_many_pairs_against_scipy() -> None:
     found = label_free(replace(asked, reference=reference))
     assert found.p_value is not None
     for pair in range(asked.n_pairs):
-        old, new = (asked.data.predictions[m] == reference for m in (asked.established[pair], asked.candidate[pair]))
+        old, new = (asked.data.predictions[m] == reference for m in (asked.baseline[pair], asked.candidate[pair]))
         won, lost = int((new & ~old).sum()), int((old & ~new).sum())
         assert_close(found.p_value[pair], binomtest(won, won + lost, alternative="greater").pvalue, ROUNDING)
 

@@ -26,13 +26,13 @@ def asked(lost: int, won: int, neither: int, n: int, **options: Any) -> Question
     first[lost : lost + won] = 1
     first[lost + won : lost + won + neither], second[lost + won : lost + won + neither] = 1, 2
     data = Labelled(labels, np.stack([first, second]), ("first", "second"), Vocabulary((0, 1, 2)))
-    return Question(data=data, established=np.array([0]), candidate=np.array([1]), **options)
+    return Question(data=data, baseline=np.array([0]), candidate=np.array([1]), **options)
 
 
 def test_by_hand_without_errors() -> None:
     # A tenth of all rows misses so many wrong labels, of 2 rows each, with probability 2.5%; the sampling is added in
     # quadrature.
-    rows = prospect(asked(100, 200, 0, 1000, target="population"), sizes=(100,))
+    rows = prospect(asked(100, 200, 0, 1000, inference="population"), sizes=(100,))
     unseen = 2 / 1000 * math.log(0.025) / math.log(1 - 0.1)
     sampling = (Z * math.sqrt(300) + 1) / 1000
     assert rows[0]["labels"] == 100
@@ -40,13 +40,13 @@ def test_by_hand_without_errors() -> None:
     assert_close(rows[0]["half_width"], math.hypot(unseen, sampling), SOLVER)
     assert rows[0]["certified_if_clean"] is (math.hypot(unseen, sampling) < 0.1)
     assert rows[0]["certified_if_rate"] is None
-    sample = prospect(asked(100, 200, 0, 1000, target="sample"), sizes=(100,))
+    sample = prospect(asked(100, 200, 0, 1000, inference="test_set"), sizes=(100,))
     assert_close(sample[0]["half_width"], unseen, SOLVER)
 
 
-@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
-def test_more_labels_buy_more(target: Any) -> None:
-    rows = prospect(asked(300, 500, 50, 5000, target=target, noise=0.02))
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
+def test_more_labels_buy_more(inference: Any) -> None:
+    rows = prospect(asked(300, 500, 50, 5000, inference=inference, noise=0.02))
     assert [row["labels"] for row in rows] == [50, 100, 200, 500, 1000]
     widths = [row["half_width"] for row in rows]
     assert widths == sorted(widths, reverse=True)
@@ -65,7 +65,7 @@ def test_it_looks_at_the_claim_that_is_near() -> None:
 
 def test_audits_of_other_sizes_than_there_are_rows() -> None:
     assert [row["labels"] for row in prospect(asked(5, 20, 0, 120), sizes=(50, 100, 120, 200))] == [50, 100, 120]
-    whole = prospect(asked(5, 20, 0, 120, target="sample"), sizes=(120,))[0]
+    whole = prospect(asked(5, 20, 0, 120, inference="test_set"), sizes=(120,))[0]
     assert whole["half_width"] == 0
     assert whole["certified_if_clean"]
 
@@ -83,7 +83,7 @@ def test_it_foresees_what_audits_show() -> None:
     widths: list[float] = []
     for seed in range(40):
         rng = rng_for(seed, "prospect")
-        query = asked(300, 480, 30, n, target="sample", noise=rate)
+        query = asked(300, 480, 30, n, inference="test_set", noise=rate)
         truth = query.data.labels.copy()
         wrong = rng.random(n) < rate
         truth[wrong] = rng.integers(1, 3, wrong.sum())
@@ -92,10 +92,10 @@ def test_it_foresees_what_audits_show() -> None:
             audit = plan.answered(answers[plan.rows]).coded(query.data.vocabulary, n)
             found = audited(
                 Question(
-                    data=query.data, established=np.array([0]), candidate=np.array([1]), audit=audit, target="sample"
+                    data=query.data, baseline=np.array([0]), candidate=np.array([1]), audit=audit, inference="test_set"
                 )
             )
             kept.append(found.difference[0] - found.low[0] if kept is widths else float(found.candidate[0]))
-    foreseen = prospect(asked(300, 480, 30, n, target="sample", noise=rate), sizes=(size,))[0]
+    foreseen = prospect(asked(300, 480, 30, n, inference="test_set", noise=rate), sizes=(size,))[0]
     assert 0.8 < np.mean(widths) / foreseen["half_width"] < 1.25
     assert foreseen["certified_if_rate"] == (np.mean(claims) > 0.5)

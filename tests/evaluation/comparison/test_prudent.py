@@ -32,16 +32,16 @@ def worked_example(noise: float, **options: Any) -> Question:
 
 def test_worked_example_of_the_source() -> None:
     plain = classic(worked_example(0.0))
-    assert plain.established_interval is not None
+    assert plain.baseline_interval is not None
     assert plain.candidate_interval is not None
-    assert_close(np.array(plain.established_interval)[:, 0].round(3), [0.696, 0.743], ROUNDING)
+    assert_close(np.array(plain.baseline_interval)[:, 0].round(3), [0.696, 0.743], ROUNDING)
     assert_close(np.array(plain.candidate_interval)[:, 0].round(3), [0.758, 0.801], ROUNDING)
     assert plain.candidate[0]
     found = prudent_v1(worked_example(0.05))
-    assert_close(found.details["established_if_bad_for_candidate"][0].round(3), [0.746, 0.793], ROUNDING)
+    assert_close(found.details["baseline_if_bad_for_candidate"][0].round(3), [0.746, 0.793], ROUNDING)
     assert_close(found.details["candidate_if_bad_for_candidate"][0].round(3), [0.708, 0.751], ROUNDING)
     assert not found.candidate[0]
-    assert not found.established[0]
+    assert not found.baseline[0]
 
 
 def test_half_a_percent_of_noise_is_what_the_example_bears() -> None:
@@ -75,18 +75,18 @@ def test_v1_claims_hold_under_the_bias_of_all_right_labels(measure: str, noise: 
                 # With its own exact bias each interval is shifted less far than in the bad case.
                 real = sides(asked.data.relabelled(truth), measure, asked.of)
                 ends = []
-                for side, model in ((first, asked.established[pair]), (second, asked.candidate[pair])):
+                for side, model in ((first, asked.baseline[pair]), (second, asked.candidate[pair])):
                     one = (side.successes[pair], side.trials[pair])
-                    apparent = as_value(one[0] / one[1], measure)
-                    shift = apparent - as_value(real.proportion, measure)[model]
+                    observed = as_value(one[0] / one[1], measure)
+                    shift = observed - as_value(real.proportion, measure)[model]
                     ends.append([float(as_value(end, measure)) - shift for end in score_interval(*one, level=0.02)])
                 assert np.isnan(ends).any() or ends[1][0] > ends[0][1]
     assert claims > 0
 
 
 def hypothesis(asked: Question, pair: int, rows: Any) -> Indices:
-    """The labels that prudent-v2 supposes: the established one's predictions on hard rows where the two differ."""
-    first, second = (asked.data.predictions[m] for m in (asked.established[pair], asked.candidate[pair]))
+    """The labels that hard-rows supposes: the baseline's predictions on hard rows where the two differ."""
+    first, second = (asked.data.predictions[m] for m in (asked.baseline[pair], asked.candidate[pair]))
     hard = np.zeros(asked.data.n, dtype=np.bool_)
     hard[rows] = True
     return np.where(hard & (first != second), first, asked.data.labels).astype(np.int32)
@@ -106,14 +106,14 @@ def test_v2_is_exact_under_its_hypothesis(measure: str, prudence: float) -> None
         real = sides(asked.data.relabelled(labels), measure, asked.of)
         ends = []
         for side, own, model in (
-            (first, supposed[0], asked.established[pair]),
+            (first, supposed[0], asked.baseline[pair]),
             (second, supposed[1], asked.candidate[pair]),
         ):
             assert (own.successes[pair], own.trials[pair]) == (real.successes[model], real.trials[model])
             one = (side.successes[pair], side.trials[pair])
             bias = as_value(one[0] / one[1], measure) - as_value(real.proportion, measure)[model]
             ends.append([float(as_value(end, measure) - bias) for end in score_interval(*one, level=asked.level)])
-        assert_close(found.details["established_if_bad_for_candidate"][pair], ends[0], ROUNDING)
+        assert_close(found.details["baseline_if_bad_for_candidate"][pair], ends[0], ROUNDING)
         assert_close(found.details["candidate_if_bad_for_candidate"][pair], ends[1], ROUNDING)
         assert found.candidate[pair] == (ends[1][0] > ends[0][1])
 
@@ -130,8 +130,8 @@ def test_v2_bias_is_the_one_of_the_identities() -> None:
     for measure in MEASURES:
         question_ = asking(measure, asked)
         plain, moved = classic(question_), prudent_v2(question_)
-        assert plain.established_interval is not None
-        shift = plain.established_interval[0][0] - moved.details["established_if_bad_for_candidate"][0][0]
+        assert plain.baseline_interval is not None
+        shift = plain.baseline_interval[0][0] - moved.details["baseline_if_bad_for_candidate"][0][0]
         expected: Any = exact[0].accuracy if measure == "accuracy" else exact[0].per_class.loc[1, measure]
         assert_close(shift, expected, ROUNDING)
 
@@ -140,7 +140,7 @@ def test_v2_bias_is_the_one_of_the_identities() -> None:
 def test_prudence_zero_is_classic(measure: str) -> None:
     asked = asking(measure, random_question(np.random.default_rng(1), n=120, k=3, models=5, prudence=0.0))
     here, there = prudent_v2(asked), classic(asked)
-    for name in ("candidate", "established", "difference", "low", "high"):
+    for name in ("candidate", "baseline", "difference", "low", "high"):
         assert_exact(getattr(here, name), getattr(there, name))
 
 

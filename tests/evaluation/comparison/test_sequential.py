@@ -19,12 +19,12 @@ from demele.evaluation.comparison.sequential_audit import sequential
 from demele.evaluation.comparison.sequential_plan import plan
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.intervals import overlap_gap
-from demele.evaluation.question import Question, Target, mirror
+from demele.evaluation.question import Inference, Question, mirror
 from demele.noise.audit import Audit
 from demele.noise.audit_drawing import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
-Case = tuple[Indices, Indices, Indices, Indices]  # established, candidate, given labels, true labels
+Case = tuple[Indices, Indices, Indices, Indices]  # baseline, candidate, given labels, true labels
 
 
 def _case(seed: int, n: int = 2000, old: float = 0.75, new: float = 0.85, noise: float = 0.05) -> Case:
@@ -38,7 +38,7 @@ def _case(seed: int, n: int = 2000, old: float = 0.75, new: float = 0.85, noise:
 def _even(n: int, seed: int, wrong: int) -> Case:
     """Two classifiers that are right equally often on true labels, and labels that say that the candidate is better.
 
-    Where the established one is right and the candidate is not, ``wrong`` labels are as the candidate says.
+    Where the baseline is right and the candidate is not, ``wrong`` labels are as the candidate says.
     """
     rng = np.random.default_rng(seed)
     truth, first, second = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
@@ -54,7 +54,7 @@ def _question(case: Case, audit: Audit | None, **known: Any) -> Question:
     words = Vocabulary(tuple(range(6)))
     data = Labelled(given_labels, np.stack([first, second]), ("old", "new"), words)
     coded = None if audit is None else audit.coded(words, data.n)
-    return Question(data=data, established=np.array([0]), candidate=np.array([1]), audit=coded, **known)
+    return Question(data=data, baseline=np.array([0]), candidate=np.array([1]), audit=coded, **known)
 
 
 def _audit(case: Case, size: int, seed: int = 0) -> Audit:
@@ -75,26 +75,26 @@ def _run(comparison: SequentialComparison, truth: Indices, step: int = 7) -> Non
 @given(st.integers(0, 10_000), st.floats(0.4, 0.9), st.floats(0, 0.4))
 def test_an_audit_of_all_rows_tells_the_truth(seed: int, new: float, noise: float) -> None:
     case = _case(seed, n=60, old=0.65, new=new, noise=noise)
-    outcomes = sequential(_question(case, _audit(case, 60), target="sample"))
+    outcomes = sequential(_question(case, _audit(case, 60), inference="test_set"))
     gap = int((case[1] == case[3]).sum()) - int((case[0] == case[3]).sum())
     assert not outcomes.candidate[0] or gap > 0
-    assert not outcomes.established[0] or gap < 0
+    assert not outcomes.baseline[0] or gap < 0
     assert_at_most(outcomes.low, gap / 60, ROUNDING)
     assert_at_most(gap / 60, outcomes.high, ROUNDING)
     if outcomes.details["drawn_from"][0] == (case[0] != case[1]).sum():  # no row was left out
         assert bool(outcomes.candidate[0]) == (gap > 0)
-        assert bool(outcomes.established[0]) == (gap < 0)
+        assert bool(outcomes.baseline[0]) == (gap < 0)
 
 
 def test_rows_without_a_say_do_not_count() -> None:
     case = _case(3)
     audit = _audit(case, 600)
-    outcomes = sequential(_question(case, audit, target="sample"))
+    outcomes = sequential(_question(case, audit, inference="test_set"))
     apart = case[0][audit.rows] != case[1][audit.rows]
-    with_established = case[2][audit.rows] == case[0][audit.rows]
-    helping = apart & ~with_established  # a clear gap: labels with the established one are left out
+    with_baseline = case[2][audit.rows] == case[0][audit.rows]
+    helping = apart & ~with_baseline  # a clear gap: labels with the baseline are left out
     fewer = sequential(
-        _question(case, Audit(audit.rows[helping], audit.labels[helping], design="uniform"), target="sample")
+        _question(case, Audit(audit.rows[helping], audit.labels[helping], design="uniform"), inference="test_set")
     )
     assert outcomes.candidate[0]
     assert_exact(fewer.details["wealth"], outcomes.details["wealth"])
@@ -103,35 +103,35 @@ def test_rows_without_a_say_do_not_count() -> None:
     assert helping[stopped - 1]
     # The label before the last does not decide yet.
     before = Audit(audit.rows[: stopped - 1], audit.labels[: stopped - 1], design="uniform")
-    assert not sequential(_question(case, before, target="sample")).candidate[0]
-    assert sequential(_question(case, before, target="sample")).details["expected_labels"][0] >= 1
+    assert not sequential(_question(case, before, inference="test_set")).candidate[0]
+    assert sequential(_question(case, before, inference="test_set")).details["expected_labels"][0] >= 1
 
 
-@pytest.mark.parametrize("target", ["sample", "population", "overlap"])
-def test_exchanging_the_roles_exchanges_the_verdicts(target: Target) -> None:
+@pytest.mark.parametrize("inference", ["test_set", "population", "overlap"])
+def test_exchanging_the_roles_exchanges_the_verdicts(inference: Inference) -> None:
     for seed, new in ((1, 0.85), (2, 0.76), (3, 0.60)):
         case = _case(seed, new=new)
-        question = _question(case, _audit(case, 500), target=target)
+        question = _question(case, _audit(case, 500), inference=inference)
         there, back = sequential(question), sequential(mirror(question))
-        assert_exact(there.candidate, back.established)
-        assert_exact(there.established, back.candidate)
+        assert_exact(there.candidate, back.baseline)
+        assert_exact(there.baseline, back.candidate)
         assert_close(there.low, -back.high, ROUNDING)
         assert_close(there.difference, -back.difference, ROUNDING)
-        assert_exact(there.details["wealth"], back.details["wealth_of_established"])
+        assert_exact(there.details["wealth"], back.details["wealth_of_baseline"])
 
 
-@pytest.mark.parametrize("target", ["sample", "population", "overlap"])
-def test_p_value_and_interval_agree_with_the_verdict(target: Target) -> None:
+@pytest.mark.parametrize("inference", ["test_set", "population", "overlap"])
+def test_p_value_and_interval_agree_with_the_verdict(inference: Inference) -> None:
     seen = set()
     for seed in range(12):
         case = _case(seed, new=0.77 + 0.012 * seed)
-        question = _question(case, _audit(case, 400, seed), target=target)
+        question = _question(case, _audit(case, 400, seed), inference=inference)
         outcomes = sequential(question)
         assert outcomes.p_value is not None
         shown = bool(outcomes.candidate[0])
         seen.add(shown)
         assert shown == bool(outcomes.p_value[0] <= question.tail)
-        required = float(outcomes.details["required_gap"][0]) if target == "overlap" else 0.0
+        required = float(outcomes.details["required_gap"][0]) if inference == "overlap" else 0.0
         assert shown == bool(outcomes.low[0] * question.data.n > required + 1e-9)
     assert seen == {True, False}
 
@@ -141,12 +141,12 @@ def test_required_gaps() -> None:
     audit = _audit(case, 300)
     apart = int((case[0] != case[1]).sum())
     gaps = {
-        target: float(sequential(_question(case, audit, target=target)).details["required_gap"][0])
-        for target in ("sample", "population", "overlap")
+        inference: float(sequential(_question(case, audit, inference=inference)).details["required_gap"][0])
+        for inference in ("test_set", "population", "overlap")
     }
-    assert gaps["sample"] == 0
+    assert gaps["test_set"] == 0
     assert gaps["population"] == sampling_gap(apart, 0.0125)
-    known = sequential(_question(case, audit, target="overlap", noise=0.05)).details["required_gap"][0]
+    known = sequential(_question(case, audit, inference="overlap", noise=0.05)).details["required_gap"][0]
     hits = [int((model == case[2]).sum()) for model in case[:2]]
     assert_close(known, overlap_gap(hits[0], hits[1], 2000, wrong=100), ROUNDING)
     # Unknown noise is limited by the audit: less than nothing known, more than the truth.
@@ -175,7 +175,13 @@ def test_sorted_rows_are_not_the_order_drawn() -> None:
 def test_through_compare() -> None:
     first, second, given_labels, _ = _case(4)
     decision = compare(
-        first, second, given_labels, method="sequential", audit=_audit(_case(4), 500), classes=range(6), target="sample"
+        first,
+        second,
+        given_labels,
+        method="sequential",
+        audit=_audit(_case(4), 500),
+        classes=range(6),
+        inference="test_set",
     )
     assert decision.verdict == "candidate"
     assert decision.details["labels_used"] <= decision.details["stopped_at"] <= 500
@@ -191,17 +197,19 @@ def test_level_of_a_fixed_audit_at_equal_accuracies(wrong: int) -> None:
     seeds = 120
     case = _even(300, 0, wrong)
     shown = [
-        bool(sequential(_question(case, _audit(case, 120, seed), target="sample", level=0.8)).candidate[0])
+        bool(sequential(_question(case, _audit(case, 120, seed), inference="test_set", level=0.8)).candidate[0])
         for seed in range(seeds)
     ]
     assert_rate_at_most(sum(shown), seeds, 0.1)
 
 
-@pytest.mark.parametrize(("target", "kind"), [("population", "sampling"), ("sample", "design"), ("overlap", "design")])
-def test_kind_says_whether_sampling_is_covered(target: Target, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("inference", "kind"), [("population", "sampling"), ("test_set", "design"), ("overlap", "design")]
+)
+def test_kind_says_whether_sampling_is_covered(inference: Inference, kind: str) -> None:
     case = _case(3)
-    assert sequential(_question(case, _audit(case, 50), target=target)).kind == kind
-    comparison = SequentialComparison(*case[:3], classes=range(6), target=target)
+    assert sequential(_question(case, _audit(case, 50), inference=inference)).kind == kind
+    comparison = SequentialComparison(*case[:3], classes=range(6), inference=inference)
     assert comparison.decision().interval.kind == kind
 
 
@@ -210,8 +218,8 @@ def test_kind_says_whether_sampling_is_covered(target: Target, kind: str) -> Non
 
 def test_asks_only_what_helps_and_stops_when_it_is_shown() -> None:
     first, second, given_labels, truth = _case(5)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6), target="sample")
-    assert comparison.decision().verdict == "undecided"
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6), inference="test_set")
+    assert comparison.decision().verdict == "inconclusive"
     before = comparison.expected_labels
     asked: list[int] = []
     while not comparison.done:
@@ -234,24 +242,24 @@ def test_asks_only_what_helps_and_stops_when_it_is_shown() -> None:
     assert_close(stored["difference"], decision.difference, ROUNDING)
 
 
-def test_roles_exchanged_show_the_established_one() -> None:
+def test_roles_exchanged_show_the_baseline_one() -> None:
     first, second, given_labels, truth = _case(5)
     there = SequentialComparison(first, second, given_labels, classes=range(6))
     back = SequentialComparison(second, first, given_labels, classes=range(6))
     _run(there, truth)
     _run(back, truth)
-    assert (there.decision().verdict, back.decision().verdict) == ("candidate", "established")
+    assert (there.decision().verdict, back.decision().verdict) == ("candidate", "baseline")
     assert there.labels_used == back.labels_used
     assert_close(there.decision().interval.low, -back.decision().interval.high, ROUNDING)
 
 
 def test_both_claims_are_open_when_labels_are_close() -> None:
     first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6), target="overlap", noise=0.05)
-    assert set(comparison.wealth) == {"candidate", "established"}
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6), inference="overlap", noise=0.05)
+    assert set(comparison.wealth) == {"candidate", "baseline"}
     _run(comparison, truth)
     decision = comparison.decision()
-    assert decision.verdict == "undecided"  # given up: both are hardly ever to be shown
+    assert decision.verdict == "inconclusive"  # given up: both are hardly ever to be shown
     assert comparison.labels_used < (first != second).sum()
     assert (
         decision.interval.low * 2000 < (second == truth).sum() - (first == truth).sum() < decision.interval.high * 2000
@@ -265,16 +273,16 @@ def test_asking_to_the_end_never_says_what_is_false(seed: int, new: float, noise
     apart = np.flatnonzero(first != second)
     # So high a level that nothing but certainty will do: otherwise it stops, and errs, with its small probability.
     comparison = SequentialComparison(
-        first, second, given_labels, classes=range(6), target="sample", seed=seed, level=1 - 1e-12
+        first, second, given_labels, classes=range(6), inference="test_set", seed=seed, level=1 - 1e-12
     )
     while (rows := comparison.ask(9)).size:
         comparison.tell(rows[::-1], truth[rows[::-1]])
     decision, gap = comparison.decision(), int((second == truth).sum()) - int((first == truth).sum())
     assert_at_most(decision.interval.low, gap / 60, ROUNDING)
     assert_at_most(gap / 60, decision.interval.high, ROUNDING)
-    assert decision.verdict != ("candidate" if gap <= 0 else "established")
+    assert decision.verdict != ("candidate" if gap <= 0 else "baseline")
     if comparison.labels_used == apart.size:
-        assert decision.verdict == ("candidate" if gap > 0 else "established" if gap < 0 else "undecided")
+        assert decision.verdict == ("candidate" if gap > 0 else "baseline" if gap < 0 else "inconclusive")
         assert_close(decision.difference, gap / 60, ROUNDING)
 
 
@@ -319,10 +327,10 @@ def test_mistakes_are_told() -> None:
     for wrong in (
         {"cap": 0},
         {"seed": -1},
-        {"target": "sign"},
+        {"inference": "sign"},
         {"level": 95},
         {"noise": 5},
-        {"doubt": [1.0]},
+        {"disagreement": [1.0]},
         {"names": ("a", "a")},
     ):
         with pytest.raises(InputError, match=next(iter(wrong))):
@@ -349,8 +357,8 @@ def test_resumes_and_depends_on_the_seed_only() -> None:
 
 def test_signature_tells_what_the_decision_rests_on() -> None:
     first, second, given_labels, truth = _case(8)
-    doubt = np.arange(2000.0)
-    made: dict[str, dict[str, Any]] = {"plain": {}, "capped": {"cap": 30}, "doubted": {"doubt": doubt}}
+    disagreement = np.arange(2000.0)
+    made: dict[str, dict[str, Any]] = {"plain": {}, "capped": {"cap": 30}, "doubted": {"disagreement": disagreement}}
     seen = []
     for options in made.values():
         comparison = SequentialComparison(first, second, given_labels, classes=range(6), **options)
@@ -363,7 +371,7 @@ def test_signature_tells_what_the_decision_rests_on() -> None:
     assert len({str(signature) for signature in seen}) == len(seen)
     assert [signature.context["answers"] for signature in seen] == ["0", "5", "12"] * 3
     assert ["cap" in signature.context for signature in seen] == [False] * 3 + [True] * 3 + [False] * 3
-    assert ["doubt" in signature.context for signature in seen] == [False] * 6 + [True] * 3
+    assert ["disagreement" in signature.context for signature in seen] == [False] * 6 + [True] * 3
     assert all(Signature.parse(str(signature)) == signature for signature in seen)
     # The same answers, in another order; and another answer to one row.
     again, other = (SequentialComparison(first, second, given_labels, classes=range(6)) for _ in range(2))
@@ -382,7 +390,7 @@ def test_cap_limits_what_is_asked() -> None:
     comparison = SequentialComparison(first, second, given_labels, classes=range(6), cap=11)
     _run(comparison, truth)
     assert comparison.labels_used == 11
-    assert comparison.decision().verdict == "undecided"
+    assert comparison.decision().verdict == "inconclusive"
 
 
 def test_names_as_classes_and_no_disagreement() -> None:
@@ -390,11 +398,11 @@ def test_names_as_classes_and_no_disagreement() -> None:
     comparison = SequentialComparison(labels, labels, labels)
     assert comparison.done
     assert comparison.ask().size == 0
-    assert comparison.decision().verdict == "undecided"
+    assert comparison.decision().verdict == "inconclusive"
     # Four rows without a disagreement leave a population open in which they disagree on two thirds.
     span = comparison.decision().interval
     assert_close([span.low, span.high], [0.0125**0.25 - 1, 1 - 0.0125**0.25], SOLVER)
-    span = SequentialComparison(labels, labels, labels, target="sample").decision().interval
+    span = SequentialComparison(labels, labels, labels, inference="test_set").decision().interval
     assert span.low == span.high == 0
     other = SequentialComparison(["dog", "dog", "cat", "dog"], labels, labels)
     row = other.ask()
@@ -407,8 +415,8 @@ def test_doubt_comes_first_in_close_comparisons() -> None:
     first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
     doubtful = given_labels != truth
     plain, tilted = (
-        SequentialComparison(first, second, given_labels, classes=range(6), doubt=doubt).ask(200)
-        for doubt in (None, doubtful)
+        SequentialComparison(first, second, given_labels, classes=range(6), disagreement=disagreement).ask(200)
+        for disagreement in (None, doubtful)
     )
     assert doubtful[tilted].mean() > doubtful[plain].mean()
 
@@ -426,8 +434,8 @@ def test_weights_are_what_a_label_can_change() -> None:
     assert (np.diff(clocks[made.rows] / made.weights) >= 0).all()
 
 
-@pytest.mark.parametrize("target", ["sample", "population"])
-def test_many_pairs_are_as_one(target: Target) -> None:
+@pytest.mark.parametrize("inference", ["test_set", "population"])
+def test_many_pairs_are_as_one(inference: Inference) -> None:
     first, second, given_labels, truth = _case(10, new=0.8)
     for pair in ((0, 1), (1, 0)):
         certified, used = sequential_many(
@@ -436,14 +444,14 @@ def test_many_pairs_are_as_one(target: Target) -> None:
             np.array([pair]),
             truth,
             alpha=0.025,
-            target=target,
+            inference=inference,
             cap=150,
             start="shown",
             seed=3,
         )
         models = (first, second)
         comparison = SequentialComparison(
-            models[pair[0]], models[pair[1]], given_labels, classes=range(6), target=target, cap=150, seed=3
+            models[pair[0]], models[pair[1]], given_labels, classes=range(6), inference=inference, cap=150, seed=3
         )
         if pair == (1, 0):  # the labels say otherwise: nothing is asked
             assert not certified[0]
@@ -464,7 +472,7 @@ def _rate(case: Case, alpha: float, seeds: int, cap: int) -> NDArray[np.bool_]:
                 np.array([[0, 1]]),
                 truth,
                 alpha=alpha,
-                target="sample",
+                inference="test_set",
                 cap=cap,
                 seed=seed,
             )[0][0]
@@ -499,7 +507,7 @@ def test_population_claims_hold_on_new_instances() -> None:
             np.array([[0, 1]]),
             truth,
             alpha=0.1,
-            target="population",
+            inference="population",
             cap=400,
             seed=seed,
         )

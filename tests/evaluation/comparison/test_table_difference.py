@@ -25,7 +25,7 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_a
 #: Called with measures and options that come from tables.
 compare: Any = evaluation.compare
 rank: Any = evaluation.rank
-REFUSING = ("prudent-v2", "label-free", "bounded", "sequential")
+REFUSING = ("hard-rows", "agreement", "worst-case", "sequential")
 
 
 def models(seed: int = 0, n: int = 600, k: int = 3, noise: float = 0.0) -> tuple[Any, Any, Any]:
@@ -70,7 +70,7 @@ def test_roles_exchanged_turn_the_difference(measure: str) -> None:
     found, turned = classic(asked), classic(mirror(asked))
     assert_close(found.difference, -turned.difference, ROUNDING)
     assert_close(found.low, -turned.high, ROUNDING)
-    assert_exact(found.candidate, turned.established)
+    assert_exact(found.candidate, turned.baseline)
 
 
 def test_groups_of_one_row_change_nothing_and_copies_of_rows_are_not_counted_again() -> None:
@@ -106,7 +106,7 @@ def audit_of(truth: Any, size: int, seed: int = 0) -> Audit:
 def test_an_audit_of_all_rows_knows_the_difference(measure: str) -> None:
     truth, labels, said = models(noise=0.2)
     everything = Audit(np.arange(600), truth, design="uniform")
-    found = compare(*said, labels, measure=measure, audit=everything, target="sample")
+    found = compare(*said, labels, measure=measure, audit=everything, inference="test_set")
     right = compare(*said, truth, measure=measure)
     assert_close(found.difference, right.difference, {"rtol": 1e-9, "atol": 1e-11})
     assert found.interval.high - found.interval.low < 1e-9
@@ -163,7 +163,7 @@ def test_an_audit_widens_what_is_said_and_names_the_classes_it_hardly_met() -> N
     labels[:6], labels[6:][labels[6:] == 0] = 0, 1
     said = np.where(said == 0, 1, said)
     found = compare(*said, labels, measure="macro-f1", audit=audit_of(truth, 150))
-    assert found.method == "audited"
+    assert found.method == "audit"
     assert [note.subject for note in found.notes if note.code == "few-audited-in-class"] == [("0",)]
     believed = compare(*said, labels, measure="macro-f1").interval
     assert found.interval.high - found.interval.low > believed.high - believed.low
@@ -172,7 +172,7 @@ def test_an_audit_widens_what_is_said_and_names_the_classes_it_hardly_met() -> N
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
-CANNOT = [(name, measure) for name in REFUSING for measure in TABLE_MEASURES] + [("prudent-v1", "matthews")]
+CANNOT = [(name, measure) for name in REFUSING for measure in TABLE_MEASURES] + [("worst-case-overlap", "matthews")]
 
 
 @pytest.mark.parametrize(("name", "measure"), CANNOT)
@@ -196,7 +196,7 @@ def test_the_other_methods_need_no_excuse() -> None:
 def test_largest_bias_of_a_mean_holds_for_every_wrong_label(measure: str) -> None:
     """All sets of right labels that differ from the given ones in one row, on which every class is left."""
     asked = random_question(np.random.default_rng(4), n=12, k=3, models=2, measure=measure, noise=1 / 12)
-    found, given = prudent_v1(asked), asked.apparent()[1]
+    found, given = prudent_v1(asked), asked.observed()[1]
     assert found.candidate_interval is not None
     shifted = [own_ends(asked, int(model)) for model in asked.candidate]
     least, most = (
@@ -218,17 +218,17 @@ def test_prudence_is_the_default_where_a_rate_is_known_and_asks_for_more_where_i
     worse = np.where(np.arange(3000) % 2, said[0], 0)
     lows = [compare(worse, said[1], labels, measure="macro-f1", noise=noise).interval.low for noise in (0, 0.01, 0.2)]
     found = compare(worse, said[1], labels, measure="macro-f1", noise=0.01)
-    assert (found.method, found.verdict) == ("prudent-v1", "candidate")
+    assert (found.method, found.verdict) == ("worst-case-overlap", "candidate")
     assert lows[0] > lows[1] > 0 > lows[2]
 
 
 TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
     ("a class", {"of": 1}, InputError, "of: macro-f1 is of all classes; leave it out"),
-    ("overlap", {"target": "overlap", "audit": 200}, InputError, "target: 'overlap' is of the score intervals"),
-    ("the sample without an audit", {"target": "sample"}, InputError, "answers for population"),
+    ("overlap", {"inference": "overlap", "audit": 200}, InputError, "inference: 'overlap' is of the score intervals"),
+    ("the sample without an audit", {"inference": "test_set"}, InputError, "answers for population"),
     ("a class without a label", {"classes": [0, 1, 2, 3]}, InputError, "labels: no row is labelled 3, so macro-f1"),
     ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 is compared with 100 audited rows or more"),
-    ("a proof", {"exact": True, "audit": 200}, InputError, "exact: is for the accuracy and method 'audited'"),
+    ("a proof", {"exact": True, "audit": 200}, InputError, "exact: is for the accuracy and method 'audit'"),
     ("a wrong expert", {"expert_error": 0.01, "audit": 200}, InputError, "only for accuracy and error"),
     ("undirected errors", {"errors": "undirected", "audit": 200}, InputError, "errors: 'undirected' makes"),
     ("its old name", {"measure": "macro_f1"}, InputError, "measure: expected one of accuracy"),
@@ -251,16 +251,16 @@ def test_one_class_is_refused_and_so_is_one_that_cleaning_or_truth_empties() -> 
     with pytest.raises(NotEnoughData, match="is of several classes"):
         compare(np.zeros(20), np.zeros(20), np.zeros(20), measure="matthews")
     with pytest.raises(InputError, match="true_labels: no row is labelled 0"):
-        compare(*said, labels, measure="macro-f1", method="reference", true_labels=np.maximum(labels, 1))
+        compare(*said, labels, measure="macro-f1", method="true-labels", true_labels=np.maximum(labels, 1))
 
 
 def test_matthews_of_a_constant_is_not_defined_and_nothing_is_shown_of_it() -> None:
     _, labels, said = models()
     found = compare(np.zeros(600, int), said[1], labels, measure="matthews")
-    assert found.verdict == "undecided"
+    assert found.verdict == "inconclusive"
     assert np.isnan(found.difference)
-    assert found.established.interval is None
-    assert found.to_dict()["established"]["value"] is None
+    assert found.baseline.interval is None
+    assert found.to_dict()["baseline"]["value"] is None
     assert {"undefined", "one-class"} <= {note.code for note in found.notes}
     ranked = rank({"a": said[0], "b": said[1], "constant": np.zeros(600, int)}, labels, measure="matthews")
     assert ranked.names[-1] == "constant"

@@ -80,9 +80,9 @@ def compare_methods(
     noise_rates : sequence of float in [0, 1)
         Shares of wrong labels to make.
     methods : sequence of str and callables, or mapping of name to either, optional
-        Names such as ``"classic"`` or ``"audited(labels=250)"`` (:func:`comparison_methods` lists the usual ones, which
-        are the default), and functions of your own: ``(established, candidate, labels) -> verdict``, called for every
-        ordered pair with arrays of shape (n,), that return ``"established"``, ``"candidate"``, ``"undecided"``, True
+        Names such as ``"overlap"`` or ``"audit(labels=250)"`` (:func:`comparison_methods` lists the usual ones, which
+        are the default), and functions of your own: ``(baseline, candidate, labels) -> verdict``, called for every
+        ordered pair with arrays of shape (n,), that return ``"baseline"``, ``"candidate"``, ``"inconclusive"``, True
         for the candidate, or a :class:`demele.evaluation.Decision`. A mapping names functions; methods of the library
         keep their own names. A function with a parameter ``known`` is also given the noise rate, the transition counts,
         the measure and an ``expert(rows)``. One without cannot know the measure: it is asked for accuracy only, unless
@@ -130,7 +130,7 @@ def compare_methods(
     Notes
     -----
     Source: Benjelloun, section 6.5. The reference is the overlap of the two score intervals on true labels. Type I
-    error: the candidate is taken, of the pairs where the reference keeps the established; type II: the established is
+    error: the candidate is taken, of the pairs where the reference keeps the baseline; type II: the baseline is
     kept, of the pairs where the reference takes the candidate. Standard errors leave out one classifier at a time.
 
     Overlap is blunt: a method sharper than it takes candidates that are better, but not by enough for the intervals to
@@ -144,8 +144,8 @@ def compare_methods(
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(0, 5, 1000)
     >>> models = {f"m{p}": np.where(rng.random(1000) * 100 < p, truth, (truth + 1) % 5) for p in range(60, 95, 5)}
-    >>> found = bench.compare_methods(models, truth, [0.05], ["classic", "prudent-v1"])
-    >>> found.tally("prudent-v1", 0.05).type_1
+    >>> found = bench.compare_methods(models, truth, [0.05], ["overlap", "worst-case-overlap"])
+    >>> found.tally("worst-case-overlap", 0.05).type_1
     0.0
     """
     asked_seed = checked_seed(seed)
@@ -268,17 +268,17 @@ def _able(
     contenders: tuple[Contender, ...], n_models: int, *, named: bool
 ) -> tuple[tuple[Contender, ...], tuple[Note, ...]]:
     """Leave out what needs a third classifier where there are two; refuse it if it was asked for by name."""
-    if n_models > 2 or all(contender.family != "label-free" for contender in contenders):
+    if n_models > 2 or all(contender.family != "agreement" for contender in contenders):
         return contenders, ()
     if named:
         raise NotEnoughData(
             "methods",
-            f"'label-free' judges each pair by a third classifier, and there are {n_models}; give at least 3 "
+            f"'agreement' judges each pair by a third classifier, and there are {n_models}; give at least 3 "
             "in predictions, or leave the method out",
         )
-    message = "The method label-free is left out: it judges a pair by a third classifier, and there is none."
-    kept = tuple(contender for contender in contenders if contender.family != "label-free")
-    return kept, (Note(code="method-left-out", message=message, subject=("label-free",)),)
+    message = "The method agreement is left out: it judges a pair by a third classifier, and there is none."
+    kept = tuple(contender for contender in contenders if contender.family != "agreement")
+    return kept, (Note(code="method-left-out", message=message, subject=("agreement",)),)
 
 
 def _not_asked(contenders: tuple[Contender, ...], asked: tuple[Asked, ...]) -> tuple[Note, ...]:

@@ -1,7 +1,6 @@
 """The comparison methods that take part: those of demele by name and options, and any function."""
 
 import ast
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,8 @@ import numpy as np
 
 from demele.bench.comparisons.own import own_contender
 from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError
+from demele.core.names import checked_name
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Outcomes, Question
 
@@ -25,11 +25,11 @@ _CORRECTIONS = (None, 0.25, 0.5, 0.75)
 
 
 def _said(outcomes: Outcomes, labels_asked: float = 0.0) -> Decided:
-    return Decided(outcomes.candidate, outcomes.established, labels_asked)
+    return Decided(outcomes.candidate, outcomes.baseline, labels_asked)
 
 
 def _classic(setting: Setting) -> Decided:
-    return _said(METHODS["classic"](setting.question()))
+    return _said(METHODS["overlap"](setting.question()))
 
 
 def _noise(setting: Setting, noise: str) -> Any:
@@ -38,16 +38,16 @@ def _noise(setting: Setting, noise: str) -> Any:
 
 
 def _prudent_v1(setting: Setting, noise: str = "rate") -> Decided:
-    return _said(METHODS["prudent-v1"](setting.question(noise=_noise(setting, noise))))
+    return _said(METHODS["worst-case-overlap"](setting.question(noise=_noise(setting, noise))))
 
 
 def _prudent_v2(setting: Setting, prudence: float = 0.1, difficulty: str = "annotators") -> Decided:
     ranking = setting.difficulty
-    if ranking is None or difficulty == "doubt":
-        from demele.noise.audit_drawing import doubt
+    if ranking is None or difficulty == "disagreement":
+        from demele.noise.audit_drawing import disagreement
 
-        ranking = doubt(setting.data.predictions)
-    return _said(METHODS["prudent-v2"](setting.question(difficulty=ranking, prudence=prudence)))
+        ranking = disagreement(setting.data.predictions)
+    return _said(METHODS["hard-rows"](setting.question(difficulty=ranking, prudence=prudence)))
 
 
 def _cleaned(setting: Setting, s: float = 0.6, e: float = 0.1, c: float | None = None) -> Decided:
@@ -65,8 +65,8 @@ def _cleaned(setting: Setting, s: float = 0.6, e: float = 0.1, c: float | None =
     return _said(METHODS["cleaned"](setting.question(suspects=found.suspect, suggested=suggested)))
 
 
-def _bounded(setting: Setting, noise: str = "rate", target: str = "overlap") -> Decided:
-    return _said(METHODS["bounded"](setting.question(noise=_noise(setting, noise), target=target)))
+def _bounded(setting: Setting, noise: str = "rate", inference: str = "overlap") -> Decided:
+    return _said(METHODS["worst-case"](setting.question(noise=_noise(setting, noise), inference=inference)))
 
 
 def _label_free(setting: Setting) -> Decided:
@@ -74,18 +74,18 @@ def _label_free(setting: Setting) -> Decided:
     pairs, m = setting.pairs, len(setting.data.names)
     third = (pairs.max(axis=1) + 1) % m
     third = np.where(third == pairs.min(axis=1), (third + 1) % m, third)
-    candidate, established = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
+    candidate, baseline = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
     for model in np.unique(third):
         here = np.flatnonzero(third == model)
         asked = setting.question(reference=setting.data.predictions[model])
         asked = _of_pairs(asked, here)
-        outcomes = METHODS["label-free"](asked)
-        candidate[here], established[here] = outcomes.candidate, outcomes.established
-    return Decided(candidate, established)
+        outcomes = METHODS["agreement"](asked)
+        candidate[here], baseline[here] = outcomes.candidate, outcomes.baseline
+    return Decided(candidate, baseline)
 
 
 def _of_pairs(question: Question, here: Any) -> Question:
-    return replace(question, established=question.established[here], candidate=question.candidate[here])
+    return replace(question, baseline=question.baseline[here], candidate=question.candidate[here])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,25 +101,25 @@ class _Cautious(Question):
 
 
 def _audited(
-    setting: Setting, labels: int = 500, design: str = "weighted", error: float = 0.001, target: str = "overlap"
+    setting: Setting, labels: int = 500, design: str = "weighted", error: float = 0.001, inference: str = "overlap"
 ) -> Decided:
-    from demele.noise.audit_drawing import doubt, draw_audit
+    from demele.noise.audit_drawing import disagreement, draw_audit
 
     n = setting.data.n
     size = min(int(labels), n)
-    doubts = doubt(setting.data.predictions) if design == "weighted" else None
-    plan = draw_audit(n, size, doubt=doubts, seed=setting.seed)
+    doubts = disagreement(setting.data.predictions) if design == "weighted" else None
+    plan = draw_audit(n, size, disagreement=doubts, seed=setting.seed)
     expert = plan.answered(setting.true_labels[plan.rows])
     coded = expert.coded(type(setting.data.vocabulary)(tuple(range(setting.data.k))), n)
-    asked = setting.question(audit=coded, target=target)
+    asked = setting.question(audit=coded, inference=inference)
     known = {field.name: getattr(asked, field.name) for field in fields(asked)}
-    return _said(METHODS["audited"](_Cautious(**known, error=error)), float(size))
+    return _said(METHODS["audit"](_Cautious(**known, error=error)), float(size))
 
 
-def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, target: str = "overlap") -> Decided:
+def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, inference: str = "overlap") -> Decided:
     from demele.evaluation.comparison.sequential_simulation import sequential_many
 
-    options: dict[str, Any] = {"alpha": error, "target": target, "level": setting.level, "cap": int(cap)}
+    options: dict[str, Any] = {"alpha": error, "inference": inference, "level": setting.level, "cap": int(cap)}
     found, asked = sequential_many(
         setting.data.labels,
         setting.data.predictions,
@@ -129,7 +129,7 @@ def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, target:
         seed=setting.seed,
         **options,
     )
-    # "Established better" is the same claim with the roles exchanged.
+    # "Baseline better" is the same claim with the roles exchanged.
     m = len(setting.data.names)
     square = np.zeros((m, m), dtype=bool)
     square[setting.pairs[:, 0], setting.pairs[:, 1]] = found
@@ -138,20 +138,20 @@ def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, target:
 
 #: The methods that can take part, and what each is told; their options, and the usual values, are those of a function.
 _FAMILIES: dict[str, tuple[Callable[..., Decided], str]] = {
-    "classic": (_classic, "nothing"),
-    "prudent-v1": (_prudent_v1, "the noise"),
-    "prudent-v2": (_prudent_v2, "a ranking of the instances"),
+    "overlap": (_classic, "nothing"),
+    "worst-case-overlap": (_prudent_v1, "the noise"),
+    "hard-rows": (_prudent_v2, "a ranking of the instances"),
     "cleaned": (_cleaned, "what a simulated cleaning finds"),
-    "label-free": (_label_free, "a third classifier"),
-    "bounded": (_bounded, "the noise"),
-    "audited": (_audited, "expert labels of one sample"),
+    "agreement": (_label_free, "a third classifier"),
+    "worst-case": (_bounded, "the noise"),
+    "audit": (_audited, "expert labels of one sample"),
     "sequential": (_sequential, "expert labels, one at a time; the noise rate"),
 }
 _CHOICES = {
     "noise": ("rate", "transition"),
-    "difficulty": ("annotators", "doubt"),
+    "difficulty": ("annotators", "disagreement"),
     "design": ("weighted", "uniform"),
-    "target": ("overlap", "sample", "population"),
+    "inference": ("overlap", "sample", "population"),
 }
 
 
@@ -162,16 +162,16 @@ def _named(family: str, **options: Any) -> str:
 
 #: What takes part where nothing is named: every method of the library, with the cleanings of the source.
 USUAL: tuple[str, ...] = (
-    "classic",
-    "prudent-v1",
-    "prudent-v2",
-    "bounded",
-    "bounded(noise='transition')",
-    "audited",
-    "audited(labels=100)",
-    "audited(labels=250)",
+    "overlap",
+    "worst-case-overlap",
+    "hard-rows",
+    "worst-case",
+    "worst-case(noise='transition')",
+    "audit",
+    "audit(labels=100)",
+    "audit(labels=250)",
     "sequential",
-    "label-free",
+    "agreement",
     *(_named("cleaned", s=s, e=e, **({} if c is None else {"c": c})) for s, e in _CLEANINGS for c in _CORRECTIONS),
 )
 
@@ -182,12 +182,12 @@ def comparison_methods() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        A name with options is written as a call, such as ``"audited(labels=250)"``; other values may be asked for.
+        A name with options is written as a call, such as ``"audit(labels=250)"``; other values may be asked for.
 
     Examples
     --------
     >>> comparison_methods()[:3]
-    ('classic', 'prudent-v1', 'prudent-v2')
+    ('overlap', 'worst-case-overlap', 'hard-rows')
     """
     return USUAL
 
@@ -201,14 +201,10 @@ def contender(name: str) -> Contender:
         If there is no such method or option, or an option has no such value.
     """
     matched = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", name, flags=re.DOTALL)
-    family = matched.group(1) if matched else name
-    if matched is None or family not in _FAMILIES:
-        near = difflib.get_close_matches(family, _FAMILIES, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError("methods", f"expected some of {', '.join(_FAMILIES)}, got {name!r}{hint}")
+    family = checked_name(matched.group(1) if matched else name, "methods", _FAMILIES)
     decide, told = _FAMILIES[family]
     _, *parameters = inspect.signature(decide).parameters.values()
-    usual, options = {one.name: one.default for one in parameters}, _options(name, matched.group(2) or "")
+    usual, options = {one.name: one.default for one in parameters}, _options(name, (matched and matched.group(2)) or "")
     unknown = set(options) - set(usual)
     if unknown:
         known = ", ".join(usual) or "none"
@@ -257,7 +253,7 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
             found = own_contender(method, name=name, taken=[*_FAMILIES, *chosen])
         else:
             raise InputTypeError(
-                "methods", f"expected a name or a function (established, candidate, labels), got {method!r}"
+                "methods", f"expected a name or a function (baseline, candidate, labels), got {method!r}"
             )
         chosen.setdefault(found.name, found)
     if not chosen:
@@ -273,7 +269,7 @@ def reference_choice(setting: Setting, reference: str = "overlap") -> Decided:
     """
     clean = setting.on_true_labels()
     if reference == "paired":
-        return _said(METHODS["bounded"](clean.question(noise=0.0, target="population")))
+        return _said(METHODS["worst-case"](clean.question(noise=0.0, inference="population")))
     if reference == "sample":
         first, second = (side.proportion for side in clean.question().sides())
         return Decided(second > first, first > second)  # a value that is undefined is neither
@@ -286,7 +282,7 @@ def _options(name: str, text: str) -> dict[str, Any]:
         words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
         return {str(word.arg): ast.literal_eval(word.value) for word in words}
     except (SyntaxError, ValueError) as error:
-        raise InputError("methods", f"expected options such as audited(labels=250), got {name!r}") from error
+        raise InputError("methods", f"expected options such as audit(labels=250), got {name!r}") from error
 
 
 def _check_option(name: str, option: str, value: Any) -> None:

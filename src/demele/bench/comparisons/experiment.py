@@ -134,10 +134,10 @@ def noise_experiment(
     >>> from sklearn.datasets import load_iris
     >>> iris = load_iris()
     >>> found = bench.noise_experiment(
-    ...     iris.data, iris.target, noise_rates=[0.05], methods=["classic", "prudent-v1"], measures="accuracy",
+    ...     iris.data, iris.target, noise_rates=[0.05], methods=["overlap", "worst-case-overlap"], measures="accuracy",
     ...     n_classifiers=4, n_candidates=8, n_annotators=12, training_rates=[0.05], folds=3,
     ... )
-    >>> len(found.names), found.tally("prudent-v1", 0.05).n_type_1
+    >>> len(found.names), found.tally("worst-case-overlap", 0.05).n_type_1
     (4, 0)
     """
     about = _read(features, y)

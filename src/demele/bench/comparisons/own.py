@@ -14,7 +14,7 @@ from demele.noise.transition import TransitionCounts
 
 __all__ = ["Known", "own_contender"]
 
-_VERDICTS = ("established", "candidate", "undecided")
+_VERDICTS = ("baseline", "candidate", "inconclusive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
     Raises
     ------
     InputTypeError, InputError
-        If it cannot be called with (established, candidate, labels), its name is taken, or its attribute ``measures``
+        If it cannot be called with (baseline, candidate, labels), its name is taken, or its attribute ``measures``
         lists what is no measure.
     """
     wants_known = _wants_known(function)
@@ -109,12 +109,12 @@ class _Own:
                 names = setting.data.names
                 raise InputError(
                     "methods",
-                    f"{self.name!r} raised {type(error).__name__}: {error} (established {names[first]!r}, "
+                    f"{self.name!r} raised {type(error).__name__}: {error} (baseline {names[first]!r}, "
                     f"candidate {names[second]!r}, noise rate {setting.rate:g})",
                 ) from error
             verdicts.append(_verdict(said, self.name))
         found = np.array(verdicts)
-        return Decided(found == "candidate", found == "established", asked.total / max(1, len(verdicts)))
+        return Decided(found == "candidate", found == "baseline", asked.total / max(1, len(verdicts)))
 
 
 class _Expert:
@@ -141,7 +141,7 @@ class _Expert:
 def _verdict(said: Any, name: str) -> str:
     said = getattr(said, "verdict", said)
     if isinstance(said, bool | np.bool_):  # whether the candidate is taken
-        return "candidate" if said else "undecided"
+        return "candidate" if said else "inconclusive"
     if said not in _VERDICTS:
         raise InputError(
             "methods",
@@ -175,7 +175,6 @@ def _wants_known(function: Callable[..., Any]) -> bool:
     except TypeError as error:
         raise InputTypeError(
             "methods",
-            f"{getattr(function, '__name__', function)!r} cannot be called with (established, candidate, "
-            f"labels): {error}",
+            f"{getattr(function, '__name__', function)!r} cannot be called with (baseline, candidate, labels): {error}",
         ) from error
     return wants

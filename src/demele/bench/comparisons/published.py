@@ -12,13 +12,13 @@ PUBLISHED_NOISE = 0.05
 
 #: Type I, type II, agreement; "class" is the source's class 0.
 _MAIN = {
-    ("accuracy", "classic"): (1.62, 1.58, 98.39),
-    ("accuracy", "prudent-v1"): (0.0, 66.82, 71.45),
-    ("accuracy", "prudent-v2"): (0.0, 52.61, 77.53),
-    ("precision", "classic"): (1.24, 1.50, 98.64),
-    ("precision", "prudent-v1"): (0.0, 11.94, 94.36),
-    ("recall", "classic"): (1.30, 1.35, 98.68),
-    ("recall", "prudent-v1"): (0.0, 30.51, 85.57),
+    ("accuracy", "overlap"): (1.62, 1.58, 98.39),
+    ("accuracy", "worst-case-overlap"): (0.0, 66.82, 71.45),
+    ("accuracy", "hard-rows"): (0.0, 52.61, 77.53),
+    ("precision", "overlap"): (1.24, 1.50, 98.64),
+    ("precision", "worst-case-overlap"): (0.0, 11.94, 94.36),
+    ("recall", "overlap"): (1.30, 1.35, 98.68),
+    ("recall", "worst-case-overlap"): (0.0, 30.51, 85.57),
 }
 #: Detected, false alarms: without correction, then corrected with probability .25, .5, .75.
 _CLEANED = {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["OUTCOMES", "Column", "MethodComparison", "Tally"]
 
 #: What a cell of a matrix holds, by its number; the source's colours are blue, black, red and white.
-OUTCOMES = ("same model", "both keep the established", "both take the candidate", "type I", "type II")
+OUTCOMES = ("same model", "both keep the baseline", "both take the candidate", "type I", "type II")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,9 @@ class Tally:
     Attributes
     ----------
     type_1 : float
-        Of the pairs whose established model the reference keeps: candidate taken. NaN without such a pair.
+        Of the pairs whose baseline model the reference keeps: candidate taken. NaN without such a pair.
     type_2 : float
-        Of the pairs whose candidate the reference takes: established kept.
+        Of the pairs whose candidate the reference takes: baseline kept.
     agreement : float
         Of all pairs.
     type_1_se, type_2_se, agreement_se : float
@@ -71,7 +71,7 @@ class Tally:
     n_type_2: int
     n_kept: int
     n_taken: int
-    undecided: float
+    inconclusive: float
     reversed: int
     labels_asked: float
 
@@ -133,7 +133,7 @@ class MethodComparison(Published, Tabled):
         Parameters
         ----------
         figure : str, default "type_1"
-            "type_1", "type_2", "agreement", "undecided", or another field of :class:`Tally`.
+            "type_1", "type_2", "agreement", "inconclusive", or another field of :class:`Tally`.
         measure : str, optional
             By default the first.
 
@@ -181,9 +181,9 @@ class MethodComparison(Published, Tabled):
         )
 
     def matrix(self, method: str, noise: float, measure: str | None = None) -> NDArray[np.int8]:
-        """Return the outcome of each pair, shape (n_models, n_models); row = established, column = candidate.
+        """Return the outcome of each pair, shape (n_models, n_models); row = baseline, column = candidate.
 
-        0: the same model; 1: method and reference keep the established; 2: both take the candidate; 3: type I error;
+        0: the same model; 1: method and reference keep the baseline; 2: both take the candidate; 3: type I error;
         4: type II error (the source's figure 6.6).
 
         Raises
@@ -286,7 +286,7 @@ def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str
     right = counts[1] + counts[2]
     with np.errstate(divide="ignore", invalid="ignore"):
         agreement_se = _jackknife(100 * right / (right + counts[3] + counts[4]))
-    reversed_pairs = (found.candidate & truth.established) | (found.established & truth.candidate)
+    reversed_pairs = (found.candidate & truth.baseline) | (found.baseline & truth.candidate)
     return Tally(
         method=method,
         measure=measure,
@@ -302,7 +302,7 @@ def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str
         n_type_2=all_counts[4],
         n_kept=all_counts[1] + all_counts[3],
         n_taken=all_counts[2] + all_counts[4],
-        undecided=100 * float(np.mean(~found.candidate & ~found.established)),
+        inconclusive=100 * float(np.mean(~found.candidate & ~found.baseline)),
         reversed=int(np.count_nonzero(reversed_pairs)),
         labels_asked=found.labels_asked,
     )

@@ -121,8 +121,8 @@ def decisions(plan: Plan, records: Store) -> dict[tuple[float, str, str], Decide
             labels = record["labels_asked"]
             if not (isinstance(labels, int | float) and abs(labels) < 1e300):
                 raise FormatError(f"its labels_asked are {quoted(labels)}")
-            candidate, established = (unpacked(record[name], n_pairs) for name in ("candidate", "established"))
-        found[version.wanted, asked.text, contender.name] = Decided(candidate, established, labels)
+            candidate, baseline = (unpacked(record[name], n_pairs) for name in ("candidate", "baseline"))
+        found[version.wanted, asked.text, contender.name] = Decided(candidate, baseline, labels)
     return found
 
 
@@ -154,7 +154,7 @@ def decided(rounds: "tuple[tuple[Setting, Contender], ...]") -> list[Record]:
         records.append(
             {
                 "candidate": packed(found.candidate),
-                "established": packed(found.established),
+                "baseline": packed(found.baseline),
                 "labels_asked": found.labels_asked,
                 "seconds": round(time.perf_counter() - started, 3),
             }

@@ -61,7 +61,7 @@ class Setting:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """All ordered pairs (established, candidate), shape (n_pairs, 2)."""
+        """All ordered pairs (baseline, candidate), shape (n_pairs, 2)."""
         return ordered_pairs(len(self.data.names))
 
     @cached_property
@@ -74,7 +74,7 @@ class Setting:
     def question(self, **known: Any) -> Question:
         """Ask about all pairs, telling a method what is given."""
         options = {"level": self.level, "measure": self.asked.measure, "of": self.asked.of, "seed": self.seed, **known}
-        return Question(data=self.data, established=self.pairs[:, 0], candidate=self.pairs[:, 1], **options)
+        return Question(data=self.data, baseline=self.pairs[:, 0], candidate=self.pairs[:, 1], **options)
 
     def on_true_labels(self) -> "Setting":
         """Return the same pairs with right labels."""
@@ -89,7 +89,7 @@ class Decided:
     """
 
     candidate: Flags
-    established: Flags
+    baseline: Flags
     labels_asked: float = 0.0
 
 
@@ -100,7 +100,7 @@ class Contender:
     Attributes
     ----------
     name : str
-        As it is asked for, and what results are kept under, such as ``audited(labels=500)``.
+        As it is asked for, and what results are kept under, such as ``audit(labels=500)``.
     title : str
         What tables and pictures call it.
     family : str
@@ -123,5 +123,5 @@ class Contender:
 
 
 def ordered_pairs(n_models: int) -> NDArray[np.intp]:
-    """Return all ordered pairs (established, candidate), row by row of the square of models without its diagonal."""
+    """Return all ordered pairs (baseline, candidate), row by row of the square of models without its diagonal."""
     return np.argwhere(~np.eye(n_models, dtype=np.bool_))

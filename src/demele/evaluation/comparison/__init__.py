@@ -1,1 +1,1 @@
-"""Methods that compare an established classifier with a candidate."""
+"""Methods that compare a baseline classifier with a candidate."""

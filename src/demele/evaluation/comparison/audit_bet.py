@@ -95,13 +95,13 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
             **estimated.details,
             "difference_needed": asked.gap / n,
             "wealth": np.exp(logs[0]),
-            "wealth_of_established": np.exp(logs[1]),
+            "wealth_of_baseline": np.exp(logs[1]),
             "least_probability": least,
         }
     return replace(
         estimated,
         candidate=shown[0] & ~shown[1],
-        established=shown[1] & ~shown[0],
+        baseline=shown[1] & ~shown[0],
         low=np.maximum(low / n, -1.0),
         high=np.minimum(high / n, 1.0),
         method="audit, product bet",
@@ -148,7 +148,7 @@ def _seen(
 ) -> _Side:
     """Gather what the audit shows against "the second is better", or with ``mirrored`` against the contrary."""
     data = question.data
-    first, second = question.established, question.candidate
+    first, second = question.baseline, question.candidate
     if mirrored:
         first, second, counts = second, first, counts.mirror()
     # Rows on which all agree may have had less; nothing is bet on them.
@@ -168,7 +168,7 @@ def _seen(
                 "exact",
                 f"row {int(audit.rows[place])} was to be drawn with probability {audit.inclusion[place]:.4g}, "
                 f"and two of the classifiers disagree there; least_probability says that no such row had less than "
-                f"{least:.4g}. It is right for the classifiers that the doubt came from; give the least of these",
+                f"{least:.4g}. It fits the classifiers whose disagreement was used; give the least of these",
             )
         before = (other == given).astype(np.int64) - (one == given)
         change = (other == audit.labels).astype(np.int64) - (one == audit.labels) - before

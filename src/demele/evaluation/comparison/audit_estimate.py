@@ -23,7 +23,7 @@ def undirected_interval(
     Parameters
     ----------
     given : array of shape (n,)
-        s(given label) of every row, with s(l) = [candidate says l] - [established says l].
+        s(given label) of every row, with s(l) = [candidate says l] - [baseline says l].
     audited, truth : arrays of shape (k,)
         s(given label) and s(right label) of the rows of a uniform audit.
     level : float in (0, 1)

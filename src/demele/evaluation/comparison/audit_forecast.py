@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count, checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, plain_text, read_labelled, read_models
-from demele.core.names import checked_name
+from demele.core.names import checked_name, renamed
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -24,9 +24,9 @@ from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_wor
 from demele.evaluation.comparison.forecast_parts import AuditProspect, ForecastDesign, PairOutlook
 from demele.evaluation.comparison.forecast_result import AuditForecast
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.question import Question, Target, classes_of
+from demele.evaluation.question import Inference, Question, classes_of
 from demele.noise.audit import Audit, CodedAudit
-from demele.noise.audit_drawing import doubt
+from demele.noise.audit_drawing import disagreement
 from demele.noise.square_tables import digest
 from demele.runtime.progress import Report, reporting
 
@@ -39,7 +39,8 @@ _MORE = (50, 100, 200, 400, 800, 1600)
 _MOST_MODELS = 40
 
 
-def forecast_audits(
+@renamed(target="inference")
+def plan_audit(
     predictions: object,
     labels: object,
     *,
@@ -47,7 +48,7 @@ def forecast_audits(
     wrong: float | Sequence[float] = (0.01, 0.05),
     audit: Audit | None = None,
     level: float = 0.95,
-    target: Target = "population",
+    inference: Inference = "population",
     classes: Sequence[object] | None = None,
     draws: int = 40,
     seed: int = 0,
@@ -72,7 +73,7 @@ def forecast_audits(
         and as one-sided as it found, and as uncertain as it leaves them; ``wrong`` has no part.
     level : float in (0, 1)
         Two-sided, of each pair by itself, as in :func:`demele.evaluation.compare`.
-    target : {"population", "sample"}
+    inference : {"population", "test_set"}
         As there.
     classes : sequence, optional
         All classes; by default those of the labels.
@@ -92,8 +93,9 @@ def forecast_audits(
     Notes
     -----
     For each draw, true classes of all rows are made under the assumption; audits of all sizes are drawn from them, and
-    read by the methods that :func:`demele.evaluation.compare` uses: ``"audited"`` for uniform and weighted audits, with
-    :func:`demele.labels.doubt` of these models, and :class:`demele.evaluation.SequentialComparison` for labels asked
+    read by the methods that :func:`demele.evaluation.compare` uses: ``"audit"`` for uniform and weighted audits, with
+    :func:`demele.labels.disagreement` of these models, and :class:`demele.evaluation.SequentialComparison` for labels
+    :asked
     one at a time. Nothing is approximated; the error of the simulation is given beside each share.
 
     *After an audit* its rows are known in every draw. The share of wrong labels among rows that all, some with the
@@ -110,21 +112,21 @@ def forecast_audits(
     >>> labels = rng.integers(0, 5, 1000)
     >>> shares = {"old": 0.8, "new": 0.9}
     >>> models = {name: np.where(rng.random(1000) < p, labels, (labels + 1) % 5) for name, p in shares.items()}
-    >>> forecast = forecast_audits(models, labels, sizes=[50, 300], wrong=0.02, draws=5)
+    >>> forecast = plan_audit(models, labels, sizes=[50, 300], wrong=0.02, draws=5)
     >>> forecast.smallest("weighted", share=0.8)
     300
     """
     data, held = _read(predictions, labels, audit, classes)
-    checked_name(target, "target", ("population", "sample"))
+    checked_name(inference, "inference", ("population", "test_set"))
     worlds = assumed_worlds(_rates(wrong)) if held is None else (_found(data, held),)
     asked = _checked_sizes(sizes, data.n, held)
-    question = _question(data, checked_confidence(level), target)
+    question = _question(data, checked_confidence(level), inference)
     run = _Run(
         question,
         asked,
         worlds,
         held,
-        doubt(list(data.predictions)),
+        disagreement(list(data.predictions)),
         checked_count(draws, "draws", 2),
         checked_seed(seed),
     )
@@ -180,12 +182,12 @@ def _checked_sizes(sizes: int | Sequence[int] | None, n: int, held: CodedAudit |
     return tuple(sorted({int(size) for size in asked}))
 
 
-def _question(data: Labelled, level: float, target: Target) -> Question:
+def _question(data: Labelled, level: float, inference: Inference) -> Question:
     """Ask for every two models; the candidate is the one that the given labels put ahead."""
     right = (data.predictions == data.labels).sum(axis=1)
     order = np.argsort(right, kind="stable")
     first, second = np.triu_indices(order.size, 1)
-    return Question(data=data, established=order[first], candidate=order[second], level=level, target=target)
+    return Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
 
 
 def _found(data: Labelled, held: CodedAudit) -> World:
@@ -252,20 +254,20 @@ def _result(run: _Run) -> AuditForecast:
     question, data = run.question, run.question.data
     pairs = [
         (data.names[first], data.names[second])
-        for first, second in zip(question.established, question.candidate, strict=True)
+        for first, second in zip(question.baseline, question.candidate, strict=True)
     ]
     designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)
     prospects, outlooks = [], []
     for place, world in enumerate(run.worlds):
-        for pair, (established, candidate) in enumerate(pairs):
-            named = {"established": established, "candidate": candidate, "world": world.name}
+        for pair, (baseline, candidate) in enumerate(pairs):
+            named = {"baseline": baseline, "candidate": candidate, "world": world.name}
             for design, name in enumerate(designs):
                 for at, size in enumerate(run.sizes):
                     shown = run.verdicts[place, design, at, :, pair]
                     widths = run.half_widths[place, design, at, :, pair]
                     prospects.append(AuditProspect.of(shown, widths, design=name, rows=size, **named))
             outlooks.append(PairOutlook.of(run.at_most[place, :, pair], run.labels[place, :, pair], **named))
-    arguments: dict[str, object] = {"sizes": run.sizes, "level": question.level, "target": question.target}
+    arguments: dict[str, object] = {"sizes": run.sizes, "level": question.level, "inference": question.inference}
     if run.held is None:
         arguments["wrong"] = tuple(dict.fromkeys(world.rate for world in run.worlds))
     arguments |= {"draws": run.draws, "seed": run.seed}
@@ -281,12 +283,12 @@ def _result(run: _Run) -> AuditForecast:
         sizes=run.sizes,
         draws=run.draws,
         level=question.level,
-        target=str(question.target),
+        inference=str(question.inference),
         audited=0 if run.held is None else run.held.k,
         design=None if run.held is None else cast("ForecastDesign", run.held.design),
         assumptions=_assumptions(run),
         notes=() if run.held is None else run.held.notes(data.labels),
-        signature=Signature("forecast_audits", arguments, {**met, "demele": __version__}),
+        signature=Signature("plan_audit", arguments, {**met, "demele": __version__}),
     )
 
 

@@ -37,9 +37,9 @@ def uniform_audit(question: Question, truth: Indices, size: int, rng: np.random.
     return _shown(question, CodedAudit(rows, truth[rows], np.full(size, size / n), "uniform", n))
 
 
-def weighted_audit(question: Question, truth: Indices, size: int, doubt: Floats, seed: int) -> Shown:
-    """Return what an audit shows in which rows with doubt are drawn more often."""
-    plan = draw_audit(question.data.n, size, doubt=doubt, seed=seed)
+def weighted_audit(question: Question, truth: Indices, size: int, disagreement: Floats, seed: int) -> Shown:
+    """Return what an audit shows in which rows with disagreement are drawn more often."""
+    plan = draw_audit(question.data.n, size, disagreement=disagreement, seed=seed)
     chances = cast("Floats", plan.probabilities)  # a weighted plan has them
     drawn = CodedAudit(plan.rows, truth[plan.rows], chances, "weighted", plan.n, plan.least_probability)
     return _shown(question, drawn)
@@ -53,7 +53,7 @@ def every_row(question: Question, truth: Indices) -> Shown:
 
 def _shown(question: Question, audit: CodedAudit) -> Shown:
     found: Outcomes = audited(replace(question, audit=audit))
-    verdict = found.candidate.astype(np.int64) - found.established.astype(np.int64)
+    verdict = found.candidate.astype(np.int64) - found.baseline.astype(np.int64)
     return Shown(verdict, (found.high - found.low) / 2)
 
 
@@ -65,17 +65,17 @@ def labels_to_verdict(question: Question, truth: Indices, *, cap: int, seed: int
     labels : array of shape (n_pairs,)
         Infinite where ``cap`` labels give no verdict.
     verdict : array of shape (n_pairs,)
-        1 the candidate is better, -1 the established one, 0 neither.
+        1 the candidate is better, -1 the baseline, 0 neither.
     """
-    both = np.column_stack([question.established, question.candidate])
-    target = question.target
+    both = np.column_stack([question.baseline, question.candidate])
+    inference = question.inference
     found, used = sequential_many(
         question.data.labels,
         question.data.predictions,
         np.concatenate([both, both[:, ::-1]]),
         truth,
         alpha=question.tail,
-        target=target,
+        inference=inference,
         level=question.level,
         cap=cap,
         seed=seed,

@@ -242,7 +242,7 @@ def _guessed_effects(slopes: Slopes, predicted: Positions, chances: Floats) -> F
 def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
     """Name the classes that hardly any audited row has to do with: predicted, labelled or told so."""
     data = question.data
-    compared = np.unique(np.concatenate([question.established, question.candidate]))
+    compared = np.unique(np.concatenate([question.baseline, question.candidate]))
     columns = [audit.labels, data.labels[audit.rows], *data.predictions[compared][:, audit.rows]]
     met = np.array([sum(column == k for column in columns) > 0 for k in range(data.k)])
     few = np.flatnonzero(met.sum(axis=1) < FEW_IN_CLASS)

@@ -48,13 +48,13 @@ def audited(question: Question) -> Outcomes:
     Parameters
     ----------
     question : Question
-        With an audit of design ``"uniform"`` or ``"weighted"``, for any measure and target. With a ``"selective"`` one
-        and the noise supplied: the bounded comparison, for accuracy.
+        With an audit of design ``"uniform"`` or ``"weighted"``, for any measure and inference. With a ``"selective"``
+        one and the noise supplied: the bounded comparison, for accuracy.
 
     Returns
     -------
     Outcomes
-        ``"population"`` adds the sampling error of the test set; ``"sample"`` does not; ``"overlap"`` asks for the
+        ``"population"`` adds the sampling error of the test set; ``"test_set"`` does not; ``"overlap"`` asks for the
         distance at which the two score intervals on right labels would be apart.
 
     Raises
@@ -78,7 +78,8 @@ def audited(question: Question) -> Outcomes:
     combined in quadrature. An end on which no claim rests
     allows at least for the losses that the exact limit leaves open.
     The intervals of the two measures, from a uniform or stratified audit, are those of
-    :func:`demele.evaluation.assess`. A weighted audit is drawn by the doubt of all compared classifiers, and the votes
+    :func:`demele.evaluation.assess`. A weighted audit is drawn by the disagreement of all compared classifiers, and the
+    :votes
     of all sharpen these intervals too; :func:`demele.evaluation.assess` sees one classifier, and its interval is wider.
 
     No theorem covers the whole; its level was measured by simulation. With ``question.exact``,
@@ -90,7 +91,7 @@ def audited(question: Question) -> Outcomes:
     audit = _audit(question)
     if audit.design == "selective":
         return _selective(question)
-    models, positions = np.unique(np.concatenate([question.established, question.candidate]), return_inverse=True)
+    models, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     first, second = positions[: question.n_pairs], positions[question.n_pairs :]
     view, drawn = view_of(question, audit, models), Drawn.of(audit)
     sampling = _sampling(question, view, first, second)
@@ -120,14 +121,14 @@ def audited(question: Question) -> Outcomes:
         low, high = np.floor(low * n + ROUNDING * n) / n, np.ceil(high * n - ROUNDING * n) / n
     estimated = Outcomes(
         candidate=shown[0],
-        established=shown[1],
+        baseline=shown[1],
         difference=difference,
         low=np.clip(low, view.lowest - 1.0, 1.0 - view.lowest),
         high=np.clip(high, view.lowest - 1.0, 1.0 - view.lowest),
         method="audit, binomial bounds in quadrature",
         kind="design" if sampling is None else "sampling",
         p_value=claims[0].p_value(difference - needed - ROUNDING),
-        established_interval=(ends[0][first], ends[1][first]),
+        baseline_interval=(ends[0][first], ends[1][first]),
         candidate_interval=(ends[0][second], ends[1][second]),
         assumptions=_assumptions(question, audit),
         notes=(*_notes(audit), *(_table_notes(question, audit, models, view.value) if question.of_table else ())),
@@ -143,7 +144,7 @@ def _sampling(question: Question, view: View, first: Positions, second: Position
     Of groups, the variance is that of rows apart times the design effect of what the guess says; degrees of freedom are
     one less than the groups in which the two disagree.
     """
-    if question.target != "population":
+    if question.inference != "population":
         return None
     variance, step = view.sampling(first, second)
     groups = question.clusters
@@ -160,7 +161,7 @@ def _sampling(question: Question, view: View, first: Positions, second: Position
 
 def _as_assessed(question: Question, audit: CodedAudit, models: Positions) -> tuple[Floats, Floats]:
     """Interval of each model's measure, shape (m,) each end, as :func:`demele.evaluation.assess` gives it."""
-    known: dict[str, Any] = {"target": "population" if question.target == "population" else "sample"}
+    known: dict[str, Any] = {"inference": "population" if question.inference == "population" else "test_set"}
     known |= {"groups": question.clusters}
     asked = question.data, audit, question.measure, question.of, question.level
     found = [audited_estimate(*asked, model=int(model), **known)[1] for model in models]
@@ -203,7 +204,7 @@ def _audit(question: Question) -> CodedAudit:
 
 def _needed(question: Question, view: View, ends: tuple[Floats, Floats], first: Positions, second: Positions) -> Floats:
     """Return what the difference of each pair must exceed to be claimed, in the unit of the measure."""
-    if question.target != "overlap":
+    if question.inference != "overlap":
         return np.zeros(first.size)
     if question.expert_errors == "adversarial":
         e = question.expert_error

@@ -250,7 +250,7 @@ class Stakes:
     """On which instances a claim is tested, and what their scores must exceed.
 
     The claim holds if the scores of the instances drawn from sum to more than ``threshold``, a whole number;
-    ``reduced`` says that those whose given label is with the established classifier were left out.
+    ``reduced`` says that those whose given label is with the baseline classifier were left out.
     """
 
     size: int
@@ -264,21 +264,21 @@ def stakes(lost: int, won: int, neither: int, tau: float) -> Stakes:
     Parameters
     ----------
     lost, won, neither : int
-        Instances on which the two disagree: label with the established, with the candidate, with neither.
+        Instances on which the two disagree: label with the baseline, with the candidate, with neither.
     tau : float
         Gap of right predictions that the candidate must exceed.
 
     Returns
     -------
     Stakes
-        Score of an instance: r = s(true) - s(given), s(l) = [candidate says l] - [established says l].
+        Score of an instance: r = s(true) - s(given), s(l) = [candidate says l] - [baseline says l].
 
     Notes
     -----
     The candidate's gap on true labels is won - lost + sum of r over all disagreements, a whole number; so the claim is:
     the sum of r is more than -g, with g = won - lost - floor(tau).
 
-    *Why the instances with label = established may be left out.* There s(given) = -1, the least that s can be, hence
+    *Why the instances with label = baseline may be left out.* There s(given) = -1, the least that s can be, hence
     r >= 0: an error of the label can only help the candidate. The sum over all disagreements is therefore at least the
     sum over those left in. If the former were at most -g, so would be the latter; evidence against "the sum over those
     left in is at most -g" is evidence against "the sum over all is at most -g". What is given up is power only: gains

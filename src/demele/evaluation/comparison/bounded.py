@@ -1,7 +1,7 @@
 """The paired worst case: what wrong labels can do to a comparison of accuracies, at most.
 
 Only instances on which two classifiers disagree can move the difference of their accuracies. Take the claim that the
-candidate is better. A wrong label that agrees with the candidate (``won``) hurts it most if the established one is
+candidate is better. A wrong label that agrees with the candidate (``won``) hurts it most if the baseline is
 right there: the difference falls by 2. One that agrees with neither lets it fall by 1, so does one that agrees with the
 candidate where neither is right. Everything below counts how often that can happen within what is known of the noise.
 """
@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 #: Methods that decide by the overlap of two intervals, whatever else they do first.
-BY_OVERLAP = ("classic", "reference", "prudent-v1", "prudent-v2", "cleaned")
+BY_OVERLAP = ("overlap", "true-labels", "worst-case-overlap", "hard-rows", "cleaned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Reach:
     Attributes
     ----------
     exchanged : array
-        At most so many labels that agree with the candidate hide that the established one is right (each costs 2).
+        At most so many labels that agree with the candidate hide that the baseline is right (each costs 2).
     granted : array
-        At most so many labels that agree with neither hide that the established one is right (each costs 1).
+        At most so many labels that agree with neither hide that the baseline is right (each costs 1).
     drop : array
-        The number right of the candidate less that of the established falls by so much at most, by all together.
+        The number right of the candidate less that of the baseline falls by so much at most, by all together.
     wrong : array
         At most so many labels are wrong.
     """
@@ -63,8 +63,8 @@ def bounded(question: Question) -> Outcomes:
     -------
     Outcomes
         ``"population"``: McNemar's exact test, one-sided at ``question.tail``, on the right labels least favourable to
-        the claim; its p-value is the largest within the noise. ``"sample"``: the difference of the numbers right stays
-        positive. ``"overlap"``: the score intervals on right labels would stay apart.
+        the claim; its p-value is the largest within the noise. ``"test_set"``: the difference of the numbers right
+        stays positive. ``"overlap"``: the score intervals on right labels would stay apart.
         The interval is the union over the patterns of wrong labels, and excludes 0 if and only if a claim is made. For
         the population each side errs in sign with probability ``question.tail`` at most, in size with twice that: it
         joins an exact limit of the candidate's share of the decided disagreements to one of how many there are.
@@ -82,27 +82,27 @@ def bounded(question: Question) -> Outcomes:
 
     Cost: as :func:`demele.evaluation.question.pair_counts`; with a transition, 2 K products of matrices more.
     """
-    tail = question.tail / 2 if question.target == "population" else question.tail
+    tail = question.tail / 2 if question.inference == "population" else question.tail
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
     budget = noise_budget(noise, question.data.labels, question.data.k, tail=tail)
     noise_error = 0.0 if budget.level is None else tail
     # Both claims of each pair, every one once: in a ranking, the claims of one pair are those of another.
     m = len(question.data.predictions)
-    ends = question.established, question.candidate
+    ends = question.baseline, question.candidate
     orders = np.stack([m * ends[0] + ends[1], m * ends[1] + ends[0]])
     claims, places = np.unique(orders, return_inverse=True)
-    asked = replace(question, established=claims // m, candidate=claims % m)
+    asked = replace(question, baseline=claims // m, candidate=claims % m)
     claim = _Claim(asked, asked.counts(), reach(asked, budget))
-    decide = {"population": _population, "sample": _sample, "overlap": _overlap}[question.target]
+    decide = {"population": _population, "test_set": _sample, "overlap": _overlap}[question.inference]
     found = (*decide(claim, noise_error), claim.reach.drop)
-    (candidate, established), (low, high), (p_value, _), (fall, rise) = (
+    (candidate, baseline), (low, high), (p_value, _), (fall, rise) = (
         part[places.reshape(orders.shape)] for part in found
     )
     counts = question.counts()
     kept = _moved_interval(question, budget)
     return Outcomes(
         candidate=candidate,
-        established=established,
+        baseline=baseline,
         difference=(counts.won - counts.lost) / question.data.n,
         low=low,
         high=-high,
@@ -110,12 +110,12 @@ def bounded(question: Question) -> Outcomes:
             "population": "exact paired interval at the worst case"
             if question.clusters is None
             else "paired t interval of groups at the worst case",
-            "sample": "worst case",
+            "test_set": "worst case",
             "overlap": "overlap of score intervals at the worst case",
-        }[question.target],
+        }[question.inference],
         kind="worst-case",
         p_value=p_value,
-        established_interval=(kept[0][question.established], kept[1][question.established]),
+        baseline_interval=(kept[0][question.baseline], kept[1][question.baseline]),
         candidate_interval=(kept[0][question.candidate], kept[1][question.candidate]),
         assumptions=tuple(budget.assumptions),
         notes=misfit_notes(budget),
@@ -136,18 +136,18 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
         On accuracy.
     method_name : str
         Says what "stands" means, for the labels that the method used (those left or replaced by a cleaning, the true
-        ones of the reference). For the methods that look whether intervals overlap, and for the target ``"overlap"``:
-        the two score intervals would stay apart on every set of right labels. For the target ``"sample"``: the
-        difference keeps its sign. For the target ``"population"``: McNemar's exact test at ``question.tail`` would
-        still reject, or the paired test of groups. It is asked of the labels alone, without the audit or the noise that
-        a method also used.
+        ones of the reference). For the methods that look whether intervals overlap, and for the inference
+        ``"overlap"``: the two score intervals would stay apart on every set of right labels. For the inference
+        ``"test_set"``: the difference keeps its sign. For the inference ``"population"``: McNemar's exact test at
+        ``question.tail`` would still reject, or the paired test of groups. It is asked of the labels alone, without the
+        audit or the noise that a method also used.
     outcomes : Outcomes, optional
         What the method said: only the claim that it makes is then followed. Otherwise whichever holds without noise.
 
     Returns
     -------
     array of int64, shape (n_pairs,)
-        -1 where the claim does not hold even if every label is right, and for ``"label-free"``, which uses no label,
+        -1 where the claim does not hold even if every label is right, and for ``"agreement"``, which uses no label,
         and where the intervals of groups overlap: how wide they were on other labels is not known.
 
     Notes
@@ -158,17 +158,17 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
     interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some right labels
     undo the claim.
     """
-    if method_name == "label-free" or (question.clusters is not None and method_name in BY_OVERLAP):
+    if method_name == "agreement" or (question.clusters is not None and method_name in BY_OVERLAP):
         return np.full(question.n_pairs, -1)
     asked = _as_used(question, method_name)
-    by_overlap = method_name in BY_OVERLAP or question.target == "overlap"
+    by_overlap = method_name in BY_OVERLAP or question.inference == "overlap"
     # Only one claim of a pair can hold: the one that was made, else that of the model with more labels.
     counts = asked.counts()
-    turned = counts.lost > counts.won if outcomes is None else outcomes.established
+    turned = counts.lost > counts.won if outcomes is None else outcomes.baseline
     asked = replace(
         asked,
-        established=np.where(turned, asked.candidate, asked.established),
-        candidate=np.where(turned, asked.established, asked.candidate),
+        baseline=np.where(turned, asked.candidate, asked.baseline),
+        candidate=np.where(turned, asked.baseline, asked.candidate),
     )
     counts = asked.counts()
     if by_overlap:
@@ -177,11 +177,11 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
     elif question.clusters is not None:
         sums = (group_counts(asked, question.clusters, pair) for pair in range(question.n_pairs))
         found = np.array([grouped_bears(one, question.clusters, question.tail) for one in sums], dtype=np.int64)
-    elif question.target == "sample":
+    elif question.inference == "test_set":
         found = _sign_bears(counts.won - counts.lost)
     else:
         found = _test_bears(counts, question.tail)
-    return found if outcomes is None else np.where(outcomes.candidate | outcomes.established, found, -1)
+    return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)
 
 
 def reach(question: Question, budget: NoiseBudget) -> Reach:
@@ -189,11 +189,12 @@ def reach(question: Question, budget: NoiseBudget) -> Reach:
 
     Notes
     -----
-    At most ``wrong`` labels: exchanged = min(wrong, b), granted = min(wrong, o), drop = 2 t + u as in :func:`bounded`.
+    At most ``wrong`` labels: exchanged = min(wrong, b), granted = min(wrong, o), drop = 2 t + u as in
+    :func:`worst-case`.
 
     If moreover at most n_jk labels k hide class j: with B_jk the number of instances labelled k, which the candidate
-    predicts and where the established one says j, and O_jk the number of those labelled k, which neither predicts and
-    where the established one says j, the drop is at most the sum over k of
+    predicts and where the baseline says j, and O_jk the number of those labelled k, which neither predicts and
+    where the baseline says j, the drop is at most the sum over k of
     2 sum_j min(n_jk, B_jk) + min(sum_j (n_jk - B_jk)+, sum_j (B_jk - n_jk)+ + sum_j min((n_jk - B_jk)+, O_jk)).
     This is an upper bound, often exact; it takes no account of limits per true class beyond these.
     """
@@ -310,7 +311,7 @@ def _overlap(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
 
 def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:
     data = question.data
-    used, positions = np.unique(np.concatenate([question.established, question.candidate]), return_inverse=True)
+    used, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     pairs = positions[: question.n_pairs], positions[question.n_pairs :]
     exact = np.float32 if data.n < 1 << 24 else np.float64
     m = used.size
@@ -366,7 +367,7 @@ def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Fl
 
 def _as_used(question: Question, method_name: str) -> Question:
     """Return the question with the labels that the method used."""
-    if method_name == "reference" and question.true_labels is not None:
+    if method_name == "true-labels" and question.true_labels is not None:
         return replace(question, data=question.data.relabelled(question.true_labels))
     if method_name == "cleaned":
         return replace(question, data=after_cleaning(question))
@@ -389,18 +390,18 @@ def _sign_bears(gap: Counts) -> Counts:
     return np.where(gap > 0, (gap + 1) // 2 - 1, -1)
 
 
-def _overlap_bears(established: Counts, candidate: Counts, question: Question) -> Counts:
-    """Largest m at which the intervals of candidate - m and established + m of n are apart, by bisection."""
+def _overlap_bears(baseline: Counts, candidate: Counts, question: Question) -> Counts:
+    """Largest m at which the intervals of candidate - m and baseline + m of n are apart, by bisection."""
     n = question.data.n
-    trials = np.full(established.size, float(n))
+    trials = np.full(baseline.size, float(n))
 
     def apart(m: Counts) -> Flags:
         low, _ = score_interval(np.maximum(candidate - m, 0), trials, level=question.level)
-        _, high = score_interval(np.minimum(established + m, n), trials, level=question.level)
+        _, high = score_interval(np.minimum(baseline + m, n), trials, level=question.level)
         return low > high
 
-    stands = np.full(established.size, -1, dtype=np.int64)
-    falls = np.maximum(candidate - established, 0) // 2 + 1  # the counts have then met
+    stands = np.full(baseline.size, -1, dtype=np.int64)
+    falls = np.maximum(candidate - baseline, 0) // 2 + 1  # the counts have then met
     while (falls - stands > 1).any():
         middle = (stands + falls) // 2
         ok = apart(middle)

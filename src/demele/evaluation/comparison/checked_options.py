@@ -16,7 +16,7 @@ from demele.core.table_columns import as_column, check_same_order
 from demele.evaluation.comparison.methods import METHODS, MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.question import OF_NEGATIVE, Question, Target, classes_of, coded_like, read_noise
+from demele.evaluation.question import OF_NEGATIVE, Inference, Question, classes_of, coded_like, read_noise
 from demele.evaluation.results import OF_POSITIVE, Measure
 from demele.evaluation.row_groups import Groups, read_groups, refuse_whole_groups
 from demele.evaluation.table_measures import TABLE_MEASURES, refuse_empty_classes
@@ -41,7 +41,7 @@ LEAST_AUDITED = 100
 #: What methods need beside the noise and an audit.
 _SUPPLIED = ("true_labels", "cleaning", "reference")
 #: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
-_ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
+_ONLY_FOR = {"difficulty": "hard-rows", "prudence": "hard-rows", "cleaning": "cleaned", "reference": "agreement"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def ask(
     of: object,
     positive: object = None,
     level: float,
-    target: str | None,
+    inference: str | None,
     classes: Sequence[object] | None,
     seed: int,
     exact: bool,
@@ -80,8 +80,8 @@ def ask(
     """Check everything and return the method and its question."""
     level, knowledge = checked_confidence(level), Knowledge(**supplied)
     checked_name(measure, "measure", get_args(Measure))
-    if target is not None:
-        checked_name(target, "target", get_args(Target))
+    if inference is not None:
+        checked_name(inference, "inference", get_args(Inference))
     if positive is not None and (of is not None or measure not in OF_POSITIVE):
         raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give {arg('of', code='of=')} instead")
     of = of if positive is None else positive
@@ -98,7 +98,7 @@ def ask(
     given = {name for name, value in known.items() if value is not None}
     if method is None:
         _refuse_unused(knowledge)
-    spec = resolved(method, measure=inner, target=target, given=frozenset(given))
+    spec = resolved(method, measure=inner, inference=inference, given=frozenset(given))
     # Compared without labels, the reference stands in their place; messages call it by its name.
     argument = "reference" if labels is not None and labels is knowledge.reference else "labels"
     data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
@@ -137,19 +137,19 @@ def ask(
         raise InputError(
             ("expert_error", "exact"), "the proved verdict takes the expert for right; leave one of them out"
         )
-    aim = target or spec.targets[0]
+    aim = inference or spec.inferences[0]
     groups = read_groups(knowledge.groups, data.n, population=aim == "population")
     refuse_groups(spec, aim, groups, exact=exact, errors=knowledge.errors)
     suspects, suggested = _cleaned(knowledge.cleaning, data)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
         data=data,
-        established=order[:, 0],
+        baseline=order[:, 0],
         candidate=order[:, 1],
         measure=inner,  # type: ignore[arg-type]
         of=index,
         level=level,
-        target=aim,  # type: ignore[arg-type]
+        inference=aim,  # type: ignore[arg-type]
         noise=noise,
         audit=None if audit is None else audit.coded(words, data.n),
         true_labels=coded_like(knowledge.true_labels, data, "true_labels"),
@@ -179,7 +179,7 @@ def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact
     checked_name(errors, "errors", ("any", "undirected"))
     if (
         measure in TABLE_MEASURES
-        and spec.name == "audited"
+        and spec.name == "audit"
         and isinstance(audit, Audit)
         and len(audit.rows) < LEAST_AUDITED
     ):
@@ -188,11 +188,11 @@ def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact
             f"{measure} is compared with {LEAST_AUDITED} audited rows or more, got {len(audit.rows)}: fewer say too "
             "little of each class; audit more rows, or compare the accuracy",
         )
-    if exact and (spec.name != "audited" or measure != "accuracy"):
-        what = f"method {spec.name!r}" if spec.name != "audited" else measure
-        raise InputError("exact", f"is for the accuracy and method 'audited', got {what}")
+    if exact and (spec.name != "audit" or measure != "accuracy"):
+        what = f"method {spec.name!r}" if spec.name != "audit" else measure
+        raise InputError("exact", f"is for the accuracy and method 'audit', got {what}")
     if errors == "undirected" and (
-        spec.name not in ("audited", "sequential")
+        spec.name not in ("audit", "sequential")
         or measure != "accuracy"
         or getattr(audit, "design", "uniform") != "uniform"
     ):
@@ -203,7 +203,7 @@ def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact
         )
 
 
-def refuse_groups(spec: MethodSpec, target: str, groups: Groups | None, *, exact: bool, errors: str) -> None:
+def refuse_groups(spec: MethodSpec, inference: str, groups: Groups | None, *, exact: bool, errors: str) -> None:
     """Refuse rows in groups where what is asked for keeps its level for rows apart only.
 
     Raises
@@ -215,26 +215,26 @@ def refuse_groups(spec: MethodSpec, target: str, groups: Groups | None, *, exact
     if not spec.groups:
         able = ", ".join(name for name, other in METHODS.items() if other.groups)
         raise InputError("groups", f"method {spec.name!r} takes all rows as apart; methods with groups are {able}")
-    if target == "overlap":
+    if inference == "overlap":
         raise InputError(
-            ("groups", "target"),
+            ("groups", "inference"),
             "'overlap' is defined by intervals of rows apart on right labels; how wide those of groups would be "
-            f"depends on labels that are not known; use {setting(target='population')}",
+            f"depends on labels that are not known; use {setting(inference='population')}",
         )
-    if exact and target == "population":
+    if exact and inference == "population":
         raise InputError(
             ("groups", "exact"),
             "no theorem covers the sampling of groups of unequal size; leave one of them out, or ask about these rows "
-            f"alone, {setting(target='sample')}",
+            f"alone, {setting(inference='test_set')}",
         )
-    if errors == "undirected" and target == "population":
+    if errors == "undirected" and inference == "population":
         raise InputError(
             ("groups", "errors"), "the interval for 'undirected' errors is for rows apart; leave one of them out"
         )
 
 
 def two_names(names: Any) -> tuple[str, str]:
-    """Check what the established classifier and the candidate are called.
+    """Check what the baseline classifier and the candidate are called.
 
     Raises
     ------

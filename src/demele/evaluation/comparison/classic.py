@@ -32,20 +32,18 @@ def overlap(
     if question.of_table:
         return linearised(question, assumptions=assumptions, kind=kind, argument=argument)
     ends = [as_value(end, question.measure) for end in question.score_ends]
-    first, second = question.apparent()
-    established, candidate = (
-        (ends[0][models], ends[1][models]) for models in (question.established, question.candidate)
-    )
+    first, second = question.observed()
+    baseline, candidate = ((ends[0][models], ends[1][models]) for models in (question.baseline, question.candidate))
     return Outcomes(
-        candidate=candidate[0] > established[1],
-        established=established[0] > candidate[1],
+        candidate=candidate[0] > baseline[1],
+        baseline=baseline[0] > candidate[1],
         difference=second - first,
         # The interval of the difference reaches from end to opposite end.
-        low=candidate[0] - established[1],
-        high=candidate[1] - established[0],
+        low=candidate[0] - baseline[1],
+        high=candidate[1] - baseline[0],
         method="overlap of score intervals",
         kind=kind,
-        established_interval=established,
+        baseline_interval=baseline,
         candidate_interval=candidate,
         assumptions=assumptions,
     )

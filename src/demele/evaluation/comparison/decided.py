@@ -31,11 +31,11 @@ from demele.noise.square_tables import digest
 
 #: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
 #: an audit as a whole (the prospect is of audits of a fixed size).
-_NO_PROSPECT = ("reference", "cleaned", "label-free", "audited", "sequential")
+_NO_PROSPECT = ("true-labels", "cleaned", "agreement", "audit", "sequential")
 
 
 #: Methods that look at an audit.
-_AUDITED = ("audited", "sequential")
+_AUDITED = ("audit", "sequential")
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,7 @@ class AskedPair:
     def verdict(self) -> Verdict:
         """Which is shown to be better, if any."""
         return (
-            "candidate"
-            if self.outcomes.candidate[0]
-            else "established"
-            if self.outcomes.established[0]
-            else "undecided"
+            "candidate" if self.outcomes.candidate[0] else "baseline" if self.outcomes.baseline[0] else "inconclusive"
         )
 
     def details(self) -> dict[str, Any]:
@@ -66,11 +62,11 @@ class AskedPair:
             for name, values in self.outcomes.details.items()
             if name != "expert_breakdown"
         }
-        models = int(question.established[0]), int(question.candidate[0])
+        models = int(question.baseline[0]), int(question.candidate[0])
         if question.measure == "accuracy":
             counts = question.counts()
             details = {
-                "label_says_established": int(counts.lost[0]),
+                "label_says_baseline": int(counts.lost[0]),
                 "label_says_candidate": int(counts.won[0]),
                 "label_says_neither": int(counts.neither[0]),
                 "by_class": _by_class(data, *models),
@@ -89,7 +85,7 @@ class AskedPair:
         """Return how many wrong labels a verdict on accuracy holds up to."""
         spec, question = self.spec, self.question
         unknown = question.clusters is not None and spec.name in BY_OVERLAP
-        if self.verdict == "undecided" or question.measure != "accuracy" or unknown:
+        if self.verdict == "inconclusive" or question.measure != "accuracy" or unknown:
             return None
         return Breakdown(labels=int(breakdown(question, spec.name, outcomes=self.outcomes)[0]), n=question.data.n)
 
@@ -100,7 +96,7 @@ class AskedPair:
         if known is not None:
             return known if isinstance(known, ExpertBreakdown) else None
         audit = question.audit
-        if verdict == "undecided" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
+        if verdict == "inconclusive" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
             return None
         # The proved verdict takes the expert for right.
         random = question.expert_error and question.expert_errors == "random"
@@ -113,9 +109,9 @@ class AskedPair:
 
         def stands(wrong: int) -> bool:
             asked = spec(replace(one, expert_error=wrong / d, expert_errors="adversarial"))
-            return bool((asked.candidate if verdict == "candidate" else asked.established)[0])
+            return bool((asked.candidate if verdict == "candidate" else asked.baseline)[0])
 
-        if spec.name == "audited" and question.target != "overlap":
+        if spec.name == "audit" and question.inference != "overlap":
             # The claim is that the interval, without what the expert may have wrong, lies beyond that: no need to ask.
             low = float(outcomes.low[0] if verdict == "candidate" else -outcomes.high[0])
             spare = low * n + int(allowed_rows(one, disagreements)[0])
@@ -129,7 +125,7 @@ class AskedPair:
 def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measure: str) -> Decision:
     """Present what a method says of a question about one pair."""
     asked, data = AskedPair(spec, question, outcomes), question.data
-    models = (int(question.established[0]), int(question.candidate[0]))
+    models = (int(question.baseline[0]), int(question.candidate[0]))
     widest = 1.0 - lowest_value(measure)
     low, high = max(float(outcomes.low[0]), -widest), min(float(outcomes.high[0]), widest)
     difference = float(outcomes.difference[0])
@@ -140,12 +136,12 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
         verdict=asked.verdict,
         difference=difference,
         interval=interval,
-        established=estimate(question, models[0], outcomes.established_interval, 0, outcomes, measure),
+        baseline=estimate(question, models[0], outcomes.baseline_interval, 0, outcomes, measure),
         candidate=estimate(question, models[1], outcomes.candidate_interval, 0, outcomes, measure),
         method=spec.name,
         measure=measure,
         of=question.class_of(measure),
-        target=question.target,
+        inference=question.inference,
         level=question.level,
         n=data.n,
         names=(data.names[models[0]], data.names[models[1]]),
@@ -164,21 +160,21 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     found: tuple[Note, ...] = ()
     if audit is not None and spec.name in _AUDITED:
         found = (*audit.notes(question.data.labels), *audit_notes(question.data, audit))
-        if question.measure in ("recall", "f1") and spec.name == "audited":
-            target: Any = "sample" if question.target == "sample" else "population"
-            found += unseen_notes(question.data, audit, int(question.of or 0), question.level, target)
-    by_noise = ("prudent-v1", "bounded", "sequential")
+        if question.measure in ("recall", "f1") and spec.name == "audit":
+            inference: Any = "test_set" if question.inference == "test_set" else "population"
+            found += unseen_notes(question.data, audit, int(question.of or 0), question.level, inference)
+    by_noise = ("worst-case-overlap", "worst-case", "sequential")
     uses = {
-        "noise": (*by_noise, "audited") if audit is not None and audit.design == "selective" else by_noise,
+        "noise": (*by_noise, "audit") if audit is not None and audit.design == "selective" else by_noise,
         "audit": _AUDITED,
-        "difficulty": ("prudent-v2",),
-        "prudence": ("prudent-v2",),
+        "difficulty": ("hard-rows",),
+        "prudence": ("hard-rows",),
         "suspects": ("cleaned",),
-        "reference": ("label-free",),
-        "true_labels": ("reference",),
+        "reference": ("agreement",),
+        "true_labels": ("true-labels",),
     }
     told = {name: {"suspects": "cleaning"}.get(name, name) for name in uses}
-    compared = sorted({*question.established.tolist(), *question.candidate.tolist()})
+    compared = sorted({*question.baseline.tolist(), *question.candidate.tolist()})
     alone = question.data
     if len(compared) < len(alone.names):
         names = tuple(alone.names[model] for model in compared)
@@ -187,7 +183,7 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     weak: tuple[Note, ...] = ()
     if question.of_table:
         weak = table_notes(replace(question, data=alone))
-    elif question.measure == "accuracy" and spec.name != "label-free":
+    elif question.measure == "accuracy" and spec.name != "agreement":
         weak = largest_class_notes(alone, level=question.level, groups=question.clusters)
     unused = (
         Note(
@@ -199,7 +195,7 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         for name, methods in uses.items()
         if getattr(question, name) is not None and spec.name not in methods
     )
-    unpredicted = (*unlabelled_notes(alone), *unpredicted_notes(alone)) if spec.name != "label-free" else ()
+    unpredicted = (*unlabelled_notes(alone), *unpredicted_notes(alone)) if spec.name != "agreement" else ()
     return (*found, *_group_notes(question), *weak, *unpredicted, *unused)
 
 
@@ -210,23 +206,23 @@ def _group_notes(question: Question) -> tuple[Note, ...]:
         return group_notes(question.groups, used=False)
     worth = None
     if question.n_pairs == 1:
-        pair = int(question.established[0]), int(question.candidate[0])
+        pair = int(question.baseline[0]), int(question.candidate[0])
         worth = effective_rows(question.data, question.measure, question.of, pair, groups)
     largest = float(GroupedPairs.asked(question, groups).largest.max())
     return group_notes(groups, used=True, apart=worth, largest=largest)
 
 
 def _estimate_interval(
-    question: Question, established: int, candidate: int, measure: str, verdict: Interval
+    question: Question, baseline: int, candidate: int, measure: str, verdict: Interval
 ) -> Interval | None:
     """Return the interval for wrong labels that side with neither classifier, if it was asked for."""
     audit, data = question.audit, question.data
     if question.errors != "undirected" or audit is None:
         return None
-    first, second = data.predictions[established], data.predictions[candidate]
+    first, second = data.predictions[baseline], data.predictions[candidate]
     given = signs(first, second, data.labels)
     truth = signs(first[audit.rows], second[audit.rows], audit.labels)
-    sampled = question.target != "sample"
+    sampled = question.inference != "test_set"
     unseen = int(np.count_nonzero(first != second) - np.count_nonzero(first[audit.rows] != second[audit.rows]))
     _, low, high = undirected_interval(
         given, given[audit.rows], truth, level=question.level, sampled=sampled, unseen=unseen
@@ -242,7 +238,7 @@ def _estimate_interval(
 def _open_audit(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
     """Say of an open verdict what a uniform audit cannot show, and what a weighted one can."""
     audit = question.audit
-    if spec.name != "audited" or verdict != "undecided" or audit is None or audit.design != "uniform":
+    if spec.name != "audit" or verdict != "inconclusive" or audit is None or audit.design != "uniform":
         return ()
     if audit.k >= audit.n or question.measure != "accuracy":
         return ()
@@ -256,7 +252,7 @@ def _open_audit(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple
         f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
         f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
         "leaves less open: draw rows more often where classifiers disagree "
-        f"({in_code('demele.labels.draw_audit with doubt=', otherwise='demele audit --doubt')})"
+        f"({in_code('demele.labels.draw_audit with disagreement=', otherwise='demele audit --disagreement')})"
     )
     return (Note(code="weighted-audit", message=message),)
 
@@ -266,11 +262,11 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     arguments: dict[str, object] = {"method": spec.name, "measure": measure}
     if question.of is not None:
         arguments["positive" if measure in OF_POSITIVE else "of"] = question.class_of(measure)
-    arguments |= {"level": question.level, "target": question.target}
+    arguments |= {"level": question.level, "inference": question.inference}
     for name in ("noise", "audit", "prudence"):
         if getattr(question, name) is not None:
             arguments[name] = getattr(question, name)
-    if spec.name == "prudent-v2":
+    if spec.name == "hard-rows":
         arguments.setdefault("prudence", DEFAULT_PRUDENCE)
     if question.exact:
         arguments["exact"] = True
@@ -281,10 +277,10 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     if question.seed:
         arguments["seed"] = question.seed
     looked_at: dict[str, tuple[str, tuple[object, ...]]] = {
-        "prudent-v2": ("difficulty", (question.difficulty,)),
+        "hard-rows": ("difficulty", (question.difficulty,)),
         "cleaned": ("cleaning", (question.suspects, question.suggested)),
-        "label-free": ("reference", (question.reference,)),
-        "reference": ("true_labels", (question.true_labels,)),
+        "agreement": ("reference", (question.reference,)),
+        "true-labels": ("true_labels", (question.true_labels,)),
     }
     met = {"n": str(question.data.n)}
     if question.clusters is not None:
@@ -294,7 +290,7 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
         met[name] = digest(*parts)
     if question.exact and question.audit is not None and question.audit.least is not None:
         met["least_probability"] = f"{question.audit.least:.6g}"
-    if spec.name == "audited":  # all models of a ranking vote on the true classes, so a pair alone is another question
+    if spec.name == "audit":  # all models of a ranking vote on the true classes, so a pair alone is another question
         met["models"] = str(len(question.data.predictions))
     return Signature("compare", arguments, {**met, "demele": __version__})
 
@@ -302,16 +298,16 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
 def estimate(
     question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
 ) -> Estimate:
-    """Present the measure of one classifier: apparent, and as a method corrects it."""
+    """Present the measure of one classifier: observed, and as a method corrects it."""
     if question.of_table:
         return _table_estimate(question, model, ends, pair, outcomes)
     every = question.proportions
     parts = (every.proportion, *question.score_ends)
-    value, *apparent = (float(as_value(part[model], question.measure)) for part in parts)
+    value, *observed = (float(as_value(part[model], question.measure)) for part in parts)
     hits = float(every.successes[model])
     corrected = None if ends is None else (float(ends[0][pair]), float(ends[1][pair]))
     if measure == "error":
-        value, hits, apparent = 1 - value, question.data.n - hits, [1 - apparent[1], 1 - apparent[0]]
+        value, hits, observed = 1 - value, question.data.n - hits, [1 - observed[1], 1 - observed[0]]
         corrected = None if corrected is None else (1 - corrected[1], 1 - corrected[0])
     return Estimate(
         measure=measure,
@@ -319,7 +315,7 @@ def estimate(
         value=value,
         successes=hits,
         trials=float(every.trials[model]),
-        interval=Interval(low=apparent[0], high=apparent[1], level=question.level, method="score"),
+        interval=Interval(low=observed[0], high=observed[1], level=question.level, method="score"),
         corrected=None
         if corrected is None
         else Interval(
@@ -349,9 +345,9 @@ def _table_estimate(
     return Estimate(measure=question.measure, of=None, value=value, interval=interval, corrected=corrected)
 
 
-def _by_class(data: Labelled, established: int, candidate: int) -> tuple[dict[str, Any], ...]:
+def _by_class(data: Labelled, baseline: int, candidate: int) -> tuple[dict[str, Any], ...]:
     """Count the disagreements by given label; classes without one are left out."""
-    first, second = data.predictions[established], data.predictions[candidate]
+    first, second = data.predictions[baseline], data.predictions[candidate]
     apart = np.flatnonzero(first != second)
     labels, kinds = data.labels[apart], np.full(apart.size, 2)
     kinds[first[apart] == labels] = 0

@@ -21,7 +21,7 @@ class AuditProspect:
 
     Attributes
     ----------
-    established, candidate : str
+    baseline, candidate : str
         The candidate is the one that the given labels put ahead.
     world : str
         Name of the assumption.
@@ -38,7 +38,7 @@ class AuditProspect:
         Mean half width of the interval of the difference; NaN for a sequential one, which stops at the verdict.
     """
 
-    established: str
+    baseline: str
     candidate: str
     world: str
     design: ForecastDesign
@@ -50,7 +50,7 @@ class AuditProspect:
 
     @classmethod
     def of(cls, verdicts: NDArray[np.int64], half_widths: NDArray[np.float64], **named: Any) -> "AuditProspect":
-        """Count verdicts of shape (draws,): 1 for the candidate, -1 for the established one, 0 for neither."""
+        """Count verdicts of shape (draws,): 1 for the candidate, -1 for the baseline, 0 for neither."""
         draws, settled = verdicts.size, int(np.count_nonzero(verdicts))
         drawn = (settled + 1) / (draws + 2)
         return cls(
@@ -68,7 +68,7 @@ class PairOutlook:
 
     Attributes
     ----------
-    established, candidate, world : str
+    baseline, candidate, world : str
     settled_by_all : float
         Share of the draws in which labels of all rows would settle it.
     for_candidate_by_all : float
@@ -77,7 +77,7 @@ class PairOutlook:
         Labels by which half and 80% of the sequential comparisons have a verdict; infinite if they never do.
     """
 
-    established: str
+    baseline: str
     candidate: str
     world: str
     settled_by_all: float
@@ -107,4 +107,4 @@ class PairOutlook:
     def winner(self) -> str:
         """Whom labels of all rows would show to be better, where they settle it; empty where now one, now the other."""
         share = self.for_candidate_by_all / self.settled_by_all if self.settled_by_all else 0.5
-        return self.candidate if share >= ENOUGH else self.established if share <= 1 - ENOUGH else ""
+        return self.candidate if share >= ENOUGH else self.baseline if share <= 1 - ENOUGH else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AuditForecast(Published, Tabled):
-    """What audits of which design and size would settle; see :func:`demele.evaluation.forecast_audits`.
+    """What audits of which design and size would settle; see :func:`demele.evaluation.plan_audit`.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class AuditForecast(Published, Tabled):
     draws : int
         Simulated truths for each assumption.
     level : float
-    target : str
+    inference : str
     audited : int
         Rows that an audit has labelled already.
     design : str or None
@@ -60,7 +60,7 @@ class AuditForecast(Published, Tabled):
     sizes: tuple[int, ...]
     draws: int
     level: float
-    target: str
+    inference: str
     audited: int
     design: ForecastDesign | None
     assumptions: tuple[str, ...]
@@ -110,7 +110,7 @@ class AuditForecast(Published, Tabled):
         if pair is not None and (len(set(pair)) != 2 or not set(pair) <= set(self.names)):
             raise UnknownNameError("pair", f"expected two of the models, got {quoted(pair)}")
         for one in self.prospects:
-            if world in (None, one.world) and (pair is None or set(pair) == {one.established, one.candidate}):
+            if world in (None, one.world) and (pair is None or set(pair) == {one.baseline, one.candidate}):
                 yield one
 
     @property
@@ -135,7 +135,7 @@ class AuditForecast(Published, Tabled):
                 "sizes": self.sizes,
                 "draws": self.draws,
                 "level": self.level,
-                "target": self.target,
+                "inference": self.inference,
                 "audited": self.audited,
                 "design": self.design,
                 "worlds": [asdict(world) for world in self.worlds],

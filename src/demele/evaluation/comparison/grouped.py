@@ -44,7 +44,7 @@ class GroupCounts:
 def group_counts(question: Question, groups: Groups, pair: int) -> GroupCounts:
     """Count the disagreements of one pair in every group."""
     data = question.data
-    first, second = (data.predictions[models[pair]] for models in (question.established, question.candidate))
+    first, second = (data.predictions[models[pair]] for models in (question.baseline, question.candidate))
     apart = np.flatnonzero(first != second)
     codes, labels = groups.codes[apart], data.labels[apart]
     won, lost = second[apart] == labels, first[apart] == labels

@@ -14,11 +14,11 @@ def label_free(question: Question) -> Outcomes:
     """
     reference: Indices = question.reference  # type: ignore[assignment]  # demanded by the catalogue of methods
     data = question.data.relabelled(reference)
-    counts = pair_counts(data, question.established, question.candidate)
+    counts = pair_counts(data, question.baseline, question.candidate)
     p, q = mcnemar_p(counts.lost, counts.won), mcnemar_p(counts.won, counts.lost)
     return Outcomes(
         candidate=p <= question.tail,
-        established=q <= question.tail,
+        baseline=q <= question.tail,
         difference=(counts.won - counts.lost) / data.n,
         low=paired_low(counts.lost, counts.won, data.n, question.tail),
         high=-paired_low(counts.won, counts.lost, data.n, question.tail),
@@ -28,5 +28,5 @@ def label_free(question: Question) -> Outcomes:
             "The two classifiers and the reference err independently of each other.",
             "The reference is right more often than chance.",
         ),
-        details={"agrees_with_established_only": counts.lost, "agrees_with_candidate_only": counts.won},
+        details={"agrees_with_baseline_only": counts.lost, "agrees_with_candidate_only": counts.won},
     )

@@ -42,7 +42,7 @@ class MethodSpec:
     references: tuple[str, ...]
     needs: tuple[Need, ...] = ()
     measures: tuple[str, ...] = _OF_ONE_CLASS
-    targets: tuple[str, ...] = ("population",)
+    inferences: tuple[str, ...] = ("population",)
     p_values: bool = False
     groups: bool = False
     lacks: str = ""
@@ -58,7 +58,7 @@ class MethodSpec:
         found: Callable[[Question], Outcomes] = getattr(importlib.import_module(module), function)
         outcomes = found(question)
         random = RANDOM_INSTANCES if question.clusters is None else RANDOM_GROUPS
-        if question.target == "population" and random not in outcomes.assumptions:
+        if question.inference == "population" and random not in outcomes.assumptions:
             return replace(outcomes, assumptions=(*outcomes.assumptions, random))
         return outcomes
 
@@ -67,7 +67,7 @@ METHODS: dict[str, MethodSpec] = {
     spec.name: spec
     for spec in (
         MethodSpec(
-            name="classic",
+            name="overlap",
             title="Overlap of intervals",
             rule="Score intervals of both on the given labels; one is better if its interval lies wholly above the "
             "other's.",
@@ -79,12 +79,12 @@ METHODS: dict[str, MethodSpec] = {
             groups=True,
         ),
         MethodSpec(
-            name="reference",
+            name="true-labels",
             title="Overlap of intervals on true labels",
             rule="Score intervals of both on the true labels; one is better if its interval lies wholly above the "
             "other's.",
             where="demele.evaluation.comparison.classic:reference",
-            promise="What the classic comparison would say without label noise.",
+            promise="The result of the overlap method without label noise.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
             measures=_ALL,
@@ -92,7 +92,7 @@ METHODS: dict[str, MethodSpec] = {
             groups=True,
         ),
         MethodSpec(
-            name="prudent-v1",
+            name="worst-case-overlap",
             title="Prudent, largest bias",
             rule="The interval of the one is shifted by its most favourable bias, that of the other by its least "
             "favourable; then overlap.",
@@ -106,15 +106,15 @@ METHODS: dict[str, MethodSpec] = {
             needs=("noise",),
         ),
         MethodSpec(
-            name="prudent-v2",
-            title="Prudent, disagreements given to the established",
+            name="hard-rows",
+            title="Prudent, disagreements given to the baseline",
             rule="Among the hardest instances, where the two disagree, the true class is taken to be what the "
-            "established one predicts; elsewhere the label. Then overlap of intervals.",
+            "baseline predicts; elsewhere the label. Then overlap of intervals.",
             where="demele.evaluation.comparison.prudent:prudent_v2",
             promise="Safe if every wrong label is among the share of instances that is given away.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
-            lacks="what it supposes, that the established one is right on hard rows, also changes how many rows "
+            lacks="what it supposes, that the baseline is right on hard rows, also changes how many rows "
             "each class has, and with them the measure on all other rows",
         ),
         MethodSpec(
@@ -129,7 +129,7 @@ METHODS: dict[str, MethodSpec] = {
             needs=("cleaning",),
         ),
         MethodSpec(
-            name="label-free",
+            name="agreement",
             title="Agreement with a reference classifier",
             rule="McNemar's test on the instances where just one of the two agrees with a third classifier.",
             where="demele.evaluation.comparison.label_free:label_free",
@@ -142,7 +142,7 @@ METHODS: dict[str, MethodSpec] = {
             p_values=True,
         ),
         MethodSpec(
-            name="bounded",
+            name="worst-case",
             title="Paired worst case",
             rule="Only disagreements can move the difference. The wrong labels that the noise allows are put where "
             "they hurt most; McNemar's exact test decides on the counts that are left.",
@@ -154,12 +154,12 @@ METHODS: dict[str, MethodSpec] = {
             "with wrong labels anywhere",
             needs=("noise",),
             measures=("accuracy",),
-            targets=("population", "sample", "overlap"),
+            inferences=("population", "test_set", "overlap"),
             p_values=True,
             groups=True,
         ),
         MethodSpec(
-            name="audited",
+            name="audit",
             title="Random sample of expert labels",
             rule="The difference on the given labels, corrected by what a random sample of expert labels shows of "
             "their errors; the way the sample was drawn gives the standard error.",
@@ -170,7 +170,7 @@ METHODS: dict[str, MethodSpec] = {
             references=("angelopoulos2023prediction",),
             measures=_ALL,
             needs=("audit",),
-            targets=("population", "sample", "overlap"),
+            inferences=("population", "test_set", "overlap"),
             p_values=True,
             groups=True,
         ),
@@ -187,7 +187,7 @@ METHODS: dict[str, MethodSpec] = {
             "rows matter, and what each is worth depends on labels not yet asked for",
             needs=("audit",),
             measures=("accuracy",),
-            targets=("population", "sample", "overlap"),
+            inferences=("population", "test_set", "overlap"),
             p_values=True,
             groups=True,
         ),
@@ -209,12 +209,12 @@ def method_names() -> tuple[str, ...]:
     Examples
     --------
     >>> method_names()[:3]
-    ('classic', 'reference', 'prudent-v1')
+    ('overlap', 'true-labels', 'worst-case-overlap')
     """
     return tuple(METHODS)
 
 
-def resolved(method: str | None, *, measure: str, target: str | None, given: frozenset[str]) -> MethodSpec:
+def resolved(method: str | None, *, measure: str, inference: str | None, given: frozenset[str]) -> MethodSpec:
     """Return the method asked for, or the sharpest that what is given allows.
 
     Raises
@@ -226,10 +226,10 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
     """
     if method is None:
         method = (
-            "audited" if "audit" in given else "bounded" if "noise" in given and measure == "accuracy" else "classic"
+            "audit" if "audit" in given else "worst-case" if "noise" in given and measure == "accuracy" else "overlap"
         )
-        if method == "classic" and "noise" in given:
-            method = "prudent-v1"
+        if method == "overlap" and "noise" in given:
+            method = "worst-case-overlap"
     spec = METHODS[checked_name(method, "method", METHODS)]
     lacking = [need for need in spec.needs if need not in given]
     if lacking:
@@ -240,10 +240,10 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
         raise InputError(
             "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {measure!r}{why}; use {able}"
         )
-    if target == "overlap" and measure in TABLE_MEASURES:
+    if inference == "overlap" and measure in TABLE_MEASURES:
         raise InputError(
-            "target", f"'overlap' is of the score intervals of two proportions, and {measure} is none; use another"
+            "inference", f"'overlap' is of the score intervals of two proportions, and {measure} is none; use another"
         )
-    if target is not None and target not in spec.targets:
-        raise InputError("target", f"method {method!r} answers for {', '.join(spec.targets)}, got {target!r}")
+    if inference is not None and inference not in spec.inferences:
+        raise InputError("inference", f"method {method!r} answers for {', '.join(spec.inferences)}, got {inference!r}")
     return spec

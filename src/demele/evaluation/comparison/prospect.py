@@ -69,12 +69,12 @@ def prospect(
                 favour=favour,
                 guard=Guard(_one(weight), _one(2 / n if won + lost + neither > 0 else 0.0)),
                 sampling=None
-                if question.target != "population"
+                if question.inference != "population"
                 else Sampling(_one((lost + won + neither) / n**2), _one(1 / n)),
             )
             distance = float(claim.distance(tail)[0])
             needed = 0.0
-            if question.target == "overlap":
+            if question.inference == "overlap":
                 ends = [score_interval(s.successes[pair], s.trials[pair], level=question.level) for s in sides]
                 needed = sum(float(high - low) / 2 for low, high in ends)
             found.append((distance, (won - lost + gains - losses) / n - distance > needed))

@@ -1,7 +1,7 @@
 """The prudent comparisons: intervals are shifted by the bias of a bad case before their overlap is looked at.
 
-Both claims are prudent: "candidate better" in the case that is bad for the candidate, "established better" in the case
-that is bad for the established one.
+Both claims are prudent: "candidate better" in the case that is bad for the candidate, "baseline better" in the case
+that is bad for the baseline.
 """
 
 import math
@@ -25,12 +25,12 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-#: Share of instances given away by prudent-v2 when none is asked for: the one of the source's experiments.
+#: Share of instances given away by hard-rows when none is asked for: the one of the source's experiments.
 DEFAULT_PRUDENCE = 0.1
 
 
 def prudent_v1(question: Question) -> Outcomes:
-    """Shift the established one's interval by its smallest bias, the candidate's by its largest; look for overlap.
+    """Shift the baseline's interval by its smallest bias, the candidate's by its largest; look for overlap.
 
     Notes
     -----
@@ -46,7 +46,7 @@ def prudent_v1(question: Question) -> Outcomes:
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
     budget = noise_budget(noise, data.labels, data.k, tail=question.tail)
     lowest, highest = (np.full(len(data.predictions), math.nan) for _ in range(2))
-    for model in np.unique(np.concatenate([question.established, question.candidate])):
+    for model in np.unique(np.concatenate([question.baseline, question.candidate])):
         confusion = np.bincount(data.labels.astype(np.intp) * data.k + data.predictions[model], minlength=data.k**2)
         if question.of_table:
             lowest[model], highest[model] = _mean_bias(question.measure, confusion.reshape(data.k, data.k), budget)
@@ -56,7 +56,7 @@ def prudent_v1(question: Question) -> Outcomes:
         lowest[model], highest[model] = low[of], high[of]
 
     def bad_case(asked: Question) -> _Biases:
-        return _Biases(lowest[asked.established], highest[asked.candidate])
+        return _Biases(lowest[asked.baseline], highest[asked.candidate])
 
     return _prudent(
         question,
@@ -73,12 +73,12 @@ def _mean_bias(measure: str, confusion: Counts, budget: NoiseBudget) -> tuple[fl
     """Bound the bias of a mean over classes: macro F1, or the balanced accuracy, which is the macro recall."""
     behind = {"macro-f1": "f1", "balanced-accuracy": "recall"}[measure]
     lowest, highest = average_bounds(behind, "macro", confusion, budget)
-    apparent = float(np.mean(apparent_measure(behind, confusion)))
-    return apparent - highest, apparent - lowest
+    observed = float(np.mean(apparent_measure(behind, confusion)))
+    return observed - highest, observed - lowest
 
 
 def prudent_v2(question: Question) -> Outcomes:
-    """Suppose that the established one is right on the hardest instances on which the two disagree.
+    """Suppose that the baseline is right on the hardest instances on which the two disagree.
 
     Everywhere else the label is supposed to be right. The bias of both measures is exact under that hypothesis; the
     intervals are shifted by it and keep their width (eq. 6.30), then their overlap is looked at.
@@ -124,9 +124,9 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
     if difficulty is None:
         raise InputError(
             "difficulty",
-            f"method 'prudent-v2' needs it to tell the hardest {prudence:.1%} of the instances; give one "
+            f"method 'hard-rows' needs it to tell the hardest {prudence:.1%} of the instances; give one "
             "number per instance, larger is harder, such as how many of several classifiers contradict the label; "
-            f"or {setting(prudence=1)}, for all instances, or {setting(prudence=0)}, which is 'classic'",
+            f"or {setting(prudence=1)}, for all instances, or {setting(prudence=0)}, which is 'overlap'",
         )
     order = np.argsort(-difficulty, kind="stable")
     at_the_limit = difficulty[order[size - 1]]
@@ -140,48 +140,48 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
 
 
 def hypothetical_sides(question: Question, rows: NDArray[np.intp]) -> tuple[Sides, Sides]:
-    """Return the proportions of both if the established one is right on these rows wherever the two disagree."""
+    """Return the proportions of both if the baseline is right on these rows wherever the two disagree."""
     hard = question.data.take(rows)
     first, second = question.sides()
     if question.measure == "accuracy":
-        counts = pair_counts(hard, question.established, question.candidate)
+        counts = pair_counts(hard, question.baseline, question.candidate)
         return (
             Sides(first.successes + counts.won + counts.neither, first.trials),
             Sides(second.successes - counts.won, second.trials),
         )
     of = question.of
-    used, positions = np.unique(np.concatenate([question.established, question.candidate]), return_inverse=True)
+    used, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     pairs = positions[: question.n_pairs], positions[question.n_pairs :]
     says = hard.predictions[used] == of
     labelled = hard.labels == of
     # On the hard rows where the two disagree: one says the class and the other does not, with and without the label.
     alone, alone_right = _alone(says)[pairs], _alone(says & labelled)[pairs]
     other_right = _alone(says & labelled)[pairs[::-1]]
-    labelled_there = pair_counts(hard.take(labelled), question.established, question.candidate).disagreements
+    labelled_there = pair_counts(hard.take(labelled), question.baseline, question.candidate).disagreements
     first_right = first.successes - alone_right + alone
     second_right = second.successes - other_right
     labelled_now = np.count_nonzero(question.data.labels == of) - labelled_there + alone
     predicted = np.count_nonzero(question.data.predictions == of, axis=1)
     found = [
         Sides(right, _trials(question.measure, right, predicted[models].astype(np.float64), labelled_now))
-        for right, models in ((first_right, question.established), (second_right, question.candidate))
+        for right, models in ((first_right, question.baseline), (second_right, question.candidate))
     ]
     return found[0], found[1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Biases:
-    """Apparent less correct measure in one case, per pair."""
+    """Observed less correct measure in one case, per pair."""
 
-    established: Floats
+    baseline: Floats
     candidate: Floats
 
 
 def _hypothetical_biases(question: Question, rows: NDArray[np.intp]) -> _Biases:
     supposed = hypothetical_sides(question, rows)
     found = [
-        as_value(apparent.proportion, question.measure) - as_value(correct.proportion, question.measure)
-        for apparent, correct in zip(question.sides(), supposed, strict=True)
+        as_value(observed.proportion, question.measure) - as_value(correct.proportion, question.measure)
+        for observed, correct in zip(question.sides(), supposed, strict=True)
     ]
     return _Biases(found[0], found[1])
 
@@ -198,26 +198,26 @@ def _prudent(
 ) -> Outcomes:
     """Shift, then compare: ``forward`` is bad for the candidate, ``backward`` (roles exchanged) for the other."""
     first, second = _intervals(question)
-    against_candidate = _shifted(first, forward.established), _shifted(second, forward.candidate)
-    against_established = _shifted(first, backward.candidate), _shifted(second, backward.established)
+    against_candidate = _shifted(first, forward.baseline), _shifted(second, forward.candidate)
+    against_baseline = _shifted(first, backward.candidate), _shifted(second, backward.baseline)
     low = against_candidate[1][0] - against_candidate[0][1]
-    high = against_established[1][1] - against_established[0][0]
-    values = question.apparent()
+    high = against_baseline[1][1] - against_baseline[0][0]
+    values = question.observed()
     return Outcomes(
         candidate=low > 0,
-        established=high < 0,
+        baseline=high < 0,
         difference=values[1] - values[0],
         low=low,
         high=high,
         method=f"overlap of shifted {'linearised' if question.of_table else 'score'} intervals",
         kind=kind,
-        established_interval=(against_established[0][0], against_candidate[0][1]),
-        candidate_interval=(against_candidate[1][0], against_established[1][1]),
+        baseline_interval=(against_baseline[0][0], against_candidate[0][1]),
+        candidate_interval=(against_candidate[1][0], against_baseline[1][1]),
         assumptions=assumptions,
         notes=notes,
         details={
             **details,
-            "established_if_bad_for_candidate": np.stack(against_candidate[0], axis=1),
+            "baseline_if_bad_for_candidate": np.stack(against_candidate[0], axis=1),
             "candidate_if_bad_for_candidate": np.stack(against_candidate[1], axis=1),
         },
     )
@@ -227,10 +227,10 @@ def _intervals(question: Question) -> list[tuple[Floats, Floats]]:
     """Return the intervals of both on the given labels, pair by pair."""
     if not question.of_table:
         return [_apparent(side, question) for side in question.sides()]
-    models = np.unique(np.concatenate([question.established, question.candidate]))
+    models = np.unique(np.concatenate([question.baseline, question.candidate]))
     own = np.zeros((len(question.data.predictions), 2))
     own[models] = [own_ends(question, int(model)) for model in models]
-    return [(own[role, 0], own[role, 1]) for role in (question.established, question.candidate)]
+    return [(own[role, 0], own[role, 1]) for role in (question.baseline, question.candidate)]
 
 
 def _apparent(side: Sides, question: Question) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.holm import holm
 from demele.core.labelled import read_models
-from demele.core.names import checked_name
+from demele.core.names import checked_name, renamed
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.evaluation.comparison.checked_options import ask
@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
+@renamed(target="inference")
 def rank(
     predictions: object,
     labels: object,
@@ -47,7 +48,7 @@ def rank(
     noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
     audit: Audit | None = None,
     level: float = 0.95,
-    target: str | None = None,
+    inference: str | None = None,
     classes: Sequence[object] | None = None,
     correction: Correction = "holm",
     true_labels: object = None,
@@ -70,7 +71,8 @@ def rank(
         Predicted classes of at least 2 models on the same instances.
     labels : array-like of shape (n,)
         The given labels.
-    method, measure, of, positive, noise, audit, target, classes, difficulty, prudence, cleaning, reference, exact, seed
+    method, measure, of, positive, noise, audit, inference, classes, difficulty, prudence, cleaning, reference, exact,
+    seed
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
         Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
@@ -121,7 +123,7 @@ def rank(
         del options[name]
     checked_name(correction, "correction", get_args(Correction))
     models = read_models(predictions)
-    # All (established, candidate), row by row of the square of models, without its diagonal.
+    # All (baseline, candidate), row by row of the square of models, without its diagonal.
     pairs = np.argwhere(~np.eye(len(models), dtype=np.bool_))
     spec, question = ask(models, labels, pairs, **options)
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
@@ -166,14 +168,14 @@ def _answered(spec: MethodSpec, question: Question, correction: Correction) -> A
     strict = _at_tail(question, error / claims)
     outcomes = spec(strict)
     # "overlap" is defined by intervals at the level itself, so it has no p-value to adjust.
-    if correction == "bonferroni" or not spec.p_values or outcomes.p_value is None or question.target == "overlap":
+    if correction == "bonferroni" or not spec.p_values or outcomes.p_value is None or question.inference == "overlap":
         return AskedPairs(spec, strict, outcomes, "bonferroni")
-    m = int(question.established.max()) + 1
+    m = int(question.baseline.max()) + 1
     shown_better = square(holm(outcomes.p_value, error), m)
     both = shown_better & shown_better.T  # contradicting claims, which no valid test makes; then neither is made
     shown_better &= ~both
     off = ~np.eye(m, dtype=np.bool_)
-    verdicts = {"candidate": shown_better[off], "established": shown_better.T[off]}
+    verdicts = {"candidate": shown_better[off], "baseline": shown_better.T[off]}
     if (verdicts["candidate"] != outcomes.candidate).any():
         # One tail for the intervals of all, that gives these verdicts: the k-th rejected p-value is at most
         # error / (claims - k + 1), so all are, and the first that is not rejected exceeds error / (claims - k). Where a
@@ -190,10 +192,10 @@ def _at_tail(question: Question, tail: float) -> Question:
 def _order(difference: Floats, question: Question, m: int) -> Indices:
     """Models by their mean estimated advantage over the others, then by the labels alone, then as they came."""
     advantage = _advantage(difference, m)
-    apparent = np.full(m, -math.inf)
-    apparent[question.candidate] = np.nan_to_num(question.apparent()[1], nan=-math.inf)
+    observed = np.full(m, -math.inf)
+    observed[question.candidate] = np.nan_to_num(question.observed()[1], nan=-math.inf)
     # Rounding must not order models that the method cannot tell apart.
-    return np.lexsort((np.arange(m), -apparent, -np.round(advantage, 12), ~np.isfinite(apparent)))
+    return np.lexsort((np.arange(m), -observed, -np.round(advantage, 12), ~np.isfinite(observed)))
 
 
 def _advantage(difference: Floats, m: int) -> Floats:
@@ -207,7 +209,7 @@ def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) 
     outcomes, pairs = asked.outcomes, asked.question
     ends: list[tuple[float, float]] = []
     for interval, role in (
-        (outcomes.established_interval, pairs.established),
+        (outcomes.baseline_interval, pairs.baseline),
         (outcomes.candidate_interval, pairs.candidate),
     ):
         if interval is None:
@@ -237,7 +239,7 @@ def _on_true_labels(
         return None
     paired = spec.p_values and question.measure == "accuracy"
     clean = replace(question, data=data.relabelled(truth), true_labels=truth, noise=0.0 if paired else None, audit=None)
-    return _answered(METHODS["bounded" if paired else "reference"], clean, correction)
+    return _answered(METHODS["worst-case" if paired else "true-labels"], clean, correction)
 
 
 def _correction_notes(spec: MethodSpec, wanted: Correction, used: Correction) -> tuple[Note, ...]:

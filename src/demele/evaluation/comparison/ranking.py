@@ -41,12 +41,12 @@ class AskedPairs:
     outcomes: Outcomes
     correction: Correction
 
-    def decision(self, established: str, candidate: str, measure: str) -> Decision:
+    def decision(self, baseline: str, candidate: str, measure: str) -> Decision:
         """Present one pair."""
         data = self.question.data
-        models = (data.names.index(established), data.names.index(candidate))
-        pair = int(np.flatnonzero((self.question.established == models[0]) & (self.question.candidate == models[1]))[0])
-        one = replace(self.question, established=np.array([models[0]]), candidate=np.array([models[1]]))
+        models = (data.names.index(baseline), data.names.index(candidate))
+        pair = int(np.flatnonzero((self.question.baseline == models[0]) & (self.question.candidate == models[1]))[0])
+        one = replace(self.question, baseline=np.array([models[0]]), candidate=np.array([models[1]]))
         return decision(self.spec, one, _single(self.outcomes, pair), measure=measure)
 
 
@@ -82,7 +82,7 @@ class Ranking(Published, ForPapers, Shown):
         far as the assumptions hold. Rank 1 is best; rank = 1 + number of models that are truly better.
     pairs : DataFrame
         One row per ordered pair, with the columns of :meth:`demele.evaluation.Decision.row` and how many labels of the
-        disagreements say ``lost`` (established), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
+        disagreements say ``lost`` (baseline), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
         made strict enough for all verdicts to hold together; ``p_value`` is not adjusted.
     reference : DataFrame or None
         The same pairs decided on true labels.
@@ -124,7 +124,7 @@ class Ranking(Published, ForPapers, Shown):
         """The same pairs on true labels."""
         return None if self.on_true_labels is None else _frame(self.on_true_labels, self.measure)
 
-    def decision(self, established: str, candidate: str) -> Decision:
+    def decision(self, baseline: str, candidate: str) -> Decision:
         """Return the whole decision on one ordered pair, at the level of each pair.
 
         Raises
@@ -134,12 +134,12 @@ class Ranking(Published, ForPapers, Shown):
         InputError
             If both are the same.
         """
-        for name in (established, candidate):
+        for name in (baseline, candidate):
             if name not in self.names:
                 raise UnknownNameError(f"expected two of the models {shown(self.names)}, got {name!r}")
-        if established == candidate:
-            raise InputError(f"expected two different models, got {established!r} twice")
-        return self.asked.decision(established, candidate, self.measure)
+        if baseline == candidate:
+            raise InputError(f"expected two different models, got {baseline!r} twice")
+        return self.asked.decision(baseline, candidate, self.measure)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -147,7 +147,7 @@ class Ranking(Published, ForPapers, Shown):
         place = {name: position for position, name in enumerate(self.names)}
         better = np.zeros((len(place), len(place)), dtype=np.bool_)
         won = self.pairs[self.pairs["verdict"] == "candidate"]
-        better[won["established"].map(place), won["candidate"].map(place)] = True
+        better[won["baseline"].map(place), won["candidate"].map(place)] = True
         known = implied(better)
         decided = known | known.T
         runs: list[tuple[str, ...]] = []
@@ -242,22 +242,22 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
 
     question, outcomes, data = asked.question, asked.outcomes, asked.question.data
     names = np.array(data.names, dtype=object)
-    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.established, "established", "undecided"))
+    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.baseline, "baseline", "inconclusive"))
     sign = -1.0 if measure == "error" else 1.0
     ends = np.stack([sign * outcomes.low, sign * outcomes.high])
     counts = question.counts()
     bears = np.full(question.n_pairs, math.nan)
     if question.measure == "accuracy":
         labels = np.asarray(breakdown(question, asked.spec.name, outcomes=outcomes), dtype=np.float64)
-        bears = np.where((verdict == "undecided") | (labels < 0), math.nan, labels / data.n)
+        bears = np.where((verdict == "inconclusive") | (labels < 0), math.nan, labels / data.n)
     return pd.DataFrame(
         {
-            "established": names[question.established],
+            "baseline": names[question.baseline],
             "candidate": names[question.candidate],
             "measure": measure,
             "of": question.class_of(measure),
             "verdict": verdict.astype(object),
-            "choice": np.where(outcomes.candidate, "candidate", "established").astype(object),
+            "choice": np.where(outcomes.candidate, "candidate", "baseline").astype(object),
             "difference": sign * outcomes.difference,
             "low": ends.min(axis=0),
             "high": ends.max(axis=0),
@@ -298,7 +298,7 @@ def implied(better: Flags) -> Flags:
 
 
 def square(values: NDArray[Any], m: int) -> NDArray[Any]:
-    """Per-pair values as a square (established, candidate), with zeros on its diagonal."""
+    """Per-pair values as a square (baseline, candidate), with zeros on its diagonal."""
     square = np.zeros((m, m), dtype=values.dtype)
     square[~np.eye(m, dtype=np.bool_)] = values
     return square

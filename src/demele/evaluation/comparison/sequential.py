@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled, read_labels
-from demele.core.names import checked_name
+from demele.core.names import checked_name, renamed
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.shown import Worded
@@ -29,10 +29,10 @@ from demele.evaluation.expert_errors import (
     with_expert_errors,
 )
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.question import Outcomes, Question, Target, classes_of, read_noise
+from demele.evaluation.question import Inference, Outcomes, Question, classes_of, read_noise
 from demele.evaluation.results import Decision, ExpertBreakdown
 from demele.evaluation.row_groups import read_groups
-from demele.noise.audit_drawing import read_doubt
+from demele.noise.audit_drawing import read_disagreement
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -45,21 +45,21 @@ class SequentialComparison(Worded):
 
     Parameters
     ----------
-    established, candidate : array-like of shape (n,)
+    baseline, candidate : array-like of shape (n,)
         Their predicted classes on the same instances.
     labels : array-like of shape (n,)
         The given labels, some of which may be wrong.
     level : float in (0, 1)
         Two-sided: each claim is made wrongly with probability (1 - level) / 2 at most, whatever the label noise and
         whenever one stops.
-    target : {"population", "sample", "overlap"}
+    inference : {"population", "test_set", "overlap"}
         As in :func:`demele.evaluation.compare`.
     noise : float, TransitionMatrix or TransitionCounts, optional
         For ``"overlap"``: what is known of the noise. It limits how wide the intervals on right labels may be; without
         it they are taken as wide as can be.
-    doubt : array-like of shape (n,), optional
-        Numbers >= 0, larger where a label is more likely wrong, such as :func:`demele.labels.doubt` of a pool of other
-        models. Errors then turn up sooner in close comparisons; no promise rests on it.
+    disagreement : array-like of shape (n,), optional
+        Numbers >= 0, larger where a label is more likely wrong, such as :func:`demele.labels.disagreement` of a pool of
+        other models. Errors then turn up sooner in close comparisons; no promise rests on it.
     classes : sequence, optional
         All classes; by default those of the labels.
     names : tuple of str
@@ -99,50 +99,51 @@ class SequentialComparison(Worded):
     ('candidate', 25)
     """
 
+    @renamed(established="baseline", target="inference", doubt="disagreement")
     def __init__(
         self,
-        established: object,
+        baseline: object,
         candidate: object,
         labels: object,
         *,
         level: float = 0.95,
-        target: Target = "population",
+        inference: Inference = "population",
         noise: float | TransitionMatrix | TransitionCounts | None = None,
-        doubt: object = None,
+        disagreement: object = None,
         classes: Sequence[object] | None = None,
-        names: tuple[str, str] = ("established", "candidate"),
+        names: tuple[str, str] = ("baseline", "candidate"),
         expert_error: float = 0.0,
         expert_errors: ExpertErrors = "adversarial",
         groups: object = None,
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
-        checked_name(target, "target", get_args(Target))
+        checked_name(inference, "inference", get_args(Inference))
         first, second = two_names(names)
         known = read_noise(noise)
-        data = read_labelled({first: established, second: candidate}, labels, classes=classes_of(known, None, classes))
+        data = read_labelled({first: baseline, second: candidate}, labels, classes=classes_of(known, None, classes))
         error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
         self.cap = None if cap is None else _checked(cap, "cap", least=1)
         self.seed = _checked(seed, "seed", least=0)
         self._question = Question(
             data=data,
-            established=np.array([0]),
+            baseline=np.array([0]),
             candidate=np.array([1]),
             level=checked_confidence(level),
-            target=target,
+            inference=inference,
             noise=known,
             expert_error=error,
             expert_errors=kind,
             seed=self.seed,
-            groups=read_groups(groups, data.n, population=target == "population"),
+            groups=read_groups(groups, data.n, population=inference == "population"),
         )
-        refuse_groups(METHODS["sequential"], target, self._question.groups, exact=False, errors="any")
-        self._doubt = None if doubt is None else read_doubt(doubt, data.n)
+        refuse_groups(METHODS["sequential"], inference, self._question.groups, exact=False, errors="any")
+        self._disagreement = None if disagreement is None else read_disagreement(disagreement, data.n)
         self._counts = self._question.counts()
         self._terms = terms(self._question, self._counts.disagreements)
         clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
         self._plan = plan(
-            data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, self._doubt
+            data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, self._disagreement
         )
         self._position = np.full(data.n, -1, dtype=np.intp)
         self._position[self._plan.rows] = np.arange(self._plan.rows.size)
@@ -259,7 +260,7 @@ class SequentialComparison(Worded):
         return min(needed, default=float("inf"))
 
     def decision(self) -> Decision:
-        """Return what the answers so far show; undecided until a claim is shown."""
+        """Return what the answers so far show; inconclusive until a claim is shown."""
         made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
         return replace(made, signature=self._signature(made.signature))
 
@@ -272,7 +273,7 @@ class SequentialComparison(Worded):
             "kind": "sequential comparison",
             "digest": self._digest(),
             "level": self._question.level,
-            "target": self._question.target,
+            "inference": self._question.inference,
             "seed": self.seed,
             "cap": self.cap,
             "rows": rows.tolist(),
@@ -291,7 +292,7 @@ class SequentialComparison(Worded):
         if state.get("digest") != self._digest():
             raise InputError(
                 "state",
-                "comes from other predictions, labels or settings (level, target, noise, doubt, seed); "
+                "comes from other predictions, labels or settings (level, inference, noise, disagreement, seed); "
                 "make the comparison from the same ones",
             )
         if state["rows"]:
@@ -323,7 +324,7 @@ class SequentialComparison(Worded):
         if self._plan.forward is not None:
             claims["candidate"] = (draws, self._plan.forward)
         if self._plan.backward is not None:
-            claims["established"] = (draws.mirrored(), self._plan.backward)
+            claims["baseline"] = (draws.mirrored(), self._plan.backward)
         return claims
 
     def _log_wealths(self, *, against: bool = False) -> dict[str, float]:
@@ -337,7 +338,7 @@ class SequentialComparison(Worded):
     def _outcomes(self) -> Outcomes:
         wealth, logs = self.wealth, self._log_wealths()
         lost, won = int(self._counts.lost[0]), int(self._counts.won[0])
-        draws, bet, target = self._draws(), self._terms.bet, self._question.target
+        draws, bet, inference = self._draws(), self._terms.bet, self._question.inference
         low, high = won - lost + draws.exceeds(bet) + 1, won - lost - draws.mirrored().exceeds(bet) - 1
         # What was left out can only have moved the gap one way, by 2 per label.
         if self._plan.backward is None:
@@ -366,17 +367,17 @@ class SequentialComparison(Worded):
         shown = [claim for claim, log in logs.items() if log >= enough(bet)]
         outcomes = Outcomes(
             candidate=np.array([shown == ["candidate"]]),
-            established=np.array([shown == ["established"]]),
+            baseline=np.array([shown == ["baseline"]]),
             difference=np.array([(won - lost + draws.estimate()) / n]),
             low=ends[0] / n,
             high=ends[1] / n,
             method="betting, without replacement",
-            kind="sampling" if target == "population" else "design",
+            kind="sampling" if inference == "population" else "design",
             p_value=np.array([min(1.0, np.exp(-logs.get("candidate", 0.0)) + self._terms.spent)]),
             assumptions=(
                 expert_assumption(self._question, "Expert labels are right."),
                 "The seed was chosen before any expert label was known.",
-                *((self._sampled(),) if target == "population" else ()),
+                *((self._sampled(),) if inference == "population" else ()),
             ),
             notes=notes,
             details={
@@ -385,7 +386,7 @@ class SequentialComparison(Worded):
                 "labels_unclear": int(self._unclear().size),
                 "drawn_from": int(self._plan.rows.size),
                 "wealth": wealth.get("candidate", 1.0),
-                "wealth_of_established": wealth.get("established", 1.0),
+                "wealth_of_baseline": wealth.get("baseline", 1.0),
                 "wealth_needed": 1 / bet,
                 "expected_labels": self.expected_labels,
                 "required_gap": gap,
@@ -429,8 +430,8 @@ class SequentialComparison(Worded):
             met["unclear_digest"] = digest(self._unclear().astype(np.int64))
         if self.cap is not None:
             met["cap"] = str(self.cap)
-        if self._doubt is not None:
-            met["doubt"] = digest(self._doubt)
+        if self._disagreement is not None:
+            met["disagreement"] = digest(self._disagreement)
         return replace(made, context={"n": made.context["n"], **met, **made.context})
 
     def _digest(self) -> str:
@@ -439,7 +440,7 @@ class SequentialComparison(Worded):
         for part in (data.labels, data.predictions, self._plan.rows.astype(np.int64), self._plan.weights):
             key.update(np.ascontiguousarray(part).tobytes())
         key.update(
-            repr((data.vocabulary.classes, self._question.level, self._question.target, self._terms.gap)).encode()
+            repr((data.vocabulary.classes, self._question.level, self._question.inference, self._terms.gap)).encode()
         )
         return key.hexdigest()
 

@@ -17,7 +17,7 @@ from demele.noise.audit import CodedAudit
 
 _FIGURES = (
     "log_wealth",
-    "log_wealth_of_established",
+    "log_wealth_of_baseline",
     "labels_used",
     "stopped_at",
     "drawn_from",
@@ -42,7 +42,7 @@ def sequential(question: Question) -> Outcomes:
         Each claim errs with probability ``question.tail`` at most, whatever the label noise, however long the audit was
         and whatever made it stop. The interval is of the difference on these instances with right labels; for the
         population it is widened by what sampling may add. ``details``: ``labels_used`` (audited rows that the pair had
-        to know, up to the decision), ``stopped_at`` (of all audited rows), ``wealth`` and ``wealth_of_established``
+        to know, up to the decision), ``stopped_at`` (of all audited rows), ``wealth`` and ``wealth_of_baseline``
         (largest so far, of the bet on each claim), ``expected_labels`` (how many more of such rows the claim nearer to
         its end would need), ``required_gap``.
 
@@ -65,7 +65,7 @@ def sequential(question: Question) -> Outcomes:
         raise InputError(
             "audit",
             f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
-            f"method 'audited', or ask rows one at a time with {arg('ask', code='SequentialComparison')}",
+            f"method 'audit', or ask rows one at a time with {arg('ask', code='SequentialComparison')}",
         )
     audit, notes = _in_order(audit, question.seed)
     question = replace(question, audit=audit)
@@ -76,7 +76,7 @@ def sequential(question: Question) -> Outcomes:
     predictions = question.data.predictions[:, audit.rows]
     figures = np.zeros((size, len(_FIGURES)))
     for pair in range(size):
-        first, second = predictions[question.established[pair]], predictions[question.candidate[pair]]
+        first, second = predictions[question.baseline[pair]], predictions[question.candidate[pair]]
         before = signs(first, second, given)
         figures[pair] = _read(
             first != second,
@@ -90,17 +90,17 @@ def sequential(question: Question) -> Outcomes:
     # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
     ends = np.minimum(result["low"], result["high"]), np.maximum(result["low"], result["high"])
     low, high = asked.spread(*ends, counts.disagreements, n)
-    shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_established")]
+    shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_baseline")]
     with np.errstate(over="ignore"):
-        wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_established")}
+        wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_baseline")}
     outcomes = Outcomes(
         candidate=shown[0] & ~shown[1],
-        established=shown[1] & ~shown[0],
+        baseline=shown[1] & ~shown[0],
         difference=result["difference"] / n,
         low=low / n,
         high=high / n,
         method="betting, without replacement",
-        kind="sampling" if question.target == "population" else "design",
+        kind="sampling" if question.inference == "population" else "design",
         notes=notes,
         p_value=np.minimum(1.0, np.exp(-result["log_wealth"]) + asked.spent),
         assumptions=(
@@ -170,7 +170,7 @@ class _Claim:
 def _uniform(apart: NDArray[np.bool_], before: Signs, scores: Signs, at_stake: Stakes) -> _Claim:
     positions = np.flatnonzero(apart & (before >= 0) if at_stake.reduced else apart)
     size = float(at_stake.size)
-    # With label = established left out, an instance gains 1 at most: its label is with neither.
+    # With label = baseline left out, an instance gains 1 at most: its label is with neither.
     gain = 1.0 if at_stake.reduced else 2.0
     drawn = scores[positions].astype(np.float64)
     return _Claim(at_stake, Draws(drawn, np.ones(drawn.size), at_stake.size, size, loss=2.0, gain=gain), positions)

@@ -24,7 +24,8 @@ Signs = NDArray[np.int8]
 GIVE_UP = 20.0
 #: Share of the error that goes to the limit of the number of wrong labels, where that is estimated.
 NOISE_SHARE = 0.05
-#: How far the doubt of an instance tilts how soon it is asked: shares between 0.7 and 0.7 + 0.3 doubt / mean doubt.
+#: How far the disagreement of an instance tilts how soon it is asked: shares between 0.7 and 0.7 + 0.3 disagreement /
+#: mean disagreement.
 TILT = 0.3
 
 
@@ -68,18 +69,18 @@ class Terms:
 
 
 def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
-    """Return the gap that a claim must show for its target.
+    """Return the gap that a claim must show for its inference.
 
-    ``"sample"``: 0. ``"population"``: what sampling shows with half the error if the claim is false (the bet has the
+    ``"test_set"``: 0. ``"population"``: what sampling shows with half the error if the claim is false (the bet has the
     other half). ``"overlap"``: that of two score intervals, at its largest within the number of wrong labels; that is
     limited by the noise if it is known, else by the audit itself, else not at all. Where the expert may be wrong, the
     gap is larger by what that can hide.
     """
     tail, none = question.tail, np.zeros(question.n_pairs)
     allowed = allowed_rows(question, disagreements).astype(np.float64)
-    if question.target == "sample":
+    if question.inference == "test_set":
         return Terms(none + allowed, tail, 0.0, none)
-    if question.target == "population":
+    if question.inference == "population":
         grouped = None if question.clusters is None else GroupedPairs.asked(question, question.clusters)
         chance = (
             sampling_gap(disagreements, tail / 2).astype(np.float64)
@@ -120,7 +121,7 @@ class Plan:
     weights : array
         How much the label of each can change the gap: 2 if it is with either classifier, 1 if with neither.
     forward, backward : Stakes or None
-        Of the claims "candidate better" and "established better"; None where the rows asked cannot show it.
+        Of the claims "candidate better" and "baseline better"; None where the rows asked cannot show it.
     """
 
     rows: Rows
@@ -141,21 +142,21 @@ class Plan:
 
 
 def plan(
-    first: Indices, second: Indices, labels: Indices, gap: float, clocks: Floats, doubt: Floats | None = None
+    first: Indices, second: Indices, labels: Indices, gap: float, clocks: Floats, disagreement: Floats | None = None
 ) -> Plan:
     """Say which rows to ask of a pair, and in which order.
 
     Parameters
     ----------
     first, second, labels : arrays of shape (n,)
-        Predictions of the established and of the candidate, given labels.
+        Predictions of the baseline and of the candidate, given labels.
     gap : float
         What either claim must exceed.
     clocks : array of shape (n,)
         Independent standard exponential draws. The rows in the order of clock / weight are drawn without replacement,
         each with a probability proportional to its weight among those left. Several pairs may share the clocks, and
         with them many of the rows.
-    doubt : array of shape (n,), optional
+    disagreement : array of shape (n,), optional
         Where labels are more likely to be wrong.
 
     Notes
@@ -180,12 +181,12 @@ def plan(
         backward, kept = None, before >= 0
     elif backward is not None and backward.reduced:
         forward, kept = None, before <= 0
-    elif doubt is not None and apart.size and doubt[apart].mean() > 0:
-        weights = weights * (1 - TILT + TILT * doubt[apart] / doubt[apart].mean())
+    elif disagreement is not None and apart.size and disagreement[apart].mean() > 0:
+        weights = weights * (1 - TILT + TILT * disagreement[apart] / disagreement[apart].mean())
     rows, before, weights = apart[kept], before[kept], weights[kept]
     order = np.lexsort((rows, clocks[rows] / weights))
     rows, before, weights = rows[order], before[order], weights[order]
-    # Label with the candidate: the score is in {-2, -1, 0}; with the established: {0, 1, 2}; with neither: {-1, 0, 1}.
+    # Label with the candidate: the score is in {-2, -1, 0}; with the baseline: {0, 1, 2}; with neither: {-1, 0, 1}.
     losses = np.where(before > 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
     gains = np.where(before < 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
     return Plan(

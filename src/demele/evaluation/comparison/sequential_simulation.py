@@ -11,7 +11,7 @@ from demele.core.seeds import rng_for
 from demele.evaluation.comparison.betting import enough
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Floats, Plan, Rows, plan, signs, terms
 from demele.evaluation.intervals import overlap_gap
-from demele.evaluation.question import Question, Target, pair_counts
+from demele.evaluation.question import Inference, Question, pair_counts
 
 
 def sequential_many(
@@ -21,11 +21,11 @@ def sequential_many(
     true_labels: Indices,
     *,
     alpha: float,
-    target: Target = "overlap",
+    inference: Inference = "overlap",
     level: float = 0.95,
     cap: int = 1000,
     wrong: int | None = None,
-    doubt: Floats | None = None,
+    disagreement: Floats | None = None,
     start: Literal["always", "shown"] = "always",
     seed: int = 0,
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -36,10 +36,10 @@ def sequential_many(
     labels, true_labels : arrays of shape (n,)
     predictions : array of shape (n_models, n)
     pairs : array of shape (n_pairs, 2)
-        Established, candidate.
+        Baseline, candidate.
     alpha : float
         Error allowed to "candidate better".
-    target : {"population", "sample", "overlap"}
+    inference : {"population", "test_set", "overlap"}
         With ``"population"``, half of alpha each for the bet and for sampling.
     level : float
         For ``"overlap"``: of the two intervals.
@@ -47,7 +47,7 @@ def sequential_many(
         Labels asked of one pair, at most.
     wrong : int, optional
         For ``"overlap"``: at most so many labels are wrong; None knows nothing of it.
-    doubt : array of shape (n,), optional
+    disagreement : array of shape (n,), optional
     start : {"always", "shown"}
         ``"shown"``: nothing is asked of a pair whose labels, were all of them right, would not show the claim. That
         saves two fifths of the labels at 5% noise and finds a little less; at 20% much less. Nothing is ever asked of a
@@ -66,9 +66,9 @@ def sequential_many(
     n = labels.size
     classes = Vocabulary(tuple(range(int(max(labels.max(), predictions.max(), true_labels.max())) + 1)))
     data = Labelled(labels, predictions, tuple(str(j) for j in range(len(predictions))), classes)
-    question = Question(data=data, established=pairs[:, 0], candidate=pairs[:, 1], level=level, target=target)
-    counts = pair_counts(data, question.established, question.candidate)
-    if target == "overlap":
+    question = Question(data=data, baseline=pairs[:, 0], candidate=pairs[:, 1], level=level, inference=inference)
+    counts = pair_counts(data, question.baseline, question.candidate)
+    if inference == "overlap":
         first, second = question.sides()
         gaps = overlap_gap(first.successes, second.successes, n, wrong=n if wrong is None else wrong, level=level)
     else:
@@ -82,7 +82,7 @@ def sequential_many(
     for index in np.flatnonzero(promising | (start == "always")):
         first, second = small[pairs[index, 0]], small[pairs[index, 1]]
         certified[index], used[index] = _simulated(
-            plan(first, second, given, float(gaps[index]), clocks, doubt), first, second, truth, alpha, cap
+            plan(first, second, given, float(gaps[index]), clocks, disagreement), first, second, truth, alpha, cap
         )
     return certified, used
 

@@ -37,31 +37,31 @@ def linearised(question: Question, *, assumptions: tuple[str, ...], kind: str, a
     """
     data, measure = question.data, question.measure
     refuse_empty_classes(data, measure, argument)
-    models = np.unique(np.concatenate([question.established, question.candidate]))
+    models = np.unique(np.concatenate([question.baseline, question.candidate]))
     effects = {int(model): row_effects(data, measure, int(model)) for model in models}
     values = Table.of(data.predictions, data.labels, data.k).value(measure)
     distance = np.array(
         [
             difference_reach(effects[int(second)] - effects[int(first)], question.clusters, question.tail)
-            for first, second in zip(question.established, question.candidate, strict=True)
+            for first, second in zip(question.baseline, question.candidate, strict=True)
         ]
     )
-    difference = values[question.candidate] - values[question.established]
+    difference = values[question.candidate] - values[question.baseline]
     low, high = difference - distance, difference + distance
     own = {model: own_ends(question, model) for model in effects}
     first, second = (
         tuple(np.array([own[int(model)][side] for model in role]) for side in (0, 1))
-        for role in (question.established, question.candidate)
+        for role in (question.baseline, question.candidate)
     )
     return Outcomes(
         candidate=low > 0,
-        established=high < 0,
+        baseline=high < 0,
         difference=difference,
         low=low,
         high=high,
         method="linearised difference" if question.clusters is None else "linearised difference of groups",
         kind=kind,
-        established_interval=(first[0], first[1]),
+        baseline_interval=(first[0], first[1]),
         candidate_interval=(second[0], second[1]),
         assumptions=assumptions,
         notes=undefined_notes(question, values),
@@ -178,7 +178,7 @@ def table_notes(question: Question) -> tuple[Note, ...]:
 
 def undefined_notes(question: Question, values: Floats) -> tuple[Note, ...]:
     """Name the models that a measure is not defined for; ``values``: of every model."""
-    compared = sorted({*question.established.tolist(), *question.candidate.tolist()})
+    compared = sorted({*question.baseline.tolist(), *question.candidate.tolist()})
     names = tuple(question.data.names[model] for model in compared if not np.isfinite(values[model]))
     if not names:
         return ()

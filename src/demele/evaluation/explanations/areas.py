@@ -114,7 +114,7 @@ def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float
         Lowest and highest on these images: the labels that would lower (raise) it most are the wrong ones.
     interval : (float, float)
         Holds Student's interval on the true labels, whichever they are: around both means, with the largest standard
-        deviation that is possible. The sum of squared distances to the apparent mean bounds the one to any other.
+        deviation that is possible. The sum of squared distances to the observed mean bounds the one to any other.
     """
     n = len(payoffs)
     given = payoffs[np.arange(n), known.labels]

@@ -177,7 +177,7 @@ class Judged:
             runs = [self.courses[name, "most"] for name in (first, second)]
             estimate = self._difference(runs[0], runs[1], f"{first} - {second}", len(names))
             verdict = _verdict(decisive(estimate))
-            better = {"holds": first, "misleads": second, "undecided": None}[verdict]
+            better = {"holds": first, "misleads": second, "inconclusive": None}[verdict]
             found.append(MapDifference(first=first, second=second, estimate=estimate, better=better))
         return tuple(found)
 
@@ -210,7 +210,7 @@ class Judged:
 def _verdict(interval: Interval) -> MapVerdict:
     if interval.low > 0:
         return "holds"
-    return "misleads" if interval.high < 0 else "undecided"
+    return "misleads" if interval.high < 0 else "inconclusive"
 
 
 def _tied(name: str, importance: Floats) -> Note | None:

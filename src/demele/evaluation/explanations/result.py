@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-MapVerdict = Literal["holds", "undecided", "misleads"]
+MapVerdict = Literal["holds", "inconclusive", "misleads"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,7 +76,7 @@ class MapResult:
     Attributes
     ----------
     name : str
-    verdict : {"holds", "undecided", "misleads"}
+    verdict : {"holds", "inconclusive", "misleads"}
         Whether the regions that the map calls important matter more to the classifier than regions at random: what the
         interval of ``difference`` says, the corrected one if there is one.
     difference : Estimate
@@ -317,7 +317,7 @@ _CLAIMS = {
         "{names} misleads: what it calls important, destroyed first, costs less {noun} than regions in random order.",
         "{names} mislead: what they call important, destroyed first, costs less {noun} than regions in random order.",
     ),
-    "undecided": (
+    "inconclusive": (
         "{names} is not told apart from random order.",
         "{names} are not told apart from random order.",
     ),

@@ -106,7 +106,7 @@ def assess(
     Returns
     -------
     Assessment
-        Of each measure: the apparent value, its score interval, the bias (exact or bounded) and the interval of the
+        Of each measure: the observed value, its score interval, the bias (exact or bounded) and the interval of the
         correct measure. Without knowledge of the noise the last two are None. If all labels are of one class, as in a
         log of right and wrong answers, only accuracy and error are given.
 
@@ -128,7 +128,7 @@ def assess(
     * True labels: the interval shifted by minus the bias (eq. 6.30), kind ``"shifted"``.
     * Noise: the union of the shifted intervals over the bounds of the bias, joined with the score intervals on every
       true labels that are possible, kind ``"bias-union"``. The second part keeps the level however the wrong labels are
-      chosen; the first alone keeps the width of the apparent measure, which is too narrow for a classifier that repeats
+      chosen; the first alone keeps the width of the observed measure, which is too narrow for a classifier that repeats
       wrong labels. A rate is taken as a fact about these instances. A matrix or counts bound the wrong labels only with
       some confidence: half of 1 - level is spent on that, and the score interval inside is at 1 - (1 - level) / 2.
     * Random audit: see :func:`demele.evaluation.audit_interval`, kind ``"design"``; the bias is then bounded by the
@@ -137,7 +137,7 @@ def assess(
     A correct measure lies in [0, 1]: parts of an interval outside are cut off, and a note says it. The interval of a
     macro average is the average of the ends, which covers more than its level; a weighted precision or F1 gets none,
     because its weights vary with the sample too. With a random audit, the bias of a macro average is that of the
-    classes with an apparent value and an interval. The micro averages and the weighted recall are the accuracy.
+    classes with an observed value and an interval. The micro averages and the weighted recall are the accuracy.
 
     Cost: O(n + n_classes^2).
 
@@ -238,8 +238,8 @@ class _Estimates:
             return Estimate(measure=measure, of=average, value=value, bias=bias)
         if measure not in self.ends:
             self.of_classes(measure)
-        apparent, corrected = self.ends[measure]
-        low, high = mean_of_ends(apparent, self.table)
+        observed, corrected = self.ends[measure]
+        low, high = mean_of_ends(observed, self.table)
         interval = self._interval(low, high, "mean of score intervals", "sampling")
         moved = None
         if corrected is not None and self.knowledge.direct(measure) is not None:
@@ -292,7 +292,7 @@ class _Estimates:
 
     def _several(self, measure: str, right: Floats, trials: Floats, values: Floats) -> list[Estimate]:
         names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.classes
-        apparent = self._ends(measure, right, trials, self.level)
+        observed = self._ends(measure, right, trials, self.level)
         direct, bias = self.knowledge.direct(measure), self.knowledge.bias(measure)
         bias = None if bias is None else (np.atleast_1d(bias[0]), np.atleast_1d(bias[1]))
         moved: tuple[Floats, Floats] | None = None
@@ -301,7 +301,7 @@ class _Estimates:
         elif bias is not None:
             inner = self._ends(measure, right, trials, self.knowledge.inner)
             moved = _joined(union_interval(inner[0], inner[1], bias[0], bias[1]), self.knowledge.worst(measure))
-        self.ends[measure] = (apparent[0], apparent[1]), moved
+        self.ends[measure] = (observed[0], observed[1]), moved
         return [
             Estimate(
                 measure=measure,
@@ -309,7 +309,7 @@ class _Estimates:
                 value=float(values[i]),
                 successes=float(right[i]),
                 trials=float(trials[i]),
-                interval=self._interval(apparent[0][i], apparent[1][i], "score", "sampling"),
+                interval=self._interval(observed[0][i], observed[1][i], "score", "sampling"),
                 bias=None if bias is None or np.isnan(bias[0][i]) else (float(bias[0][i]), float(bias[1][i])),
                 corrected=None
                 if moved is None

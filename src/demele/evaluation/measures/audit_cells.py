@@ -14,7 +14,7 @@ from demele.noise.limits import hypergeometric_limit
 Floats = NDArray[np.float64]
 
 #: Accuracy on new instances, or on the instances of this test set with right labels.
-AuditTarget = Literal["population", "sample"]
+AuditInference = Literal["population", "test_set"]
 
 #: Of fewer audited rows, both ends of a cell's share are exact.
 EXACT_BELOW = 100
@@ -249,14 +249,14 @@ def fourfold(labels: Indices, predictions: Indices, k: int) -> Floats:
 
 
 def cell_interval(
-    cells: Cells, *, level: float, exact: bool, target: AuditTarget, effect: Floats | float = 1.0
+    cells: Cells, *, level: float, exact: bool, inference: AuditInference, effect: Floats | float = 1.0
 ) -> tuple[Floats, Floats]:
     """Interval of T / U; leading axes of the cells are kept. ``effect``: as in :func:`inverted`, if not exact."""
     if exact:
-        return _exact_interval(cells, level, target)
+        return _exact_interval(cells, level, inference)
     if np.isfinite(cells.unseen).any():
         # What is assumed is no sample: an end holds for the worst that it allows, if that is nearer than what is seen.
-        known: dict[str, Any] = {"level": level, "exact": exact, "target": target, "effect": effect}
+        known: dict[str, Any] = {"level": level, "exact": exact, "inference": inference, "effect": effect}
         low, high = cell_interval(replace(cells, unseen=np.inf), **known)
         worst, best = (cell_interval(cells.settled(most), **known) for most in (cells.t <= 0, cells.t > 0))
         return np.fmax(low, worst[0]), np.fmin(high, best[1])
@@ -274,7 +274,7 @@ def cell_interval(
         squared: Floats = (reach**2).sum(axis=-1)
         return squared
 
-    ends = inverted(*cells.totals, distance, tail if target == "population" else None, effect=effect)
+    ends = inverted(*cells.totals, distance, tail if inference == "population" else None, effect=effect)
     if cells.pooled is None:
         return ends
     likeliest = _likeliest(cells)
@@ -346,12 +346,12 @@ def _share_bounds(cells: Cells, tail: float) -> tuple[Floats, Floats]:
     return np.where(none, 0.0, low), np.where(none, 1.0, high)
 
 
-def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Floats, Floats]:
+def _exact_interval(cells: Cells, level: float, inference: AuditInference) -> tuple[Floats, Floats]:
     """Hypergeometric bounds of every cell at a share of the error; then exact bounds for new instances."""
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2
-    parts = cells.size.shape[-1] + (1 if target == "population" else 0)
+    parts = cells.size.shape[-1] + (1 if inference == "population" else 0)
     each = tail / parts
     size, audited, seen = (np.rint(values).astype(np.int64) for values in (cells.size, cells.audited, cells.seen))
     most = hypergeometric_limit(size, audited, seen, each)
@@ -369,7 +369,7 @@ def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Fl
 
     ends = []
     for (t, u), side in ((total(least, most, True), 0), (total(most, least, True), 1)):
-        if target == "sample":
+        if inference == "test_set":
             with np.errstate(divide="ignore", invalid="ignore"):
                 ends.append(np.where(u > 0, t / u, np.nan))
         elif side == 0:

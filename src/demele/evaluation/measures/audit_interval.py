@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
+from demele.core.names import renamed
 from demele.core.results import Interval, Note
 from demele.core.sentences import arg, in_code
 from demele.evaluation.measures.audit_cells import (
-    AuditTarget,
+    AuditInference,
     accuracy_cells,
     cell_interval,
     class_cells,
@@ -39,6 +40,7 @@ _METHODS = {False: "audit strata, Jeffreys bounds in quadrature", True: "audit s
 _OF_CLASSES = "audit strata, pooled centres, exact ends of rare shares, in quadrature"
 
 
+@renamed(target="inference")
 def audit_interval(
     hits: int,
     n: int,
@@ -50,7 +52,7 @@ def audit_interval(
     level: float = 0.95,
     wrong: int | None = None,
     exact: bool = False,
-    target: AuditTarget = "population",
+    inference: AuditInference = "population",
 ) -> Interval:
     """Interval of an accuracy from noisy labels of all rows and a uniform audit of some.
 
@@ -70,7 +72,7 @@ def audit_interval(
     exact : bool
         Guarantee the level whatever the numbers, at the price of width. Otherwise the coverage is about the level
         (measured: 92.5% in the worst of 120 cells for a nominal 95%, from 1 to 20% noise and from 50 audited rows).
-    target : {"population", "sample"}
+    inference : {"population", "test_set"}
         Accuracy on new instances (``kind="sampling"``), or on these rows with right labels (``kind="design"``).
 
     Returns
@@ -95,12 +97,12 @@ def audit_interval(
     --------
     >>> print(audit_interval(900, 1000, 180, 4, 20, 3))
     [0.862, 0.922]
-    >>> print(audit_interval(900, 1000, 180, 4, 20, 3, target="sample"))
+    >>> print(audit_interval(900, 1000, 180, 4, 20, 3, inference="test_set"))
     [0.870, 0.916]
     """
     level = checked_level(level)
-    if target not in get_args(AuditTarget):
-        raise InputError("target", f"expected 'population' or 'sample', got {target!r}")
+    if inference not in get_args(AuditInference):
+        raise InputError("inference", f"expected 'population' or 'test_set', got {inference!r}")
     values = {"hits": hits, "n": n, "audited_hits": audited_hits, "lost": lost}
     values |= {"audited_misses": audited_misses, "won": won}
     values |= {} if wrong is None else {"wrong": wrong}
@@ -122,8 +124,8 @@ def audit_interval(
     if wrong is not None and lost + won > wrong:
         raise InputError("wrong", f"at most {wrong} labels are said to be wrong, but the audit shows {lost + won}")
     cells = accuracy_cells(hits, n, audited_hits, lost, audited_misses, won).limited(wrong)
-    low, high = cell_interval(cells, level=level, exact=exact, target=target)
-    kind = "sampling" if target == "population" else "design"
+    low, high = cell_interval(cells, level=level, exact=exact, inference=inference)
+    kind = "sampling" if inference == "population" else "design"
     return Interval(low=float(low), high=float(high), level=level, method=_METHODS[exact], kind=kind)
 
 
@@ -134,7 +136,7 @@ def audited_estimate(
     of: int | str | None,
     level: float,
     *,
-    target: AuditTarget = "population",
+    inference: AuditInference = "population",
     model: int = 0,
     wrong: int | None = None,
     groups: Groups | None = None,
@@ -152,7 +154,7 @@ def audited_estimate(
         Index of a class for the last three, or ``"macro"``, ``"weighted"`` (by the estimated number of true instances)
         or ``"micro"``; None for accuracy and error.
     level : float in (0, 1)
-    target : {"population", "sample"}
+    inference : {"population", "test_set"}
         On new instances, or on these rows with right labels.
     model : int
         Row of ``data.predictions``.
@@ -197,17 +199,17 @@ def audited_estimate(
             "give an audit of rows drawn at random "
             f"({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
-    kind = "sampling" if target == "population" else "design"
+    kind = "sampling" if inference == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):
         effect: Floats | float = 1.0
-        if groups is not None and target == "population":
-            correct = _accuracy(data, audit, level, target, model, wrong, effect)[0]
+        if groups is not None and inference == "population":
+            correct = _accuracy(data, audit, level, inference, model, wrong, effect)[0]
             effect = float(_effects(data, audit, "accuracy", [None], model, [correct], groups, level)[0])
-        value, low, high = _accuracy(data, audit, level, target, model, wrong, effect)
+        value, low, high = _accuracy(data, audit, level, inference, model, wrong, effect)
         if measure == "error":
             value, low, high = 1 - value, 1 - high, 1 - low
     else:
-        known_of: dict[str, Any] = {"target": target, "model": model, "wrong": wrong, "groups": groups}
+        known_of: dict[str, Any] = {"inference": inference, "model": model, "wrong": wrong, "groups": groups}
         found = np.stack(class_estimates(data, audit, measure, level, **known_of), axis=-1)
         if isinstance(of, str):
             weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
@@ -228,7 +230,7 @@ def class_estimates(
     measure: str,
     level: float,
     *,
-    target: AuditTarget = "population",
+    inference: AuditInference = "population",
     model: int = 0,
     wrong: int | None = None,
     groups: Groups | None = None,
@@ -241,7 +243,7 @@ def class_estimates(
         NaN where nothing can be estimated.
     """
     effect: Floats | float = 1.0
-    if groups is not None and target == "population":
+    if groups is not None and inference == "population":
         value = class_estimates(data, audit, measure, level, model=model, wrong=wrong)[0]
         correct = value / (2 - value) if measure == "f1" else value
         effect = _effects(data, audit, measure, range(data.k), model, correct, groups, level)
@@ -249,23 +251,25 @@ def class_estimates(
         cells = class_cells(data, audit, measure, model).limited(wrong)
         t, u = cells.totals
         value = share_of(t, u)
-        low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
+        low, high = cell_interval(cells, level=level, exact=False, inference=inference, effect=effect)
     else:
         blocks, effects = [], np.broadcast_to(np.asarray(effect, dtype=np.float64), (data.k,))
         step = max(1, VALUES_AT_ONCE // audit.k)
         for first in range(0, data.k, step):
             classes = np.arange(first, min(first + step, data.k))
             sample = weighted_sample(data, audit, measure, classes, model)
-            ends = weighted_interval(sample, level=level, target=target, wrong=wrong, effect=effects[classes])
+            ends = weighted_interval(sample, level=level, inference=inference, wrong=wrong, effect=effects[classes])
             blocks.append((sample.value, *ends))
         value, low, high = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return as_value(value, measure), as_value(low, measure), as_value(high, measure)
 
 
-def unseen_notes(data: Labelled, audit: CodedAudit, of: int, level: float, target: AuditTarget) -> tuple[Note, ...]:
+def unseen_notes(
+    data: Labelled, audit: CodedAudit, of: int, level: float, inference: AuditInference
+) -> tuple[Note, ...]:
     """Say why the recall of a rare class is left open, and how its interval depends on rows that nobody calls so."""
     name, said = data.vocabulary.classes[of], (data.labels == of) | (data.predictions == of).any(axis=0)
-    now = audited_estimate(data, audit, "recall", of, level, target=target)[1]
+    now = audited_estimate(data, audit, "recall", of, level, inference=inference)[1]
     if audit.design == "weighted" or not now.high - now.low > WIDE or said.mean() > RARE:
         return ()
     if audit.within is None:
@@ -279,7 +283,7 @@ def unseen_notes(data: Labelled, audit: CodedAudit, of: int, level: float, targe
         if audit.unseen < 1 or said[rest].any() or (audit.labels[drawn] == of).any():
             return ()
         known = (replace(audit, unseen=most) for most in (0.005, 0.0))
-        few, none = (audited_estimate(data, one, "recall", of, level, target=target)[1] for one in known)
+        few, none = (audited_estimate(data, one, "recall", of, level, inference=inference)[1] for one in known)
         message = (
             f"the recall of {name!r} is between {now}, for {rest.sum():,} rows that no label or prediction calls so "
             f"may hold some; {drawn.sum()} were audited, none is {name!r}. If at most 1 in 200 is, it is {few}; "
@@ -311,7 +315,7 @@ def _accuracy(
     data: Labelled,
     audit: CodedAudit,
     level: float,
-    target: AuditTarget,
+    inference: AuditInference,
     model: int,
     wrong: int | None,
     effect: Floats | float,
@@ -319,10 +323,10 @@ def _accuracy(
     """Value, low and high of the accuracy."""
     if audit.design == "weighted":
         sample = weighted_sample(data, audit, "accuracy", None, model)
-        low, high = weighted_interval(sample, level=level, target=target, wrong=wrong, effect=effect)
+        low, high = weighted_interval(sample, level=level, inference=inference, wrong=wrong, effect=effect)
         return float(sample.value), float(low), float(high)
     cells = hit_cells(data, audit, model).limited(wrong)
-    low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
+    low, high = cell_interval(cells, level=level, exact=False, inference=inference, effect=effect)
     return float(share_of(*cells.totals)), float(low), float(high)
 
 
@@ -401,7 +405,7 @@ def weighted_interval(
     sample: WeightedSample,
     *,
     level: float,
-    target: AuditTarget,
+    inference: AuditInference,
     wrong: int | None = None,
     effect: Floats | float = 1.0,
 ) -> tuple[Floats, Floats]:
@@ -430,4 +434,4 @@ def weighted_interval(
             squared += (high - y) ** 2
         return squared
 
-    return inverted(*sample.totals, distance, tail if target == "population" else None, effect=effect)
+    return inverted(*sample.totals, distance, tail if inference == "population" else None, effect=effect)

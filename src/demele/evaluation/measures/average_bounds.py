@@ -45,34 +45,34 @@ def average_bounds(
     if average == "micro" or (average == "weighted" and measure == "recall"):
         low, high = correct_bounds("accuracy", confusion, budget, doubtful=doubtful)
         return float(low), float(high)
-    apparent = apparent_measure(measure, confusion)
+    observed = apparent_measure(measure, confusion)
     ends = correct_bounds(measure, confusion, budget, doubtful=doubtful)
     labelled = confusion.sum(axis=1) > 0
-    if np.isnan(apparent[labelled]).all():
+    if np.isnan(observed[labelled]).all():
         return float("nan"), float("nan")
     moves = Moves.within(budget, confusion if doubtful is None else doubtful)
     if average == "weighted":
-        return _weighted(measure, confusion, moves, apparent, ends)
-    return _macro(measure, confusion, moves, apparent, ends)
+        return _weighted(measure, confusion, moves, observed, ends)
+    return _macro(measure, confusion, moves, observed, ends)
 
 
 def _macro(
-    measure: str, confusion: Counts, moves: Moves, apparent: Floats, ends: tuple[Floats, Floats]
+    measure: str, confusion: Counts, moves: Moves, observed: Floats, ends: tuple[Floats, Floats]
 ) -> tuple[float, float]:
     labelled = confusion.sum(axis=1) > 0
     drop, rise = _shared_change(measure, confusion, moves, ends, labelled.astype(np.float64))
-    defined = ~np.isnan(apparent) & labelled
+    defined = ~np.isnan(observed) & labelled
     leaves = _unsteady(measure, confusion, moves)
     size = np.sort(confusion.sum(axis=1)[leaves])
     n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
     low, high = _mean_of_some(1 - ends[0], defined, leaves), _mean_of_some(ends[1], defined, leaves)
-    shared_low = _mean_after(1 - apparent[defined], 1 - apparent[leaves], drop, n_leave)
-    shared_high = _mean_after(apparent[defined], apparent[leaves], rise, n_leave)
+    shared_low = _mean_after(1 - observed[defined], 1 - observed[leaves], drop, n_leave)
+    shared_high = _mean_after(observed[defined], observed[leaves], rise, n_leave)
     return 1 - min(low, shared_low), min(high, shared_high)
 
 
 def _weighted(
-    measure: str, confusion: Counts, moves: Moves, apparent: Floats, ends: tuple[Floats, Floats]
+    measure: str, confusion: Counts, moves: Moves, observed: Floats, ends: tuple[Floats, Floats]
 ) -> tuple[float, float]:
     # A weighted mean lies between the least and the largest value.
     low, high = float(np.nanmin(ends[0])), float(np.nanmax(ends[1]))
@@ -81,7 +81,7 @@ def _weighted(
         return low, high  # instances of a class never predicted have no weight, and may move
     weights = labelled / n
     drop, rise = _shared_change(measure, confusion, moves, ends, weights)
-    value = float(weights @ np.nan_to_num(apparent))
+    value = float(weights @ np.nan_to_num(observed))
     moved = moves.wrong / n * (high - low)
     return max(low, value - drop - moved), min(high, value + rise + moved)
 
@@ -91,8 +91,8 @@ def _shared_change(
 ) -> tuple[float, float]:
     """Largest fall and rise of the weighted sum of the measure, for a budget shared by all classes."""
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
-    apparent = class_measure(measure, right, predicted, labelled)
-    used = np.isfinite(apparent)
+    observed = class_measure(measure, right, predicted, labelled)
+    used = np.isfinite(observed)
     changes = []
     for sign, hits, misses, all_hits in (
         (-1, moves.hits_out, moves.misses_in, moves.all_lost),
@@ -102,7 +102,7 @@ def _shared_change(
             most = hits / np.maximum(predicted, 1)
             lines, total = 1 / np.maximum(predicted, 1), all_hits
         else:
-            most = np.abs(ends[0 if sign < 0 else 1] - apparent)
+            most = np.abs(ends[0 if sign < 0 else 1] - observed)
             lines = _steepest(measure, sign, (right, predicted, labelled), hits, misses, moves.wrong)
             total = all_hits + moves.wrong
         changes.append(_filled(np.where(used, weights * lines, 0), np.where(used, weights * most, 0), total))
@@ -114,7 +114,7 @@ def _steepest(
 ) -> Floats:
     """Largest change of each class per wrong label that touches it, over any number of them."""
     right, predicted, labelled = counts
-    apparent = class_measure(measure, right, predicted, labelled)
+    observed = class_measure(measure, right, predicted, labelled)
     most = np.minimum(hits + misses, wrong)
     largest = int(most.max(initial=0))
     steps = np.unique(
@@ -130,7 +130,7 @@ def _steepest(
             # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
             hit, miss = corner(hits, misses, reached, first)
             value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
-            rate = sign * (value - apparent) / (before + 1)
+            rate = sign * (value - observed) / (before + 1)
             slope = np.where(before < most, np.fmax(slope, rate), slope)
         before = int(step)
     return slope

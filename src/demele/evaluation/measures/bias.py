@@ -157,7 +157,7 @@ def recall_bias(counts: BiasCounts) -> Floats:
 
 
 def f1_bias(counts: BiasCounts) -> Floats:
-    """Return the bias of the F1 of each class; NaN where the apparent or the correct F1 is not defined.
+    """Return the bias of the F1 of each class; NaN where the observed or the correct F1 is not defined.
 
     2 (bias_p + P(A) P(C) / P(P)^2 bias_r) / [(1 + P(A) / P(P)) (1 + P(C) / P(P))].
 
@@ -177,7 +177,7 @@ def f1_bias(counts: BiasCounts) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Bias(Written, Worded):
-    """The exact bias (apparent minus correct) of each measure on one test set, and how the classifier met the noise.
+    """The exact bias (observed minus correct) of each measure on one test set, and how the classifier met the noise.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     Returns
     -------
     Bias
-        Apparent minus correct measure: positive where the labels flatter the classifier.
+        Observed minus correct measure: positive where the labels flatter the classifier.
 
     Raises
     ------

@@ -30,7 +30,7 @@ def apparent_measure(measure: str, confusion: Counts) -> Floats:
 def bias_bounds(
     measure: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
 ) -> tuple[Floats, Floats]:
-    """Bound the bias (apparent minus correct) of a measure when at most so many labels are wrong.
+    """Bound the bias (observed minus correct) of a measure when at most so many labels are wrong.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def bias_bounds(
     Returns
     -------
     low, high : arrays
-        Shape () for accuracy, else (n_classes,). NaN where the apparent measure is not defined.
+        Shape () for accuracy, else (n_classes,). NaN where the observed measure is not defined.
 
     Notes
     -----
@@ -56,9 +56,9 @@ def bias_bounds(
     >>> round(float(low), 4), round(float(high), 4)
     (-0.07, 0.1)
     """
-    apparent = apparent_measure(measure, confusion)
+    observed = apparent_measure(measure, confusion)
     lowest, highest = correct_bounds(measure, confusion, budget, doubtful=doubtful)
-    return apparent - highest, apparent - lowest
+    return observed - highest, observed - lowest
 
 
 def correct_bounds(
@@ -101,8 +101,8 @@ def correct_bounds(
         return ratio(right.sum() - moves.all_lost, n), ratio(right.sum() + moves.all_won, n)
     if measure == "precision":
         return ratio(right - moves.hits_out, predicted), ratio(right + moves.hits_in, predicted)
-    apparent = class_measure(measure, right, predicted, labelled)
-    lowest = highest = apparent
+    observed = class_measure(measure, right, predicted, labelled)
+    lowest = highest = observed
     for first in (0, 1):
         # Lower: lose hits, gain misses. Upper: gain hits, lose misses. First as many of one kind as there can be.
         hits, misses = corner(moves.hits_out, moves.misses_in, moves.wrong, first)

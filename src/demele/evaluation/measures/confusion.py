@@ -40,7 +40,7 @@ class ConfusionCounts(Tabled):
     classes : sequence of int or str
         Names of both axes, in order.
     rows : {"label", "true"}
-        Whether the rows are given labels, which may be wrong (the measures are then apparent ones), or true labels.
+        Whether the rows are given labels, which may be wrong (the measures are then observed ones), or true labels.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From an apparent measure to the correct one: intervals moved by a known or bounded bias, the binary closed form."""
+"""From an observed measure to the correct one: intervals moved by a known or bounded bias, the binary closed form."""
 
 import math
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ ROUNDING_ERROR = 1e-12
 
 
 def shifted_interval(low: ArrayLike, high: ArrayLike, bias: ArrayLike) -> tuple[Floats, Floats]:
-    """Shift an interval of the apparent measure by minus its bias; the width does not change.
+    """Shift an interval of the observed measure by minus its bias; the width does not change.
 
     Parameters
     ----------
     low, high : array-like
-        Ends for the apparent measure.
+        Ends for the observed measure.
     bias : array-like
-        Apparent minus correct.
+        Observed minus correct.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def shifted_interval(low: ArrayLike, high: ArrayLike, bias: ArrayLike) -> tuple[
 
     Notes
     -----
-    Source: Benjelloun, eq. 6.30. The variance is that of the apparent measure, which is what was sampled.
+    Source: Benjelloun, eq. 6.30. The variance is that of the observed measure, which is what was sampled.
 
     Examples
     --------
@@ -60,19 +60,19 @@ def union_interval(low: ArrayLike, high: ArrayLike, bias_low: ArrayLike, bias_hi
     Parameters
     ----------
     low, high : array-like
-        Ends for the apparent measure.
+        Ends for the observed measure.
     bias_low, bias_high : array-like
-        Bounds of apparent minus correct.
+        Bounds of observed minus correct.
 
     Returns
     -------
     low, high : arrays
-        Covers the correct measure as often as the first interval covers the expected apparent one, if the bias is a
+        Covers the correct measure as often as the first interval covers the expected observed one, if the bias is a
         constant within its bounds. Not cut at 0 and 1.
 
     Notes
     -----
-    The width is that of the apparent measure. A classifier that repeats the wrong labels looks perfect, and its
+    The width is that of the observed measure. A classifier that repeats the wrong labels looks perfect, and its
     interval has no width: an accuracy of 0.944 with up to 5% such labels among 1000 is covered in 72% of cases only.
     Join :func:`worst_case_interval`, whose width is that of the correct measure, to keep the level.
 
@@ -100,7 +100,7 @@ def worst_case_interval(
     Returns
     -------
     low, high : arrays
-        Shape () for accuracy, else (n_classes,), in [0, 1]; NaN for a class whose apparent measure is not defined; 0
+        Shape () for accuracy, else (n_classes,), in [0, 1]; NaN for a class whose observed measure is not defined; 0
         and 1 for one that may lose its last instance. Covers the correct measure at least as often as a score interval
         on the true labels would, however the wrong labels were chosen, even by one who sees the predictions.
 
@@ -172,11 +172,11 @@ class BinaryCorrection:
     Attributes
     ----------
     value : float
-        (apparent - rate) / (1 - 2 rate). Outside [0, 1] the supplied rate and the apparent accuracy contradict each
+        (observed - rate) / (1 - 2 rate). Outside [0, 1] the supplied rate and the observed accuracy contradict each
         other; the number is kept, and a note says it.
     interval : Interval or None
-        The score interval of the apparent accuracy, both ends mapped; None without ``trials``.
-    apparent, rate : float
+        The score interval of the observed accuracy, both ends mapped; None without ``trials``.
+    observed, rate : float
         As supplied.
     assumptions : tuple of str
         What must hold.
@@ -184,7 +184,7 @@ class BinaryCorrection:
     """
 
     value: float
-    apparent: float
+    observed: float
     rate: float
     interval: Interval | None = None
     assumptions: tuple[str, ...] = ()
@@ -192,25 +192,25 @@ class BinaryCorrection:
 
     @property
     def bias(self) -> float:
-        """Apparent minus correct."""
-        return self.apparent - self.value
+        """Observed minus correct."""
+        return self.observed - self.value
 
     def __float__(self) -> float:
         return self.value
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
-        return f"BinaryCorrection({self.value:.4f}{interval}, apparent {self.apparent:.4f}, rate {self.rate:g})"
+        return f"BinaryCorrection({self.value:.4f}{interval}, observed {self.observed:.4f}, rate {self.rate:g})"
 
 
 def binary_correction(
-    apparent: float, rate: float, *, trials: int | None = None, level: float = 0.95
+    observed: float, rate: float, *, trials: int | None = None, level: float = 0.95
 ) -> BinaryCorrection:
     """Correct the accuracy of a classifier of two classes for label noise that is independent of it.
 
     Parameters
     ----------
-    apparent : float in [0, 1]
+    observed : float in [0, 1]
         Accuracy against the given labels.
     rate : float in [0, 1), not 0.5
         Share of wrong labels. Above 0.5 labels are more often wrong than right, and a classifier that agrees with them
@@ -222,7 +222,7 @@ def binary_correction(
     Returns
     -------
     BinaryCorrection
-        ``value`` is (apparent - rate) / (1 - 2 rate).
+        ``value`` is (observed - rate) / (1 - 2 rate).
 
     Raises
     ------
@@ -232,7 +232,7 @@ def binary_correction(
     Warns
     -----
     OutOfDomainWarning
-        If the result lies outside [0, 1]: no correct accuracy explains the apparent one at that rate.
+        If the result lies outside [0, 1]: no correct accuracy explains the observed one at that rate.
 
     Notes
     -----
@@ -244,11 +244,11 @@ def binary_correction(
     Examples
     --------
     >>> binary_correction(0.82, 0.1, trials=1000)
-    BinaryCorrection(0.9000 [0.869, 0.928], apparent 0.8200, rate 0.1)
+    BinaryCorrection(0.9000 [0.869, 0.928], observed 0.8200, rate 0.1)
     """
-    seen, noise = _share(apparent, "apparent"), _share(rate, "rate")
+    seen, noise = _share(observed, "observed"), _share(rate, "rate")
     if seen > 1:
-        raise InputError("apparent", f"expected an accuracy in [0, 1], got {apparent!r}{_percent(seen)}")
+        raise InputError("observed", f"expected an accuracy in [0, 1], got {observed!r}{_percent(seen)}")
     if noise >= 1:
         raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {rate!r}{_percent(noise)}")
     if noise == 0.5:
@@ -290,7 +290,7 @@ def binary_correction(
         interval = Interval(low=ends[0], high=ends[1], level=level, method="score", kind="corrected")
     return BinaryCorrection(
         value=value,
-        apparent=seen,
+        observed=seen,
         rate=noise,
         interval=interval,
         assumptions=(

@@ -13,7 +13,7 @@ from demele.core.results import Note
 from demele.core.sentences import arg, in_code, setting
 from demele.evaluation.expert_errors import ExpertErrors, expert_words, moved_ends
 from demele.evaluation.intervals import score_interval
-from demele.evaluation.measures.audit_cells import AuditTarget
+from demele.evaluation.measures.audit_cells import AuditInference
 from demele.evaluation.measures.audit_interval import audited_estimate, class_estimates, unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.average_bounds import average_bounds
@@ -111,14 +111,14 @@ class LabelKnowledge:
     notes: tuple[Note, ...] = ()
     kind: str | None = None
     method = "score"
-    #: Level of the apparent interval that is moved by the bias.
+    #: Level of the observed interval that is moved by the bias.
     inner: float = math.nan
     audit: CodedAudit | None = None
     #: How often the expert may be wrong, and in what way.
     errs: tuple[float, ExpertErrors] = (0.0, "adversarial")
 
     def bias(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Bounds of apparent minus correct: shape () for accuracy, else (n_classes,)."""
+        """Bounds of observed minus correct: shape () for accuracy, else (n_classes,)."""
         return None
 
     def average_bias(self, measure: str, average: str) -> tuple[float, float] | None:
@@ -134,7 +134,7 @@ class LabelKnowledge:
         return None
 
     def direct(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Return the interval of the correct measure, where it does not come from the apparent one."""
+        """Return the interval of the correct measure, where it does not come from the observed one."""
         return None
 
 
@@ -148,14 +148,14 @@ class _TrueLabels(LabelKnowledge):
         if truth is None:
             raise InputTypeError("true_labels", "expected the true classes, got None")
         self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
-        self.apparent = table
+        self.observed = table
         self.correct = ConfusionCounts(table_of(data.relabelled(truth)), data.vocabulary.classes, "true")
         self.inner = level
         self.assumptions = (
             LabelKnowledge.assumptions[0],
             "The true labels are true.",
             "The bias is that of these instances, taken as a constant; the shifted interval keeps the width of the "
-            "apparent one.",
+            "observed one.",
         )
         message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
         call = in_code("assess(predictions, true_labels)", otherwise="demele assess PREDICTIONS TRUE_LABELS")
@@ -171,7 +171,7 @@ class _TrueLabels(LabelKnowledge):
         return value, value
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
-        value = self.apparent.averaged(measure, average) - self.correct.averaged(measure, average)
+        value = self.observed.averaged(measure, average) - self.correct.averaged(measure, average)
         return value, value
 
 
@@ -190,7 +190,7 @@ class _Bounded(LabelKnowledge):
         groups: Groups | None,
     ) -> None:
         self.groups = groups
-        self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
+        self.observed, self.believed, self.doubtful = table, table.counts, table.counts
         self.audit = audit
         tail = (1 - level) / 2
         self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
@@ -253,12 +253,12 @@ class _Bounded(LabelKnowledge):
 
     def bias(self, measure: str) -> tuple[Floats, Floats]:
         lowest, highest = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
-        value = np.asarray(self.apparent.accuracy if measure == "accuracy" else self.apparent.measure(measure))
+        value = np.asarray(self.observed.accuracy if measure == "accuracy" else self.observed.measure(measure))
         return value - highest, value - lowest
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
         low, high = average_bounds(measure, average, self.believed, self.budget, doubtful=self.doubtful)
-        value = self.apparent.averaged(measure, average)
+        value = self.observed.averaged(measure, average)
         return value - high, value - low
 
     def worst(self, measure: str) -> tuple[Floats, Floats]:
@@ -277,7 +277,7 @@ class _Bounded(LabelKnowledge):
             return math.nan, math.nan
         low, high = average_bounds(measure, "macro", self.believed, self.budget, doubtful=self.doubtful)
         ends = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
-        down, up = _widest(measure, self.apparent, ends, self.inner)
+        down, up = _widest(measure, self.observed, ends, self.inner)
         return low - down, high + up
 
 
@@ -351,20 +351,20 @@ class _Audited(LabelKnowledge):
 
     def bias(self, measure: str) -> tuple[Floats, Floats]:
         value = np.asarray(self.table.accuracy if measure == "accuracy" else self.table.measure(measure))
-        low, high = self._ends(measure, "sample")
+        low, high = self._ends(measure, "test_set")
         return value - high, value - low
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
-        # Over the classes that have an apparent value and an interval: a class whose labels the audit all changes has
-        # no interval of its recall, one without a label has no apparent recall.
+        # Over the classes that have an observed value and an interval: a class whose labels the audit all changes has
+        # no interval of its recall, one without a label has no observed recall.
         return mean_of_ends(self.bias(measure), self.table) if average == "macro" else None
 
     def direct(self, measure: str) -> tuple[Floats, Floats]:
         return self._ends(measure, "population")
 
-    def _ends(self, measure: str, target: AuditTarget) -> tuple[Floats, Floats]:
-        if (measure, target) not in self.found:
-            known: dict[str, Any] = {"target": target, "wrong": self.most, "groups": self.groups}
+    def _ends(self, measure: str, inference: AuditInference) -> tuple[Floats, Floats]:
+        if (measure, inference) not in self.found:
+            known: dict[str, Any] = {"inference": inference, "wrong": self.most, "groups": self.groups}
             if measure == "accuracy":
                 _, interval = audited_estimate(self.data, self.audit, measure, None, self.level, **known)
                 ends = moved_ends((interval.low, interval.high), *self.errs, k=self.data.k)
@@ -372,8 +372,8 @@ class _Audited(LabelKnowledge):
                 ends = np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
             else:
                 ends = class_estimates(self.data, self.audit, measure, self.level, **known)[1:]
-            self.found[measure, target] = ends
-        return self.found[measure, target]
+            self.found[measure, inference] = ends
+        return self.found[measure, inference]
 
 
 def trials_of(measure: str, table: ConfusionCounts) -> Counts:

@@ -44,7 +44,7 @@ const comparison = (() => {
           put(cells[7 + place], shareText(of[key]), of[key]);
         }
       });
-      put(cells[4], shareText(row.undecided), row.undecided);
+      put(cells[4], shareText(row.inconclusive), row.inconclusive);
       put(cells[5], whole(row.reversed), row.reversed);
       put(cells[6], askedText(row.labels_asked), row.labels_asked);
     });

@@ -74,13 +74,13 @@
     });
   };
   const words = () => {
-    const [established, candidate] = [order[at[0]], order[at[1]]];
-    const outcome = cells[established * m + candidate];
+    const [baseline, candidate] = [order[at[0]], order[at[1]]];
+    const outcome = cells[baseline * m + candidate];
     const [sign, name, meaning] = data.page.cells[outcome];
     const accuracy = (model) => ` (accuracy ${shareText(100 * data.accuracies[model])})`;
-    if (outcome === 0) return [element("span", {}, "The same classifier: ", bdi(data.names[established]), accuracy(established))];
+    if (outcome === 0) return [element("span", {}, "The same classifier: ", bdi(data.names[baseline]), accuracy(baseline))];
     return [
-      element("span", {}, "Established: ", bdi(data.names[established]), accuracy(established)),
+      element("span", {}, "Baseline: ", bdi(data.names[baseline]), accuracy(baseline)),
       element("span", {}, "Candidate: ", bdi(data.names[candidate]), accuracy(candidate)),
       element("span", {}, element("i", { class: `cell o${outcome}`, "aria-hidden": "true" }, sign), element("b", {}, name), `: ${meaning}.`),
     ];

@@ -7,16 +7,16 @@
   const pair = { lost, won, neither };
   const mirrored = { lost: won, won: lost, neither };
   // Where no names were given, the roles stand for them, as in the text of the page.
-  const nameless = data.names[0] === "established" && data.names[1] === "candidate";
+  const nameless = data.names[0] === "baseline" && data.names[1] === "candidate";
   const names = () => data.names.map((name) => element("bdi", {}, nameless ? `the ${name}` : name));
   const whole = (value) => value.toLocaleString("en");
   const line = byId("wrong-line");
   const digits = n > 20000 ? 3 : 2;
   const write = () => {
     const m = Number(slider.value);
-    const [established, candidate] = names();
+    const [baseline, candidate] = names();
     const isCandidate = own.claim === "candidate";
-    const [better, other] = isCandidate ? [candidate, established] : [established, candidate];
+    const [better, other] = isCandidate ? [candidate, baseline] : [baseline, candidate];
     const worst = worstCase(isCandidate ? pair : mirrored, m);
     const best = worstCase(isCandidate ? mirrored : pair, m);
     const p = mcnemar(worst);
@@ -35,7 +35,7 @@
       ` and ${whole(worst.lost)} for `, copy(other), `; McNemar\u2019s exact test gives ${probabilityText(p)}, `,
       p <= tail ? `within the ${percentText(tail, tail < 0.01 ? 2 : 1)} allowed.` : `more than the ${percentText(tail, tail < 0.01 ? 2 : 1)} allowed.`);
     const parts = [first, second];
-    if (data.verdict !== "undecided" && bears >= 0) {
+    if (data.verdict !== "inconclusive" && bears >= 0) {
       parts.unshift(element("p", {}, element("strong", { class: m <= bears ? "stands" : "falls" },
         own.alone === "True" ? (m <= bears ? "The labels alone would show it too." : "In the worst case the labels alone would not show it: the verdict rests on the audit.")
           : m <= bears ? "The verdict stands." : "The verdict would not stand in the worst case.",

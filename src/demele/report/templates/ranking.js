@@ -2,15 +2,15 @@
 (() => {
   const table = byId("grid");
   const names = data.models.map((model) => model.name);
-  const keyOfPair = (established, candidate) => JSON.stringify([established, candidate]);
-  const pairs = new Map(data.pairs.map((row) => [keyOfPair(row.established, row.candidate), row]));
-  const references = new Map((data.reference || []).map((row) => [keyOfPair(row.established, row.candidate), row]));
+  const keyOfPair = (baseline, candidate) => JSON.stringify([baseline, candidate]);
+  const pairs = new Map(data.pairs.map((row) => [keyOfPair(row.baseline, row.candidate), row]));
+  const references = new Map((data.reference || []).map((row) => [keyOfPair(row.baseline, row.candidate), row]));
   const signs = data.measure === "error" ? -1 : 1;
   const bdi = (name) => element("bdi", {}, String(name));
   const whole = (value) => (value === null || value === undefined ? DASH : value.toLocaleString("en"));
   const placeOf = (cell) => [cell.parentElement.rowIndex - 1, cell.cellIndex - 1];
   const betterOf = (row, first, second) => {
-    if (!row || row.verdict === "undecided") return null;
+    if (!row || row.verdict === "inconclusive") return null;
     return row.verdict === "candidate" ? first : second; // row: the first is its candidate
   };
   const words = (cell) => {

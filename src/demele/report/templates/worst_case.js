@@ -1,5 +1,5 @@
 
-// The exact worst case: at most m labels are wrong, wherever they are. lost: the label says the established one is right.
+// The exact worst case: at most m labels are wrong, wherever they are. lost: the label says the baseline is right.
 const worstCase = ({ lost, won, neither }, m) => {
   const turned = Math.min(m, won);
   const taken = Math.min(m - turned, neither);

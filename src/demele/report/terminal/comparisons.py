@@ -53,7 +53,7 @@ def comparison_tables(
         "better by less"
     )
     told = [
-        "type I: the candidate taken, of the pairs where true labels keep the established; type II: the established "
+        "type I: the candidate taken, of the pairs where true labels keep the baseline; type II: the baseline "
         "kept, of those where true labels take the candidate; in brackets, standard errors",
         f"reference: {content['reference']['is']}",
         "reversed: pairs of which method and true labels claim opposite things"
@@ -77,7 +77,7 @@ def methods_table(rows: Sequence[Content], *, output: Path | None = None) -> str
     shown = [[row["method"], row["told"], ", ".join(row["measures"])] for row in rows]
     sheet.table(["method", "is told", "compares"], shown)
     sheet.blank()
-    sheet.wrapped("options take other values too, such as audited(labels=50) or prudent-v2(prudence=0.2)", "dim")
+    sheet.wrapped("options take other values too, such as audit(labels=50) or hard-rows(prudence=0.2)", "dim")
     return sheet.text()
 
 

@@ -66,7 +66,7 @@ def _pairs(sheet: Sheet, content: Content) -> None:
     found.sort(key=lambda one: (one["settled_by_all"], -(one["weighted"] or float("inf"))))
     rows = []
     for one in found[:_MOST_PAIRS]:
-        pair = f"{clipped(one['candidate'], 20)} / {clipped(one['established'], 20)}"
+        pair = f"{clipped(one['candidate'], 20)} / {clipped(one['baseline'], 20)}"
         rows.append([pair, *(_size(one, design) for design in ("weighted", "uniform"))])
     sheet.table([f"least rows, if {last}", "weighted", "uniform"], rows, numbers=2)
     if len(found) > _MOST_PAIRS:

@@ -37,7 +37,7 @@ def assessment_table(content: Content, *, name: str, output: Path | None = None,
     digits = digits_of(item["interval"] for item in every)
     bounded = any(item["bias"] is not None for item in every)
     corrected = any(item["corrected"] is not None for item in every)
-    heads = ["measure", "apparent", "interval"]
+    heads = ["measure", "observed", "interval"]
     heads += [head for head, there in (("bias", bounded), ("on right labels", corrected)) if there]
     rows = []
     for item in every:
@@ -46,7 +46,7 @@ def assessment_table(content: Content, *, name: str, output: Path | None = None,
         rows.append([*cells, *([typed_span(item["corrected"], digits)] if corrected else [])])
     sheet.table(heads, rows, numbers=len(heads) - 1)
     if bounded:
-        sheet.wrapped("bias: apparent minus right, in points; a range if it is only bounded", "dim")
+        sheet.wrapped("bias: observed minus right, in points; a range if it is only bounded", "dim")
     if found:
         _classes(sheet, found, corrected=corrected)
     _footnotes(sheet, content, words)
@@ -81,7 +81,7 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
     sheet = Sheet(output)
     headline, *sentences = sentences_of("decision", content)
     _headline(sheet, headline)
-    roles = ("established", "candidate")
+    roles = ("baseline", "candidate")
     sides = [content[role] for role in roles]
     digits = digits_of([*(item["interval"] for item in sides), content["interval"]])
     corrected = any(item["corrected"] is not None for item in sides)
@@ -90,13 +90,13 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
         told = clipped(name, 28)
         cells = [f"{told} ({role})" if name != role else told, *_estimate(item, digits)]
         rows.append([*cells, *([typed_span(item["corrected"], digits)] if corrected else [])])
-    heads = [_what(sides[0]), "apparent", "interval", *(["on right labels"] if corrected else [])]
+    heads = [_what(sides[0]), "observed", "interval", *(["on right labels"] if corrected else [])]
     sheet.table(heads, rows, numbers=len(heads) - 1)
     sheet.blank()
     for sentence in sentences:
         sheet.wrapped(sentence)
     # The p-value is of the one claim; beside the verdict on the other it would only confuse.
-    has_p = content["p_value"] is not None and content["verdict"] != "established"
+    has_p = content["p_value"] is not None and content["verdict"] != "baseline"
     p_value = f", p = {content['p_value']:.3g} one-sided" if has_p else ""
     sheet.wrapped(f"method {content['method']}, level {content['level']:g}{p_value}", "dim")
     _footnotes(sheet, content, words)
@@ -119,10 +119,10 @@ def ranking_table(content: Content, *, output: Path | None = None, words: Words 
         cells = [clipped(model["name"], 26), str(best) if best == worst else f"{best}-{worst}"]
         cells += [*_estimate(model, digits), *([f"{100 * model['lead']:+.2f}"] if led else [])]
         rows.append([*cells, *(str(counts.get(model["name"], 0)) for counts in (won, held) if counts is not None)])
-    heads = ["model", "ranks", "apparent", "interval", *(["lead"] if led else []), "beats"]
+    heads = ["model", "ranks", "observed", "interval", *(["lead"] if led else []), "beats"]
     sheet.table([*heads, *(["truly"] if held is not None else [])], rows, numbers=6)
     sheet.blank()
-    told = [f"apparent: {_what(shown[0])} against the given labels"]
+    told = [f"observed: {_what(shown[0])} against the given labels"]
     told += ["lead: mean estimated difference to the others, in points, by which they are sorted"] if led else []
     told += ["beats: how many others it is shown to be better than"]
     told += ["truly: the same, decided on the true labels"] if held is not None else []

@@ -21,7 +21,7 @@ from demele.studies.pruning.work import read_predictions
 #: The true labels, every one of them believed: what the others are held against.
 TRUE = "true labels"
 #: By which a pair is decided: those of print, ours with bounds, and the true labels.
-METHODS = ("classic", "prudent-v1", "prudent-v2", "bounded", TRUE)
+METHODS = ("overlap", "worst-case-overlap", "hard-rows", "worst-case", TRUE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def _decided(job: DecisionJob) -> Record:
             }
     ranks = {
         method: _ranks(predictions, *_asked(method, test, job.noise, difficulty))
-        for method in ("classic", "bounded", TRUE)
+        for method in ("overlap", "worst-case", TRUE)
     }
     return {"pairs": found, "ranks": ranks}
 
@@ -79,11 +79,11 @@ def _asked(
 ) -> tuple[NDArray[np.int64], dict[str, Any]]:
     """Return the labels that a method is given, and what it is told beside them."""
     if method == TRUE:
-        return test.true, {"method": "bounded", "noise": 0.0}
+        return test.true, {"method": "worst-case", "noise": 0.0}
     known: dict[str, Any] = {"method": method}
-    if method in ("prudent-v1", "bounded"):
+    if method in ("worst-case-overlap", "worst-case"):
         known["noise"] = noise.rate
-    if method == "prudent-v2":
+    if method == "hard-rows":
         known |= {"difficulty": difficulty, "prudence": noise.rate}
     return test.given, known
 

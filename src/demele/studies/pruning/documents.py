@@ -239,7 +239,7 @@ def _decisions(decisions: "pd.DataFrame") -> Section:
     titles = {claim.name: claim.title for claim in CLAIMS}
     columns = {"Difference": "text", "Labels": "text", "Method": "text", "First better": "count"}
     columns |= {"Second better": "count", "Inconclusive": "count", "Contradicts true labels": "count"}
-    counted = decisions[["first_better", "second_better", "undecided", "contradicts"]].to_numpy().tolist()
+    counted = decisions[["first_better", "second_better", "inconclusive", "contradicts"]].to_numpy().tolist()
     rows: list[tuple[Cell, ...]] = [
         (titles[claim], labels_words(noise), method, *counts)
         for claim, noise, method, counts in zip(

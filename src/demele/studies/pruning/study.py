@@ -151,7 +151,7 @@ class PruningStudy(Result):
         -------
         DataFrame
             One row for each claim about errors, noise and method: ``second_better`` (of the pairs of all seeds, how
-            often the second is shown to be better), ``first_better``, ``undecided``; ``contradicts``, how often it
+            often the second is shown to be better), ``first_better``, ``inconclusive``; ``contradicts``, how often it
             shows what the true labels show to be the other way round.
         """
         import pandas as pd
@@ -253,12 +253,12 @@ class PruningStudy(Result):
 def _counted(decided: list[Mapping[str, str]], method: str) -> dict[str, Any]:
     """Return how often a method decides for either, and how often the true labels show the opposite."""
     verdicts = [one[method] for one in decided]
-    opposite = {("candidate", "established"), ("established", "candidate")}
+    opposite = {("candidate", "baseline"), ("baseline", "candidate")}
     return {
         "method": method,
         "pairs": len(verdicts),
         "second_better": verdicts.count("candidate"),
-        "first_better": verdicts.count("established"),
-        "undecided": verdicts.count("undecided"),
+        "first_better": verdicts.count("baseline"),
+        "inconclusive": verdicts.count("inconclusive"),
         "contradicts": sum((one[method], one[TRUE]) in opposite for one in decided),
     }
