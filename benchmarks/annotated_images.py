@@ -22,7 +22,7 @@ from benchmarks.cases import RESULTS
 from benchmarks.comparison_methods import table_of
 from benchmarks.loop import Row, Table, main
 from demele import bench
-from demele.core.packed_classes import packed_classes, unpacked_classes
+from demele.core.store import packed_classes, unpacked_classes
 from demele.core.version import __version__
 from demele.data import ArrayImages, ImageSet, clutter
 from demele.labels import add_feature_noise

@@ -1,13 +1,18 @@
 """Results of a long run on disk: appended as they come, so that a run killed at any moment loses nothing finished."""
 
+import base64
 import json
 import os
 import stat
 import weakref
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
 from demele.core.locks import lock
@@ -159,6 +164,31 @@ def reading_record(key: Key) -> Iterator[None]:
             yield
         except DemeleError as error:
             raise FormatError(f"{what} ({error})") from error
+
+
+def packed_classes(coded: NDArray[Any]) -> str:
+    """Write class indices as text, for a record.
+
+    Examples
+    --------
+    >>> unpacked_classes(packed_classes(np.array([3, 0, 1])), 3)
+    array([3, 0, 1], dtype=int32)
+    """
+    return base64.b64encode(zlib.compress(coded.astype("<i4").tobytes(), 9)).decode("ascii")
+
+
+def unpacked_classes(text: str, n: int) -> NDArray[np.int32]:
+    """Read n class indices that :func:`packed_classes` wrote; no more is unpacked than they take.
+
+    Raises
+    ------
+    ValueError
+        For other text, or another number of them.
+    """
+    held = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), 4 * n + 1)
+    if len(held) != 4 * n:
+        raise ValueError(f"expected {n} classes")
+    return np.frombuffer(held, dtype="<i4").astype(np.int32)
 
 
 def _let_go() -> None:

@@ -26,12 +26,11 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
-from demele.core.packed_classes import packed_classes, unpacked_classes
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg
-from demele.core.store import Key, reading_record
+from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence

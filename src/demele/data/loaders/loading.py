@@ -42,19 +42,8 @@ from demele.runtime.progress import Report, reporting
 PUBLISHED: dict[str, PublishedSet] = {
     one.name: one
     for one in (
-        DSPRITES,
-        SHAPES3D,
-        MPI3D,
-        CARS3D,
-        SMALLNORB,
-        FALCOR3D,
-        ISAAC3D,
-        IDENT3D,
-        CAUSAL3DIDENT,
-        MORPHO_MNIST,
-        CIFAR10,
-        CIFAR100,
-        SVHN,
+        *(DSPRITES, SHAPES3D, MPI3D, CARS3D, SMALLNORB, FALCOR3D, ISAAC3D, IDENT3D, CAUSAL3DIDENT, MORPHO_MNIST),
+        *(CIFAR10, CIFAR100, SVHN),
     )
 }
 PACKED = "packed"

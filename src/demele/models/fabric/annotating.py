@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from demele.core.error_aims import ErrorAims
 from demele.core.extras import require
-from demele.core.packed_classes import packed_classes
 from demele.core.seeds import rng_for
+from demele.core.store import packed_classes
 from demele.data.images import ImageSet
 from demele.models.fabric.feed import LOOKED_AT, Feed
 from demele.models.fabric.fitting import stepped

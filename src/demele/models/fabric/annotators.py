@@ -17,12 +17,11 @@ from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.extras import require
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
-from demele.core.packed_classes import unpacked_classes
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
-from demele.core.store import Key, reading_record
+from demele.core.store import Key, reading_record, unpacked_classes
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
 from demele.models.fabric.annotator_pool import FabricAnnotator, FabricAnnotators
