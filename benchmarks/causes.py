@@ -1,6 +1,6 @@
 """Why cells of the review's tables 3.1 and 3.2 differ from ours: each cause put back, in an experiment.
 
-Run alone: ``python -m benchmarks.causes``; writes results/causes.csv. N = 20 000, the representations of the bench,
+``python -m benchmarks.causes`` writes results/causes.csv. N = 20 000, the representations of the bench,
 protocol review2022. What "the review's code" does was read in its public repository
 (ubisoft-laforge-disentanglement-metrics, commit 05d5667c).
 
@@ -16,7 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 import demele
-from benchmarks.cases import Array, write_rows
+from benchmarks.cases import Array
+from benchmarks.loop import Row, Table, main
 from benchmarks.put_back import gaps_by_code_entropy, lasso_importance, until_dead
 from demele.bench.candidates import chosen_candidates
 from demele.bench.criteria import REVIEW_CRITERIA
@@ -29,6 +30,7 @@ from demele.bench.scenarios import scenario
 from demele.bench.verdicts import judged
 from demele.estimation.groups import z_diff_points
 from demele.metrics import dci_modularity
+from tools import docs_tables
 
 N = 20_000
 SEEDS = 20
@@ -42,25 +44,41 @@ PRINT_SEEDS = 100
 #: The margin of a rule by which any fall counts: above the rounding of forests, which move by 1e-8, below real falls.
 ANY_FALL = 1e-7
 
-Row = dict[str, object]
 #: Score of codes and factors, for a seed.
 Score = Callable[[Array, Array, int], float]
 #: Values of the seeds, by severity.
 Values = Mapping[float, Sequence[float]]
 
 
+def cause(name: str, **figures: object) -> str:
+    """Return a cause in words."""
+    return docs_tables.said("causes", name, figures).strip()
+
+
+def value_of(metric: str, part: str = "", **options: object) -> Score:
+    """Return what scores by a function of demele, or by one part of its scores."""
+
+    def score(codes: Array, factors: Array, seed: int) -> float:
+        found = getattr(demele, metric)(codes, factors, seed=seed, **options)
+        return float((getattr(found, part) if part else found).value)
+
+    return score
+
+
 def measured(name: str, severity: float, score: Score, seeds: int = SEEDS) -> list[float]:
     """Scores on the bench's representations, seed by seed."""
-    found = []
-    for seed in range(seeds):
-        shown = drawn(scenario(name), severity, seed, N)
-        found.append(float(score(np.asarray(shown.codes), np.asarray(shown.factors), seed)))
-    return found
+    shown = (drawn(scenario(name), severity, seed, N) for seed in range(seeds))
+    return [score(np.asarray(one.codes), np.asarray(one.factors), seed) for seed, one in enumerate(shown)]
 
 
 def swept(name: str, score: Score, severities: Sequence[float], seeds: int = SEEDS) -> dict[float, list[float]]:
     """Scores at several severities."""
     return {severity: measured(name, severity, score, seeds) for severity in severities}
+
+
+def fall(values: Values, first: float, last: float) -> list[float]:
+    """Return by how much each seed falls from one severity to another."""
+    return (np.array(values[first]) - np.array(values[last])).tolist()
 
 
 def verdict(
@@ -157,43 +175,18 @@ def verdict_row(
 
 def normaliser_of_mig_sup() -> Iterator[Row]:
     """MIG-sup of (1), each information divided by the entropy of the code."""
-
-    def by_code_entropy(codes: Array, factors: Array, seed: int) -> float:
-        return gaps_by_code_entropy(codes, factors, sup=True)
-
-    ours = measured("redundant", 1.0, lambda codes, factors, seed: demele.mig_sup(codes, factors, seed=seed).value)
-    yield score_row(
-        "mig_sup",
-        1.0,
-        "score",
-        ours,
-        measured("redundant", 1.0, by_code_entropy),
-        "the review's code divides by the entropy of the code in place of the factor's",
-    )
+    ours = measured("redundant", 1.0, value_of("mig_sup"))
+    again = measured("redundant", 1.0, lambda codes, factors, seed: gaps_by_code_entropy(codes, factors, sup=True))
+    yield score_row("mig_sup", 1.0, "score", ours, again, cause("normaliser"))
 
 
 def rows_of_explicitness() -> Iterator[Row]:
     """Explicitness of (2) and (3), on the rows that its classifiers were trained on."""
     for severity in (2.0, 3.0):
-        unseen, training = (
-            measured(
-                "redundant",
-                severity,
-                lambda codes, factors, seed, rows=rows: (
-                    demele.explicitness(codes, factors, score_on=rows, seed=seed).value
-                ),
-            )
-            for rows in ("unseen", "training")
+        rows = (
+            measured("redundant", severity, value_of("explicitness", score_on=one)) for one in ("unseen", "training")
         )
-        yield score_row(
-            "explicitness",
-            severity,
-            "score",
-            unseen,
-            training,
-            "the review's code trains on all 20 000 rows and measures the AUC on the same ones; the rest is print's "
-            "rounding to one decimal",
-        )
+        yield score_row("explicitness", severity, "score", *rows, cause("rows"))
 
 
 def stop_at_dead_code() -> Iterator[Row]:
@@ -206,23 +199,10 @@ def stop_at_dead_code() -> Iterator[Row]:
         stopped.append(until_dead(importance[cosines_first]))
         interleaved.append(until_dead(importance))
     copies = [until_dead(_lasso_importance(severity, seed)) for severity in (2.0, 3.0) for seed in range(3)]
-    ours = measured(
-        "redundant",
-        1.0,
-        lambda codes, factors, seed: demele.dci(codes, factors, model="lasso", seed=seed).modularity.value,
-    )
-    yield score_row(
-        "dci_lasso_modularity",
-        1.0,
-        "score",
-        ours,
-        stopped,
-        "the review's code stops at the first code that no Lasso uses, and weighs only the codes before it: exactly 0 "
-        f"if that is the first one, on {sum(value == 0 for value in stopped)} of {len(stopped)} seeds here; with the "
-        "same eight penalties (0.0001 to 1) and the cosines before the sines, as in its experiment. Sine and cosine "
-        f"by turns: {np.mean(interleaved):.3f}; without the stop: {np.mean(not_stopped):.3f}. "
-        f"Scores of (2) and (3) stay with the stop: {min(copies):.3f} at least",
-    )
+    figures = {"zero": sum(value == 0 for value in stopped), "seeds": len(stopped), "least": min(copies)}
+    figures |= {"interleaved": np.mean(interleaved), "not_stopped": np.mean(not_stopped)}
+    ours = measured("redundant", 1.0, value_of("dci", "modularity", model="lasso"))
+    yield score_row("dci_lasso_modularity", 1.0, "score", ours, stopped, cause("stop", **figures))
 
 
 def _lasso_importance(severity: float, seed: int) -> Array:
@@ -233,24 +213,10 @@ def _lasso_importance(severity: float, seed: int) -> Array:
 
 def factors_of_row_three() -> Iterator[Row]:
     """DCI forest compactness of (3): with the four factors of the text, and with the two it was made with."""
-    four, two = (
-        measured(
-            "redundant",
-            severity,
-            lambda codes, factors, seed: demele.dci(codes, factors, seed=seed).compactness.value,
-            FOREST_SEEDS,
-        )
-        for severity in (4.0, 3.0)
-    )
-    yield score_row(
-        "dci_forest_compactness",
-        4.0,
-        "score with 4 factors, as the text has it; put back: 2 factors",
-        four,
-        two,
-        "the printed row (3) was made with 2 factors, 8 codes in all; theory, with 4 copies "
-        "that share evenly: 1 - log_8 4 = 0.333 with 2 factors, 1 - log_16 4 = 0.5 with 4",
-    )
+    score = value_of("dci", "compactness")
+    four, two = (measured("redundant", severity, score, FOREST_SEEDS) for severity in (4.0, 3.0))
+    what = "score with 4 factors, as the text has it; put back: 2 factors"
+    yield score_row("dci_forest_compactness", 4.0, what, four, two, cause("factors"))
 
 
 # Table 3.2
@@ -258,107 +224,53 @@ def factors_of_row_three() -> Iterator[Row]:
 
 def bins_of_z_max() -> Iterator[Row]:
     """Z-max variance with the 10 bins of the review's experiments; 3 are the default of its function."""
-
-    def with_bins(bins: int) -> dict[float, list[float]]:
-        return swept(
-            "noise",
-            lambda codes, factors, seed: demele.z_max_variance(codes, factors, bins=bins, seed=seed).value,
-            (0.0, 1.0),
-        )
-
-    three, ten = with_bins(3), with_bins(10)
+    name, criterion = "z_max_variance", "calibrated"
+    three, ten = (swept("noise", value_of(name, bins=bins), (0.0, 1.0)) for bins in (3, 10))
     yield verdict_row(
-        "z_max_variance",
-        "calibrated",
+        name,
+        criterion,
         "score of the perfect code",
-        (verdict("z_max_variance", "calibrated", three), three[0.0]),
-        (verdict("z_max_variance", "calibrated", ten), ten[0.0]),
-        "with 10 bins, as in the review's experiments, only a few pairs of the 20 000 rows agree on 7 factors: the "
-        f"perfect code is no longer near 1, and codes of noise score {np.mean(ten[1.0]):.3f} "
-        f"(3 bins: {np.mean(three[1.0]):.3f})",
+        *((verdict(name, criterion, found), found[0.0]) for found in (three, ten)),
+        cause("bins", ten=np.mean(ten[1.0]), three=np.mean(three[1.0])),
     )
 
 
 def seeds_of_z_max() -> Iterator[Row]:
     """Z-max variance with mixing: 100 seeds cannot tell its first step from none."""
-
-    def score(codes: Array, factors: Array, seed: int) -> float:
-        return demele.z_max_variance(codes, factors, seed=seed).value
-
-    severities = scenario("mixing").severities
-    few = swept("mixing", score, severities, PRINT_SEEDS)
-    many = few | {severity: measured("mixing", severity, score, MANY_SEEDS) for severity in severities[:2]}
-    steps = [[a - b for a, b in zip(found[0.0], found[0.1], strict=True)] for found in (few, many)]
+    name, criterion, severities = "z_max_variance", "coherent_modularity", scenario("mixing").severities
+    few = swept("mixing", value_of(name), severities, PRINT_SEEDS)
+    many = few | swept("mixing", value_of(name), severities[:2], MANY_SEEDS)
     yield verdict_row(
-        "z_max_variance",
-        "coherent_modularity",
+        name,
+        criterion,
         f"fall from 0 to 0.1; put back: {MANY_SEEDS} seeds there",
-        (verdict("z_max_variance", "coherent_modularity", few), steps[0]),
-        (verdict("z_max_variance", "coherent_modularity", many), steps[1]),
-        f"{PRINT_SEEDS} seeds cannot tell the first step from the smallest that counts as a fall, {STEP}; print judges "
-        "by the picture, where the score stays near 1 and falls at the end alone",
+        *((verdict(name, criterion, found), fall(found, 0.0, 0.1)) for found in (few, many)),
+        cause("seeds", seeds=PRINT_SEEDS, step=STEP),
         digits=5,
     )
 
 
 def margin_of_non_linear() -> Iterator[Row]:
     """Z-diff and the modularity score on curved relations: no fall is tolerated."""
-    strict = (NotAbove(at=0.0, than=1.0, margin=ANY_FALL),)
-    severities = scenario("non_linear").severities
-
-    def fall(values: Values) -> list[float]:
-        return (np.array(values[0.0]) - np.array(values[1.0])).tolist()
-
-    forest = swept(
-        "non_linear",
-        lambda codes, factors, seed: demele.dci(codes, factors, seed=seed).modularity.value,
-        (0.0, 1.0),
-        3,
-    )
-    control = verdict("dci_forest_modularity", "non_linear", forest, expectations=strict)
-    beside = (
-        f"the same rule leaves the forests of DCI, the one row that print accepts, as they are ({control}: they move "
-        f"by {abs(np.mean(fall(forest))):.0e})"
-    )
-
-    def z_diff(codes: Array, factors: Array, seed: int) -> float:
-        return demele.z_diff(codes, factors, seed=seed).value
-
-    ours = swept("non_linear", z_diff, severities)
-    raw = measured("non_linear", 1.0, _z_diff_of_raw_codes, FOREST_SEEDS)
-    quarter = measured(
-        "non_linear",
-        1.0,
-        lambda codes, factors, seed: demele.z_diff(codes, factors, batch_size=50, seed=seed).value,
-        FOREST_SEEDS,
-    )
-    yield verdict_row(
-        "z_diff",
-        "non_linear",
-        "fall from straight to most curved; put back: any fall counts",
-        (verdict("z_diff", "non_linear", ours), fall(ours)),
-        (verdict("z_diff", "non_linear", ours, expectations=strict), fall(ours)),
-        "print marks every metric that the scenario moves at all ('to different degrees'), ours those that move by "
-        f"more than 0.05; {beside}. Raw codes in place of standardised ones, as in the review's code, do not explain "
-        f"it: {np.mean(raw):.3f} at most curved. Groups of 50 pairs in place of 200 would: {np.mean(quarter):.3f}",
-        explained=None if control == "holds" else "no",
-        digits=4,
-    )
-    ours = swept(
-        "non_linear", lambda codes, factors, seed: demele.modularity(codes, factors, seed=seed).value, severities
-    )
-    yield verdict_row(
-        "modularity",
-        "non_linear",
-        "fall from straight to most curved; put back: any fall counts",
-        (verdict("modularity", "non_linear", ours), fall(ours)),
-        (verdict("modularity", "non_linear", ours, expectations=strict), fall(ours)),
-        "print marks every metric that the scenario moves at all, ours those that move by more than 0.05; means: "
-        + ", ".join(f"{np.mean(values):.7f} at {severity:g}" for severity, values in ours.items())
-        + f"; {beside}",
-        explained=None if control == "holds" else "no",
-        digits=7,
-    )
+    criterion, strict = "non_linear", (NotAbove(at=0.0, than=1.0, margin=ANY_FALL),)
+    severities = scenario(criterion).severities
+    forest = swept(criterion, value_of("dci", "modularity"), (0.0, 1.0), 3)
+    control = verdict("dci_forest_modularity", criterion, forest, expectations=strict)
+    beside = cause("margin-beside", control=control, moved=abs(np.mean(fall(forest, 0.0, 1.0))))
+    raw = measured(criterion, 1.0, _z_diff_of_raw_codes, FOREST_SEEDS)
+    quarter = measured(criterion, 1.0, value_of("z_diff", batch_size=50), FOREST_SEEDS)
+    for name, digits in (("z_diff", 4), ("modularity", 7)):
+        ours = swept(criterion, value_of(name), severities)
+        means = ", ".join(f"{np.mean(values):.7f} at {severity:g}" for severity, values in ours.items())
+        yield verdict_row(
+            name,
+            criterion,
+            "fall from straight to most curved; put back: any fall counts",
+            *((verdict(name, criterion, ours, expectations=one), fall(ours, 0.0, 1.0)) for one in (None, strict)),
+            cause(f"margin-{name}", beside=beside, raw=np.mean(raw), quarter=np.mean(quarter), means=means),
+            explained=None if control == "holds" else "no",
+            digits=digits,
+        )
 
 
 def _z_diff_of_raw_codes(codes: Array, factors: Array, seed: int) -> float:
@@ -375,30 +287,19 @@ def _z_diff_of_raw_codes(codes: Array, factors: Array, seed: int) -> float:
 
 def margin_of_several_codes() -> Iterator[Row]:
     """The modularity score on [cos, sin]: the review says itself that it differs by an order of 1e-6 only."""
-    strict = (NotAbove(at=2.0, than=1.0, margin=ANY_FALL),)
-    ours = swept(
-        "redundant", lambda codes, factors, seed: demele.modularity(codes, factors, seed=seed).value, (1.0, 2.0)
-    )
-    forest = swept(
-        "redundant",
-        lambda codes, factors, seed: demele.dci(codes, factors, seed=seed).modularity.value,
-        (1.0, 2.0),
-        FOREST_SEEDS,
-    )
-    fall = (np.array(ours[2.0]) - np.array(ours[1.0])).tolist()
-    again = verdict("modularity", "several_codes", ours, expectations=strict)
-    control = verdict("dci_forest_modularity", "several_codes", forest, expectations=strict)
-    spread = {severity: np.std(values, ddof=1) for severity, values in ours.items()}
+    name, criterion, strict = "modularity", "several_codes", (NotAbove(at=2.0, than=1.0, margin=ANY_FALL),)
+    ours = swept("redundant", value_of(name), (1.0, 2.0))
+    forest = swept("redundant", value_of("dci", "modularity"), (1.0, 2.0), FOREST_SEEDS)
+    control = verdict("dci_forest_modularity", criterion, forest, expectations=strict)
+    figures = {"control": control, "fall": np.mean(forest[2.0]) - np.mean(forest[1.0])}
+    for number in (1, 2):
+        figures |= {f"mean_{number}": np.mean(ours[number]), f"spread_{number}": np.std(ours[number], ddof=1)}
     yield verdict_row(
-        "modularity",
-        "several_codes",
+        name,
+        criterion,
         "score in (2) minus score in (1); put back: any fall counts",
-        (verdict("modularity", "several_codes", ours), fall),
-        (again, fall),
-        "a judgement by theory: the review's own table has 1.0 and 1.0, and its text a difference 'of an order of 1e-6'"
-        f"; here {np.mean(ours[1.0]):.7f} (standard deviation {spread[1.0]:.1e}) in (1) and {np.mean(ours[2.0]):.7f} "
-        f"({spread[2.0]:.1e}) in (2). A rule by which any fall counts gives the printed verdict, but not that of DCI "
-        f"forests ({control}: a fall of {np.mean(forest[2.0]) - np.mean(forest[1.0]):.4f}), which print accepts",
+        *((verdict(name, criterion, ours, expectations=one), fall(ours, 2.0, 1.0)) for one in (None, strict)),
+        cause("several-codes", **figures),
         explained=None if control == "holds" else "by theory only",
         digits=7,
     )
@@ -406,25 +307,21 @@ def margin_of_several_codes() -> Iterator[Row]:
 
 def linear_sum_for_lasso() -> Iterator[Row]:
     """DCI Lasso on several codes: in a straight relation, and our rule on the printed numbers."""
-
-    def lasso(codes: Array, factors: Array, seed: int) -> tuple[float, float]:
-        scores = demele.dci(codes, factors, model="lasso", seed=seed)
-        return scores.modularity.value, scores.explicitness.value
-
     names = ("dci_lasso_modularity", "dci_lasso_explicitness")
     by_metric: dict[str, dict[str, dict[float, list[float]]]] = {name: {"curved": {}, "straight": {}} for name in names}
     for seed in range(SEEDS):
         curved, copies = (drawn(scenario("redundant"), severity, seed, N) for severity in (1.0, 2.0))
         parts = np.random.default_rng(seed).random((N, 8))
-        found = {
-            ("curved", 1.0): lasso(curved.codes, curved.factors, seed),
-            ("straight", 1.0): lasso(parts, parts[:, 0::2] + parts[:, 1::2], seed),
-            ("curved", 2.0): lasso(copies.codes, copies.factors, seed),
+        given = {
+            ("curved", 1.0): (curved.codes, curved.factors),
+            ("straight", 1.0): (parts, parts[:, 0::2] + parts[:, 1::2]),
+            ("curved", 2.0): (copies.codes, copies.factors),
         }
+        found = {key: demele.dci(*pair, model="lasso", seed=seed) for key, pair in given.items()}
         found["straight", 2.0] = found["curved", 2.0]
         for (kind, severity), scores in found.items():
-            for name, value in zip(names, scores, strict=True):
-                by_metric[name][kind].setdefault(severity, []).append(value)
+            for name, score in zip(names, (scores.modularity, scores.explicitness), strict=True):
+                by_metric[name][kind].setdefault(severity, []).append(score.value)
 
     def both(kind: str) -> str:
         found = {verdict(name, "several_codes", by_metric[name][kind]) for name in names}
@@ -439,95 +336,57 @@ def linear_sum_for_lasso() -> Iterator[Row]:
         "dci_lasso",
         "several_codes",
         "explicitness in (1); put back: factors that are sums of two codes",
-        (both("curved"), by_metric["dci_lasso_explicitness"]["curved"][1.0]),
-        (both("straight"), by_metric["dci_lasso_explicitness"]["straight"][1.0]),
-        "print puts the loss in (1) down to curvature, judged in another column, and to the fitting: two codes that "
-        "add up to a factor lose nothing. By its own scores (1) is worse than (2), and our rule on them gives: "
-        + "; ".join(on_print),
+        *((both(kind), by_metric["dci_lasso_explicitness"][kind][1.0]) for kind in ("curved", "straight")),
+        cause("linear-sum", on_print="; ".join(on_print)),
     )
 
 
 def claim_of_irs() -> Iterator[Row]:
     """IRS judged as a measure of explicitness, and the cells that print leaves out."""
-    severities = scenario("noise").severities
-    noise = swept("noise", lambda codes, factors, seed: demele.irs(codes, factors, seed=seed).value, severities)
+    noise = swept("noise", value_of("irs"), scenario("noise").severities)
+    claims = (None, ("explicitness",))
+    name = "coherent_explicitness"
     yield verdict_row(
         "irs",
-        "coherent_explicitness",
+        name,
         "score at 0.5; put back: the claim to measure explicitness",
-        (verdict("irs", "coherent_explicitness", noise), noise[0.5]),
-        (verdict("irs", "coherent_explicitness", noise, claims=("explicitness",)), noise[0.5]),
-        "the review counts IRS among the measures of explicitness, demele among those of modularity only; "
-        f"with noise it falls from {np.mean(noise[0.0]):.3f} to {np.mean(noise[1.0]):.3f}, about evenly",
+        *((verdict("irs", name, noise, claims=one), noise[0.5]) for one in claims),
+        cause("irs-claim", first=np.mean(noise[0.0]), last=np.mean(noise[1.0])),
     )
-    left_out = "no experiment: print leaves the cell out, as "
-    yield verdict_row(
-        "irs",
-        "robust_to_noise",
-        "score at 0.6",
-        (verdict("irs", "robust_to_noise", noise), noise[0.6]),
-        None,
-        f"{left_out}it does not ask measures of explicitness to withstand noise, and counts IRS among them",
-        explained="left out in print",
-    )
-    redundant = swept("redundant", lambda codes, factors, seed: demele.irs(codes, factors, seed=seed).value, (1.0, 2.0))
-    yield verdict_row(
-        "irs",
-        "several_codes",
-        "score in (1)",
-        (verdict("irs", "several_codes", redundant), redundant[1.0]),
-        None,
-        f"{left_out}the general form of IRS takes sets of codes, but does not say which; the form that both measure "
-        f"takes one code at a time, and scores {np.mean(redundant[2.0]):.3f} in (2)",
-        explained="left out in print",
-    )
+    redundant = swept("redundant", value_of("irs"), (1.0, 2.0))
+    yield _left_out("irs", "robust_to_noise", "score at 0.6", noise, 0.6, cause("irs-noise"))
+    why = cause("irs-several", copies=np.mean(redundant[2.0]))
+    yield _left_out("irs", "several_codes", "score in (1)", redundant, 1.0, why)
+
+
+def _left_out(metric: str, criterion: str, what: str, values: Values, at: float, why: str) -> Row:
+    ours = verdict(metric, criterion, values), values[at]
+    return verdict_row(metric, criterion, what, ours, None, why, explained="left out in print")
 
 
 def settings_of_irs() -> Iterator[Row]:
     """IRS with lower quantiles in place of the largest deviation."""
-    quantiles = dict(zip(scenario("settings").severities, own_settings()["irs"][1], strict=True))
-    found: dict[float, list[float]] = {severity: [] for severity in quantiles}
-    for severity, quantile in quantiles.items():
-        for seed in range(SEEDS):
-            shown = drawn(scenario("settings"), severity, seed, N)
-            found[severity].append(demele.irs(shown.codes, shown.factors, quantile=quantile).value)
+    found = {}
+    for severity, quantile in zip(scenario("settings").severities, own_settings()["irs"][1], strict=True):
+        shown = (drawn(scenario("settings"), severity, seed, N) for seed in range(SEEDS))
+        found[severity] = [demele.irs(one.codes, one.factors, quantile=quantile).value for one in shown]
     in_use = (Same(at=0.25, than=1.0, within=0.1),)  # 0.99 beside 1
-    moved = found[1.0], found[0.25], found[4.0]
+    means = {f"at_{name}": np.mean(found[severity]) for name, severity in (("1", 1.0), ("99", 0.25), ("8", 4.0))}
     yield verdict_row(
         "irs",
         "stable_settings",
         "fall from quantile 1 to 0.8; put back: to 0.99, the other value in use",
-        (
-            verdict("irs", "stable_settings", found),
-            [before - after for before, after in zip(moved[0], moved[2], strict=True)],
-        ),
-        (
-            verdict("irs", "stable_settings", found, expectations=in_use),
-            [before - after for before, after in zip(moved[0], moved[1], strict=True)],
-        ),
-        "print counts no setting of IRS: its code always takes the largest deviation; demele also offers quantiles of "
-        f"it, and the score goes from {np.mean(moved[0]):.3f} at 1 to {np.mean(moved[1]):.3f} at 0.99, the value in "
-        f"other code, and {np.mean(moved[2]):.3f} at 0.8",
+        (verdict("irs", "stable_settings", found), fall(found, 1.0, 4.0)),
+        (verdict("irs", "stable_settings", found, expectations=in_use), fall(found, 1.0, 0.25)),
+        cause("irs-settings", **means),
     )
 
 
 def left_out_of_sap() -> Iterator[Row]:
     """SAP with noise, which print leaves out."""
-    noise = swept(
-        "noise",
-        lambda codes, factors, seed: demele.sap(codes, factors, seed=seed).value,
-        [severity for severity in scenario("noise").severities if severity <= 0.6],
-    )
-    yield verdict_row(
-        "sap",
-        "robust_to_noise",
-        "score at 0.6",
-        (verdict("sap", "robust_to_noise", noise), noise[0.6]),
-        None,
-        "no experiment: print leaves the cell out without a reason, though it takes SAP for a measure of compactness; "
-        f"at 0 the score is {np.mean(noise[0.0]):.3f}",
-        explained="left out in print",
-    )
+    severities = [severity for severity in scenario("noise").severities if severity <= 0.6]
+    noise = swept("noise", value_of("sap"), severities)
+    yield _left_out("sap", "robust_to_noise", "score at 0.6", noise, 0.6, cause("sap", first=np.mean(noise[0.0])))
 
 
 EXPERIMENTS: tuple[Callable[[], Iterator[Row]], ...] = (
@@ -546,18 +405,6 @@ EXPERIMENTS: tuple[Callable[[], Iterator[Row]], ...] = (
 )
 
 
-def main() -> None:
-    """Run all experiments and write the table."""
-    warnings.simplefilter("ignore")
-    rows = []
-    for experiment in EXPERIMENTS:
-        for row in experiment():
-            rows.append(row)
-            print(row, flush=True)
-    write_rows("causes", rows)
-    counts = {kind: sum(row["explained"] == kind for row in rows) for kind in {str(row["explained"]) for row in rows}}
-    print(f"{len(rows)} cells: " + ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
-
-
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    main({"causes": Table(cells=EXPERIMENTS, measured=lambda experiment: experiment())})

@@ -145,4 +145,6 @@ def _one(measured: Callable[..., Any], repeats: Any, cell: Any) -> tuple[str, An
 
 def name_of(cell: Any) -> str:
     """Return what a cell is known by."""
+    if isinstance(cell, tuple):
+        return ", ".join(map(name_of, cell))
     return str(getattr(cell, "name", None) or getattr(cell, "__name__", None) or cell)

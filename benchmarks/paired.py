@@ -5,6 +5,7 @@ compared between the two commits, to the bit. Both processes import this folder 
 at their commit, so a case uses names that both have.
 """
 
+import argparse
 import importlib
 import json
 import os
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any
 
 from benchmarks.cases import peak_mib
 
-__all__ = ["HEAD", "Case", "Ratio", "compared", "sources"]
+__all__ = ["HEAD", "Case", "Ratio", "against", "compared", "sources"]
 
 ROOT = Path(__file__).parent.parent
 #: Seconds that one measurement takes at least: quick cases are called several times.
@@ -88,6 +89,21 @@ def compared(module: str, case: str, now: Path, then: Path) -> Ratio:
                 seconds[side].append(side.call(calls)[0] / calls)
             turns += 1
         return Ratio(case, tuple(seconds[new]), tuple(seconds[old]), (old.peak(), new.peak()), values[0] == values[1])
+
+
+def against(module: str, cases: Mapping[str, Case], about: str | None) -> tuple[str, list[Ratio]]:
+    """Compare the cases whose names begin as the command line says with a commit, and print a line for each."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--against", metavar="COMMIT", required=True)
+    parser.add_argument("names", nargs="*", help="beginnings of names of cases; all cases unless given")
+    asked = parser.parse_args()
+    print(HEAD)
+    found = []
+    with sources(asked.against) as folders:
+        for case in [name for name in cases if not asked.names or name.startswith(tuple(asked.names))]:
+            found.append(compared(module, case, *folders))
+            print(found[-1], flush=True)
+    return asked.against, found
 
 
 class _Side:

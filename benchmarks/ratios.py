@@ -4,7 +4,6 @@
 names begin so, all by default, in about ten minutes. A case under which a value differs is marked: ``OTHER``.
 """
 
-import argparse
 import importlib.util
 import statistics
 import tempfile
@@ -17,7 +16,7 @@ import numpy as np
 import demele
 from benchmarks import out_of_core, time_scale
 from benchmarks.cases import levels, mixing
-from benchmarks.paired import HEAD, Case, compared, sources
+from benchmarks.paired import Case, against
 
 HISTOGRAM = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
 #: Ratios above this, in the median of a case, are slower than noise alone makes one of these cases.
@@ -221,8 +220,6 @@ def assessed() -> Callable[[], object]:
     return lambda: assess(models["model 0"], labels, noise=0.05)["accuracy"].value
 
 
-COUNTED = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
-
 CASES: dict[str, Case] = {
     "speed: MIG, 200 rows": few_rows,
     "speed: histogram family, 20 000 rows": histogram(20_000, 8),
@@ -245,10 +242,10 @@ CASES: dict[str, Case] = {
     "scale: Parquet, sampled": parquet(["sap", "z_min_variance"], sample=20_000),
     "sparse: information and SAP": sparse,
     "streaming: updates, MIG": updates("mig", framed=True),
-    "streaming: updates, all counted": updates(COUNTED, framed=True),
+    "streaming: updates, all counted": updates(HISTOGRAM, framed=True),
     "streaming: updates, IRS and SAP summed": updates(["irs", "sap"], framed=True),
     "streaming: updates, a sample": updates("irs", framed=False),
-    "streaming: value, all counted": computed(COUNTED, framed=True),
+    "streaming: value, all counted": computed(HISTOGRAM, framed=True),
     "streaming: value, IRS and SAP summed": computed(["irs", "sap"], framed=True),
     "streaming: value, a sample": computed("irs", framed=False),
     "streaming: bytes and merging": written,
@@ -257,24 +254,9 @@ if importlib.util.find_spec("torchmetrics") is not None:
     CASES["streaming: torchmetrics"] = torch_updates
 
 
-def main() -> None:
-    """Print a line for each case."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--against", metavar="COMMIT", required=True)
-    parser.add_argument("names", nargs="*", help="beginnings of names of cases; all cases unless given")
-    arguments = parser.parse_args()
-    chosen = [name for name in CASES if not arguments.names or name.startswith(tuple(arguments.names))]
-    print(HEAD)
-    found = []
-    with sources(arguments.against) as folders:
-        for name in chosen:
-            found.append(compared("benchmarks.ratios", name, *folders))
-            print(found[-1], flush=True)
+if __name__ == "__main__":
+    _, found = against("benchmarks.ratios", CASES, __doc__)
     slower = [f"{one.name} ({one.ratio:.2f})" for one in found if one.ratio > SLOWER]
     print(f"geometric mean of {len(found)} ratios: {statistics.geometric_mean(one.ratio for one in found):.2f}")
     print(f"slower by more than {SLOWER - 1:.0%}: {', '.join(slower) or 'none'}")
     print(f"other values: {', '.join(one.name for one in found if not one.same) or 'none'}")
-
-
-if __name__ == "__main__":
-    main()

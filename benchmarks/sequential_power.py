@@ -1,25 +1,22 @@
 """Sequential comparisons: which way to ask and to bet certifies most with fewest labels, and does the level hold?
 
-Run alone: ``python -m benchmarks.sequential_power`` (about ten minutes); writes results/sequential_power.csv.
+``python -m benchmarks.sequential_power`` (about ten minutes); writes results/sequential_power.csv.
 
 Rows with ``part`` = "variant": ways to ask and to bet, on the same worlds (4 seeds, 5% feature-dependent noise).
 "setting": the way that is built in, under other noises and inferences. "level": how often a claim false by a hair
 is made; wrong labels are placed where they help it.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Table, main
 from benchmarks.worlds import World, all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
@@ -34,10 +31,6 @@ Flags = NDArray[np.bool_]
 
 SEEDS = range(4)
 ALPHA, CAP, LEVEL = 0.001, 1000, 0.95
-COLUMNS = (
-    *("part", "what", "noise", "inference", "type_1", "type_2", "median_if_certified", "mean_if_certified"),
-    *("mean_labels", "distinct_labels", "alpha", "rate", "standard_error", "seconds"),
-)
 
 
 @dataclass(frozen=True)
@@ -162,66 +155,59 @@ def required(world: World, labels: Indices, wrong: int) -> Floats:
     return overlap_gap(first.successes, second.successes, world.n, wrong=wrong, level=LEVEL)
 
 
-def variants() -> list[dict[str, object]]:
-    """Compare the variants on the same worlds."""
-    worlds = [world(seed) for seed in SEEDS]
-    cases = [(made, noisy_labels(made, 0.05), reference(made)) for made in worlds]
-    rows = []
-    for name, variant in VARIANTS.items():
-        start = time.process_time()
-        runs = [(*tried(variant, made, labels, required(made, labels, 600)), right) for made, labels, right in cases]
-        seconds = (time.process_time() - start) / len(cases)
-        rows.append({"part": "variant", "what": name, "noise": "feature 5%", "inference": "overlap", "alpha": ALPHA,
-                     **summary(runs), "seconds": round(seconds, 1)})  # fmt: skip
-        print(rows[-1], flush=True)
-    return rows
+@cache
+def worlds() -> list[tuple[World, Indices, Flags]]:
+    """Return the worlds that all variants are tried on, their labels, and what true labels show."""
+    made = [world(seed) for seed in SEEDS]
+    return [(one, noisy_labels(one, 0.05), reference(one)) for one in made]
 
 
-def settings() -> list[dict[str, object]]:
-    """Run the built-in way under other noises and inferences."""
-    rows = []
+def tried_variant(name: str) -> dict[str, object]:
+    """Try a way to ask and to bet."""
+    start, variant = time.process_time(), VARIANTS[name]
+    runs = [(*tried(variant, made, labels, required(made, labels, 600)), right) for made, labels, right in worlds()]
+    seconds = (time.process_time() - start) / len(runs)
+    row = {"part": "variant", "what": name, "noise": "feature 5%", "inference": "overlap"}
+    return {**row, **summary(runs), "alpha": ALPHA, "seconds": round(seconds, 1)}
 
-    def add(
-        what: str, noise: str, rate: float, *, kind: str = "thesis", inference: str = "overlap", **options: object
-    ) -> None:
-        start, runs = time.process_time(), []
-        for seed in SEEDS:
-            made = world(seed, kind=kind)  # type: ignore[arg-type]
-            labels = noisy_labels(made, rate, noise)  # type: ignore[arg-type]
-            known = {"wrong": int(rate * made.n + 1e-9)} | options
-            if known.pop("disagreement", False):
-                known["disagreement"] = pool_disagreement(made.predictions)
-            certified, used = sequential_many(
-                labels, made.predictions, all_pairs(len(made.predictions)), made.true_labels,
-                alpha=ALPHA, inference=inference, cap=CAP, seed=seed, **known,  # type: ignore[arg-type]
-            )  # fmt: skip
-            right = reference(made)
-            if inference != "overlap":
-                hits = np.count_nonzero(made.predictions == made.true_labels, axis=1)
-                pairs = all_pairs(len(hits))
-                right = hits[pairs[:, 1]] > hits[pairs[:, 0]]
-            runs.append((certified, used, -1, right))
-        row = {"part": "setting", "what": what, "noise": f"{noise} {rate:.0%}", "inference": inference, "alpha": ALPHA,
-               **summary(runs), "seconds": round((time.process_time() - start) / len(SEEDS), 1)}  # fmt: skip
-        row["distinct_labels"] = ""
-        rows.append(row)
-        print(row, flush=True)
 
-    for rate in (0.01, 0.02, 0.05, 0.10, 0.15, 0.20):
-        add("built in", "feature", rate)
-    add("number of wrong labels not known", "feature", 0.05, wrong=None)
-    add("with the disagreement of the pool", "feature", 0.05, disagreement=True)
-    add("with the disagreement of the pool", "feature", 0.20, disagreement=True)
-    for rate in (0.05, 0.20):
-        add("asked only if the labels show the claim", "feature", rate, start="shown")
-    add("built in", "uniform", 0.05)
-    add("built in", "class", 0.05)
-    add("built in, world 'hard'", "feature", 0.05, kind="hard")
-    add("built in, world 'hard'", "feature", 0.20, kind="hard")
-    add("built in, reference: the sign", "feature", 0.05, inference="test_set")
-    add("built in, reference: the sign", "feature", 0.05, inference="population")
-    return rows
+def setting(what: str, noise: str, rate: float, options: dict[str, Any]) -> dict[str, object]:
+    """Run the built-in way under another noise or inference."""
+    start, runs = time.process_time(), []
+    inference = options.get("inference", "overlap")
+    for seed in SEEDS:
+        made = world(seed, kind=options.get("kind", "thesis"))
+        labels = noisy_labels(made, rate, noise)  # type: ignore[arg-type]
+        known = {"wrong": int(rate * made.n + 1e-9)} | {
+            key: options[key] for key in ("wrong", "start") if key in options
+        }
+        if "disagreement" in options:
+            known["disagreement"] = pool_disagreement(made.predictions)
+        pairs = all_pairs(len(made.predictions))
+        certified, used = sequential_many(
+            *(labels, made.predictions, pairs, made.true_labels),
+            **{"alpha": ALPHA, "inference": inference, "cap": CAP, "seed": seed, **known},
+        )
+        right = reference(made)
+        if inference != "overlap":
+            hits = np.count_nonzero(made.predictions == made.true_labels, axis=1)
+            right = hits[pairs[:, 1]] > hits[pairs[:, 0]]
+        runs.append((certified, used, -1, right))
+    row = {"part": "setting", "what": what, "noise": f"{noise} {rate:.0%}", "inference": inference, **summary(runs)}
+    seconds = round((time.process_time() - start) / len(SEEDS), 1)
+    return {**row, "distinct_labels": "", "alpha": ALPHA, "seconds": seconds}
 
+
+#: What is said of a setting, the noise and its rate, and options.
+SETTINGS: list[tuple[str, str, float, dict[str, Any]]] = [
+    *(("built in", "feature", rate, {}) for rate in (0.01, 0.02, 0.05, 0.10, 0.15, 0.20)),
+    ("number of wrong labels not known", "feature", 0.05, {"wrong": None}),
+    *(("with the disagreement of the pool", "feature", rate, {"disagreement": True}) for rate in (0.05, 0.20)),
+    *(("asked only if the labels show the claim", "feature", rate, {"start": "shown"}) for rate in (0.05, 0.20)),
+    *(("built in", noise, 0.05, {}) for noise in ("uniform", "class")),
+    *(("built in, world 'hard'", "feature", rate, {"kind": "hard"}) for rate in (0.05, 0.20)),
+    *(("built in, reference: the sign", "feature", 0.05, {"inference": one}) for one in ("test_set", "population")),
+]
 
 # Populations (score, weight, count) whose sum is the threshold: the claim is false, by a hair.
 BOUNDARY: dict[str, list[tuple[float, float, int]]] = {
@@ -247,32 +233,36 @@ def level(groups: list[tuple[float, float, int]], *, uniform: bool, repetitions:
     return np.concatenate(largest)
 
 
-def levels() -> list[dict[str, object]]:
+def false_claims(name: str, uniform: bool) -> Iterator[dict[str, object]]:
     """Count how often false claims are made."""
-    rows = []
-    for name, groups in BOUNDARY.items():
-        for uniform in (False, True):
-            start = time.process_time()
-            size = sum(count for *_, count in groups)
-            repetitions = 20_000 if size < 100 else 4_000
-            largest = level(groups, uniform=uniform, repetitions=repetitions, seed=1)
-            for alpha in (0.05, 0.01, 0.001):
-                rate = float(np.mean(largest >= -np.log(alpha)))
-                error = round(float(np.sqrt(alpha * (1 - alpha) / repetitions)), 6)
-                what = f"{name}, {'uniform' if uniform else 'weighted'}"
-                seconds = round(time.process_time() - start, 1)
-                rows.append({"part": "level", "what": what, "alpha": alpha, "rate": rate, "standard_error": error,
-                             "seconds": seconds})  # fmt: skip
-                print(rows[-1], flush=True)
-    return rows
+    start, groups = time.process_time(), BOUNDARY[name]
+    repetitions = 20_000 if sum(count for *_, count in groups) < 100 else 4_000
+    largest = level(groups, uniform=uniform, repetitions=repetitions, seed=1)
+    for alpha in (0.05, 0.01, 0.001):
+        row = {"part": "level", "what": f"{name}, {'uniform' if uniform else 'weighted'}", "alpha": alpha}
+        row["rate"] = float(np.mean(largest >= -np.log(alpha)))
+        row["standard_error"] = round(float(np.sqrt(alpha * (1 - alpha) / repetitions)), 6)
+        yield {**row, "seconds": round(time.process_time() - start, 1)}
 
 
-def main() -> None:
-    """Run all parts."""
-    parts: tuple[Callable[[], list[dict[str, object]]], ...] = (variants, settings, levels)
-    rows = [row for part in parts for row in part()]
-    write_rows("sequential_power", [{name: row.get(name, "") for name in COLUMNS} for row in rows])
+CELLS = [
+    *((tried_variant, name) for name in VARIANTS),
+    *((setting, *one) for one in SETTINGS),
+    *((false_claims, name, uniform) for name in BOUNDARY for uniform in (False, True)),
+]
+COLUMNS = (
+    *("part", "what", "noise", "inference", "type_1", "type_2", "median_if_certified", "mean_if_certified"),
+    *("mean_labels", "distinct_labels", "alpha", "rate", "standard_error", "seconds"),
+)
+
+
+def rows_of(found: list[tuple[Any, Any]]) -> Iterator[dict[str, object]]:
+    """Yield all rows with the same columns."""
+    for _, record in found:
+        for row in record if isinstance(record, list) else [record]:
+            yield {name: row.get(name, "") for name in COLUMNS}
 
 
 if __name__ == "__main__":
-    main()
+    table = Table(cells=CELLS, measured=lambda cell: cell[0](*cell[1:]), rows=rows_of)
+    main({"sequential_power": table})

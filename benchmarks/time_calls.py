@@ -3,13 +3,12 @@
 ``python -m benchmarks.time_calls --against COMMIT``; writes results/calls.csv. Single thread.
 """
 
-import argparse
 import statistics
 from collections.abc import Callable
 
 import demele
-from benchmarks.cases import RESULTS, levels, mixing, write_rows
-from benchmarks.paired import HEAD, Case, compared, sources
+from benchmarks.cases import levels, mixing, write_rows
+from benchmarks.paired import Case, Ratio, against
 
 N = 20_000
 
@@ -53,30 +52,19 @@ CASES: dict[str, Case] = {
 }
 
 
-def main() -> None:
-    """Print and write a line for each case."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--against", metavar="COMMIT", required=True)
-    arguments = parser.parse_args()
-    print(HEAD)
-    rows = []
-    with sources(arguments.against) as folders:
-        for name in CASES:
-            found = compared("benchmarks.time_calls", name, *folders)
-            print(found, flush=True)
-            rows.append(
-                {
-                    "call": name,
-                    "then, CPU s": float(f"{statistics.median(found.then):.3g}"),
-                    "now, CPU s": float(f"{statistics.median(found.now):.3g}"),
-                    "ratio of turns": round(found.ratio, 2),
-                    "values": "the same bits" if found.same else "others",
-                    "against": arguments.against,
-                }
-            )
-    write_rows("calls", rows)
-    print(f"written to {RESULTS / 'calls.csv'}")
+def row(found: Ratio, commit: str) -> dict[str, object]:
+    """Return one line of the table."""
+    return {
+        "call": found.name,
+        "then, CPU s": float(f"{statistics.median(found.then):.3g}"),
+        "now, CPU s": float(f"{statistics.median(found.now):.3g}"),
+        "ratio of turns": round(found.ratio, 2),
+        "values": "the same bits" if found.same else "others",
+        "against": commit,
+    }
 
 
 if __name__ == "__main__":
-    main()
+    commit, found = against("benchmarks.time_calls", CASES, __doc__)
+    if len(found) == len(CASES):
+        write_rows("calls", [row(one, commit) for one in found])

@@ -1,23 +1,17 @@
 """Every family of metrics against scikit-learn reference code, as ratios of CPU seconds in one run.
 
-Run alone: ``python -m benchmarks.time_metrics [name ...]``; writes results/speed.csv. Single thread: the module sets
-the thread counts before NumPy is loaded. Values are compared before anything is timed.
+``python -m benchmarks.time_metrics`` writes results/speed.csv. Single thread. Values are compared before anything is
+timed.
 """
 
-import os
-import sys
+import warnings
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
+import numpy as np
 
-import warnings  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-import demele  # noqa: E402
-from benchmarks import reference  # noqa: E402
-from benchmarks.cases import RESULTS, cpu_seconds, levels, mixing, write_rows  # noqa: E402
+import demele
+from benchmarks import reference
+from benchmarks.cases import cpu_seconds, levels, mixing
+from benchmarks.loop import Table, main
 
 N = 20_000
 HISTOGRAM = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
@@ -36,8 +30,8 @@ PUBLIC = {
 
 
 def row(what: str, size: str, ours: float, theirs: float, reference_text: str, agreement: str) -> Row:
-    """One line of the table; also printed."""
-    line: Row = {
+    """One line of the table."""
+    return {
         "metric": what,
         "size": size,
         "demele, CPU s": float(f"{ours:.3g}"),
@@ -47,8 +41,6 @@ def row(what: str, size: str, ours: float, theirs: float, reference_text: str, a
         "public code, CPU s": PUBLIC.get(what, "") if "1,000,000" not in size else "",
         "agreement": agreement,
     }
-    print(line, flush=True)
-    return line
 
 
 def histogram() -> list[Row]:
@@ -268,25 +260,8 @@ def boosting() -> list[Row]:
     ]
 
 
-CASES: dict[str, Callable[[], list[Row]]] = {
-    "histogram": histogram,
-    "knn": knn,
-    "explicitness": explicitness,
-    "interventions": interventions,
-    "sap": sap,
-    "boosting": boosting,
-    "forest": forest,
-}
-
-
-def main(names: list[str]) -> None:
-    """Run the named cases (all by default); only a run of all writes the table."""
-    warnings.simplefilter("ignore")
-    rows = [line for name in names or CASES for line in CASES[name]()]
-    if not names:
-        write_rows("speed", rows)
-        print(f"written to {RESULTS / 'speed.csv'}")
-
+CASES = (histogram, knn, explicitness, interventions, sap, boosting, forest)
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    warnings.simplefilter("ignore")
+    main({"speed": Table(cells=CASES, measured=lambda case: case())})
