@@ -5,8 +5,8 @@ up, and :func:`general_irs_from_cells`; :func:`general_irs` does both.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from demele.estimation.moments import (
     divide,
     largest_distance,
 )
+
+Centre = Literal["mean", "median"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,13 @@ class GeneralIRS:
 
 
 def general_irs(
-    codes: NDArray[Any], interest: IntArray, nuisance: IntArray, rest: IntArray, *, norm: float = 2
+    codes: NDArray[Any],
+    interest: IntArray,
+    nuisance: IntArray,
+    rest: IntArray,
+    *,
+    norm: float = 2,
+    centre: Centre = "mean",
 ) -> GeneralIRS:
     r"""Interventional robustness of a set of codes L, with factors that may be confounded.
 
@@ -105,6 +113,8 @@ def general_irs(
         left out of all three cannot be. Rows with a level -1 (not annotated) are left out.
     norm : {1, 2, inf} or other order of a vector norm
         Of differences between means of several codes, each in standard deviations of that code.
+    centre : {"mean", "median"}
+        Of the codes in a cell of all factors: what stands for their expected value there.
 
     Returns
     -------
@@ -150,12 +160,12 @@ def general_irs(
     parts = (interest, nuisance, rest)
     columns = [part[:, i] for part in parts for i in range(part.shape[1])]
     bounds = np.cumsum([part.shape[1] for part in parts])
-    cells = _cells_of_complete_rows(codes, columns)
+    cells = _cells_of_complete_rows(codes, columns, centre)
     return general_irs_from_cells(cells, range(bounds[0]), range(bounds[0], bounds[1]), norm=norm)
 
 
-def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[IntArray]) -> FactorCells:
-    """Summarise the rows that are annotated for all factors."""
+def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[IntArray], centre: Centre) -> FactorCells:
+    """Summarise the rows that are annotated for all factors; with medians, sums are those of as many equal codes."""
     complete = np.ones(len(codes), dtype=np.bool_)
     for column in columns:
         complete &= column >= 0
@@ -167,7 +177,15 @@ def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[IntArray]) ->
         )
     if not complete.all():
         codes, columns = codes[complete], [column[complete] for column in columns]
-    return summarise_cells(codes, columns, [int(column.max()) + 1 for column in columns])
+    cells = summarise_cells(codes, columns, [int(column.max()) + 1 for column in columns])
+    if centre == "mean":
+        return cells
+    import pandas as pd
+
+    medians = pd.DataFrame(codes).groupby(list(columns), sort=True).median().to_numpy(dtype=np.float64)
+    total, in_order = np.empty_like(cells.total), np.lexsort(cells.levels[::-1])
+    total[:, in_order] = (medians.T - cells.moments.reference[:, None]) * cells.count[in_order]
+    return replace(cells, total=total)
 
 
 def general_irs_from_cells(
@@ -296,7 +314,7 @@ class _Interventions:
         return self.situations.sum(cells.total[code]) / self.situation_rows
 
 
-def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray) -> FloatArray:
+def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray, centre: Centre = "mean") -> FloatArray:
     r"""Matrix of D_li = IRS({l} | {i}, all factors but i); the disentanglement score of code l is max_i D_li.
 
     Parameters
@@ -305,6 +323,8 @@ def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray) -> FloatA
         May be memory-mapped.
     factor_bins : ndarray of int, shape (n_samples, n_factors)
         Levels from 0; rows with a -1 are left out.
+    centre : {"mean", "median"}
+        As in :func:`general_irs`.
 
     Returns
     -------
@@ -329,7 +349,7 @@ def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray) -> FloatA
     >>> disentanglement_scores(code, factors).round(3)
     array([[0.8, 0.2]])
     """
-    cells = _cells_of_complete_rows(codes, list(factor_bins.T))
+    cells = _cells_of_complete_rows(codes, list(factor_bins.T), centre)
     moments = cells.moments
     empida = np.zeros((len(cells.total), len(cells.sizes)))
     normaliser = np.zeros(len(cells.total))

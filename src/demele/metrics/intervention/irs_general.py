@@ -2,7 +2,7 @@
 
 import inspect
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.inputs import Codes, Factors, Missing, read_pair
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.core.version import __version__
+from demele.estimation.discretise import Binning
 from demele.estimation.extremes import irs_score
-from demele.estimation.general_irs import GeneralIRS, disentanglement_scores, general_irs
+from demele.estimation.general_irs import Centre, GeneralIRS, disentanglement_scores, general_irs
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import moved_by_outliers
 from demele.metrics.options import Run, as_binning
@@ -33,6 +34,7 @@ def interventional_robustness(
     factors_of_interest: Columns = None,
     nuisance: Columns = None,
     norm: float = 2,
+    centre: Centre = "mean",
     bins: object = 10,
     bootstrap: int = 0,
     level: float = 0.95,
@@ -61,6 +63,9 @@ def interventional_robustness(
         The set J: what is intervened on. Factors in neither set are adjusted for.
     norm : float >= 1 or inf, default 2
         Of the distance over the codes of L, each in its standard deviations.
+    centre : {"mean", "median"}
+        Estimate of a code's expected value where all factors keep their values; ``"median"`` where outliers are
+        expected.
     bins : int, str, Binning or edges, default 10
         Few bins, where factors are many: means need rows in their cells.
     bootstrap, level, seed
@@ -103,7 +108,7 @@ def interventional_robustness(
     """
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
         raise InputError("norm", f"expected a number of at least 1, or inf, got {norm!r}")
-    read_codes, read_factors, data = _read(codes, factors, bins, missing, kinds)
+    read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, missing, kinds, centre)
     of_codes = _indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
     interest = _indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
     others = [index for index in range(read_factors.m) if index not in interest]
@@ -118,14 +123,15 @@ def interventional_robustness(
         raise InputError("nuisance", f"factor {name!r} is of interest and nuisance at once; name it in one set")
     rest = [index for index in others if index not in disturbing]
 
-    def score(rows: NDArray[np.intp] | slice, values: NDArray[Any] = data.codes) -> GeneralIRS:
-        labels = data.labels[rows]
+    def score(rows: NDArray[np.intp] | slice, values: NDArray[Any] = read_codes.values) -> GeneralIRS:
+        labels = all_labels[rows]
         return general_irs(
             values[rows][:, of_codes],
             labels[:, interest],
             labels[:, disturbing],
             labels[:, rest],
             norm=float(norm),
+            centre=centre,
         )
 
     found = score(slice(None))
@@ -145,21 +151,58 @@ def interventional_robustness(
         "factors_of_interest": tuple(read_factors.names[index] for index in interest),
         "nuisance": tuple(read_factors.names[index] for index in disturbing),
         "norm": float(norm),
-        "bins": data.binning,
-        **_reading(read_factors, missing, kinds),
+        "bins": binning,
+        **_reading(read_factors, missing, kinds, centre),
     }
     without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
-    return _score(
-        "interventional_robustness",
-        found,
-        moved_by_outliers(found.value, without, outlying),
-        read_codes,
-        read_factors,
-        arguments,
-        lambda rows: score(rows).value,
-        bootstrap,
-        level,
-        seed,
+    run = Run.checked(bootstrap=bootstrap, level=level, seed=seed)
+    n_draws, nominal, start = run.bootstrap, run.level, run.seed
+    interval = None
+    if n_draws:
+        arguments = arguments | {"bootstrap": n_draws, "level": nominal, "seed": start}
+        values: Array = np.array([score(half_of_rows(read_codes.n, start, draw)).value for draw in range(n_draws)])
+        low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
+        method = f"half-sample percentile, {n_draws} resamples"
+        interval = Interval(low=low, high=high, level=nominal, method=method)
+    notes = list(moved_by_outliers(found.value, without, outlying))
+    if found.min_coverage < 0.999:
+        message = (
+            f"for some interventions only {found.min_coverage:.0%} of the adjustment is supported by rows "
+            f"({found.mean_coverage:.0%} on average): there the estimate extrapolates"
+        )
+        notes.append(Note(code="positivity", message=message, severity="warning"))
+    if found.settings_seen < 0.999:
+        message = (
+            f"only {found.settings_seen:.0%} of the combinations of factors of interest and nuisance factors occur "
+            "together: what the others would do to the codes cannot be estimated, and counts as nothing"
+        )
+        severity: Severity = "fragile" if found.settings_seen < 0.5 else "warning"
+        notes.append(Note(code="combinations-missing", message=message, severity=severity))
+    smallest = float(found.worst_rows.min())
+    if smallest < 10:
+        message = f"a largest distance rests on {smallest:.0f} rows: use fewer bins or more rows, or doubt it"
+        notes.append(Note(code="few-rows-in-cells", message=message, severity="fragile"))
+    return Score(
+        metric="interventional_robustness",
+        value=found.value,
+        n=found.n,
+        signature=_signature("interventional_robustness", arguments, read_codes, read_factors),
+        code_names=read_codes.names,
+        factor_names=read_factors.names,
+        interval=interval,
+        notes=tuple(notes),
+        details={
+            "empida": found.empida,
+            "normaliser": found.normaliser,
+            "mpida": found.mpida,
+            "frequency": found.frequency,
+            "situations": found.situations,
+            "coverage": {
+                "smallest": found.min_coverage,
+                "mean": found.mean_coverage,
+                "combinations": found.settings_seen,
+            },
+        },
     )
 
 
@@ -226,6 +269,7 @@ def interventional_disentanglement(
     codes: object,
     factors: object,
     *,
+    centre: Centre = "mean",
     bins: object = 10,
     missing: Missing = "raise",
     kinds: object = None,
@@ -236,6 +280,8 @@ def interventional_disentanglement(
     ----------
     codes : array-like of shape (n_samples, n_codes), real, finite
     factors : array-like of shape (n_samples, n_factors), at least two that vary
+    centre : {"mean", "median"}
+        As in :func:`interventional_robustness`.
     bins : int, str, Binning or edges, default 10
     missing : {"raise", "omit"}
     kinds : None, str, mapping or sequence
@@ -261,20 +307,23 @@ def interventional_disentanglement(
     >>> round(demele.interventional_disentanglement(factors, factors).value, 6)
     1.0
     """
-    read_codes, read_factors, data = _read(codes, factors, bins, missing, kinds)
+    read_codes, read_factors, binning, labels = _read(codes, factors, bins, missing, kinds, centre)
     if read_factors.m < 2:
         raise NotEnoughData("factors", "interventional_disentanglement needs at least 2 factors, got 1")
-    matrix = disentanglement_scores(data.codes, data.labels)
+    matrix = disentanglement_scores(read_codes.values, labels, centre)
     per_code, value = irs_score(matrix, np.ones(read_codes.d), "uniform")
     if np.isnan(value):
         raise NotEnoughData("codes", "no code depends on the factors; robustness is not defined")
     return Score(
         metric="interventional_disentanglement",
         value=value,
-        n=int((data.labels >= 0).all(axis=1).sum()),
+        n=int((labels >= 0).all(axis=1).sum()),
         signature=_signature(
             "interventional_disentanglement",
-            {"bins": data.binning, **_reading(read_factors, missing, kinds)},
+            {
+                "bins": binning,
+                **_reading(read_factors, missing, kinds, centre),
+            },
             read_codes,
             read_factors,
         ),
@@ -286,20 +335,14 @@ def interventional_disentanglement(
     )
 
 
-class _Rows:
-    """Codes and factor levels of all rows."""
-
-    def __init__(self, codes: Codes, factors: Factors, bins: object) -> None:
-        self.binning = as_binning(bins)
-        self.labels, _ = Data(codes, factors).factor_labels(self.binning)
-        self.codes: NDArray[Any] = codes.values
-
-
 def _read(
-    codes: object, factors: object, bins: object, missing: Missing, kinds: object
-) -> tuple[Codes, Factors, _Rows]:
+    codes: object, factors: object, bins: object, missing: Missing, kinds: object, centre: str
+) -> tuple[Codes, Factors, Binning, NDArray[np.intp]]:
+    """Read the columns; factors as levels (n_samples, n_factors), -1 where not annotated."""
+    checked_name(centre, "centre", ("mean", "median"))
     read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
-    return read_codes, read_factors, _Rows(read_codes, read_factors, bins)
+    binning = as_binning(bins)
+    return read_codes, read_factors, binning, Data(read_codes, read_factors).factor_labels(binning)[0]
 
 
 def _indices(columns: Columns, names: Sequence[str], argument: str, default: Sequence[int]) -> list[int]:
@@ -327,10 +370,12 @@ def _indices(columns: Columns, names: Sequence[str], argument: str, default: Seq
     return found
 
 
-def _reading(factors: Factors, missing: Missing, kinds: object) -> dict[str, object]:
-    """Return how the factors were read, where it is not the default, for the signature."""
-    reading: dict[str, object] = {} if missing == "raise" else {"missing": missing}
-    if kinds is not None:
+def _reading(factors: Factors, missing: Missing, kinds: object, centre: str) -> dict[str, object]:
+    """Return how codes and factors were read, where it is not the default, for the signature."""
+    reading: dict[str, object] = {} if centre == "mean" else {"centre": centre}
+    if missing != "raise":
+        reading["missing"] = missing
+    if kinds is not None or any(factor.cyclic for factor in factors.columns):
         reading["kinds"] = {factor.name: factor.kind for factor in factors.columns}
     return reading
 
@@ -338,66 +383,3 @@ def _reading(factors: Factors, missing: Missing, kinds: object) -> dict[str, obj
 def _signature(metric: str, arguments: dict[str, object], codes: Codes, factors: Factors) -> Signature:
     context = {"rows": str(codes.n), "codes": str(codes.d), "factors": str(factors.m), "demele": __version__}
     return Signature(metric, arguments, context)
-
-
-def _score(
-    metric: str,
-    found: GeneralIRS,
-    outliers: tuple[Note, ...],
-    codes: Codes,
-    factors: Factors,
-    arguments: dict[str, object],
-    again: Callable[[NDArray[np.intp]], float],
-    bootstrap: int,
-    level: float,
-    seed: int,
-) -> Score:
-    run = Run.checked(bootstrap=bootstrap, level=level, seed=seed)
-    n_draws, nominal, start = run.bootstrap, run.level, run.seed
-    interval = None
-    if n_draws:
-        arguments = arguments | {"bootstrap": n_draws, "level": nominal, "seed": start}
-        values: Array = np.array([again(half_of_rows(codes.n, start, draw)) for draw in range(n_draws)])
-        low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
-        method = f"half-sample percentile, {n_draws} resamples"
-        interval = Interval(low=low, high=high, level=nominal, method=method)
-    notes = list(outliers)
-    if found.min_coverage < 0.999:
-        message = (
-            f"for some interventions only {found.min_coverage:.0%} of the adjustment is supported by rows "
-            f"({found.mean_coverage:.0%} on average): there the estimate extrapolates"
-        )
-        notes.append(Note(code="positivity", message=message, severity="warning"))
-    if found.settings_seen < 0.999:
-        message = (
-            f"only {found.settings_seen:.0%} of the combinations of factors of interest and nuisance factors occur "
-            "together: what the others would do to the codes cannot be estimated, and counts as nothing"
-        )
-        severity: Severity = "fragile" if found.settings_seen < 0.5 else "warning"
-        notes.append(Note(code="combinations-missing", message=message, severity=severity))
-    smallest = float(found.worst_rows.min())
-    if smallest < 10:
-        message = f"a largest distance rests on {smallest:.0f} rows: use fewer bins or more rows, or doubt it"
-        notes.append(Note(code="few-rows-in-cells", message=message, severity="fragile"))
-    return Score(
-        metric=metric,
-        value=found.value,
-        n=found.n,
-        signature=_signature(metric, arguments, codes, factors),
-        code_names=codes.names,
-        factor_names=factors.names,
-        interval=interval,
-        notes=tuple(notes),
-        details={
-            "empida": found.empida,
-            "normaliser": found.normaliser,
-            "mpida": found.mpida,
-            "frequency": found.frequency,
-            "situations": found.situations,
-            "coverage": {
-                "smallest": found.min_coverage,
-                "mean": found.mean_coverage,
-                "combinations": found.settings_seen,
-            },
-        },
-    )
