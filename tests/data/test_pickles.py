@@ -141,6 +141,13 @@ def test_what_no_published_file_does_is_refused(program: bytes, match: str) -> N
         taken(b"\x80\x02" + program + b".")
 
 
+def test_bytes_that_cross_a_frame_are_not_freed_while_they_are_used(capfd: pytest.CaptureFixture[str]) -> None:
+    program = b"\x80\x02\x95" + struct.pack("<Q", 5) + b"\x96" + struct.pack("<Q", 4) + b"abcd\x94h\x00U\x02u1."
+    with pytest.raises(FormatError):
+        taken(program)
+    assert capfd.readouterr().err == ""
+
+
 LONG = b"X" + struct.pack("<I", 1 << 16) + b"a" * (1 << 16)
 #: Each takes gigabytes, hours or the process where Python loads it, with a list of allowed names alone.
 BOMBS = {

@@ -120,7 +120,9 @@ def _look_through(content: bytes, most: int) -> None:
         raise ValueError("it goes on after its end")
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(pickle._Unpickler):
+    """The one that is written in Python: the one in C can free a bytearray that crosses a frame while it is in use."""
+
     def find_class(self, module: str, name: str, /) -> Any:
         whole = f"{module}.{name}"
         if whole not in _NAMES:
