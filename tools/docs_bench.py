@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from demele import bench
-from demele.report.bench import bench_page
-from demele.report.bench_fewer import by_fewer
-from demele.report.bench_view import STATUSES
-from demele.report.page import identity
+from demele.bench.metric_documents import CAPTIONS, PILLS
+from demele.report.renderers.elements import slug
+from demele.report.renderers.html import page
 from demele.report.words import count
 from tools import docs_tables
 
@@ -24,12 +23,14 @@ said = partial(docs_tables.said, "bench")
 #: The page of the bench itself, with all that the two pages lead to.
 PAGE = "results/bench.html"
 BENCH = "bench.html"
+#: Where the questions and rules of all criteria are.
+RULES = f"{BENCH}#criteria"
 TITLES = {
     "results/metrics.md": "Which metrics can be believed",
     "results/published.md": "The published tables, redone",
 }
 #: How each status is written; the word is there for those who do not see the sign.
-SIGNS = {**{status: sign for status, (sign, _) in STATUSES.items()}, "not yet characterised": "∅"}
+SIGNS = {status: pill.text for status, pill in PILLS.items()}
 #: A printed score has one decimal: what lies within half of its last digit is the same.
 ROUNDED = 0.05 + 1e-9
 #: Codes that know nothing should score 0; above this, a score by chance is worth a warning.
@@ -42,16 +43,17 @@ Item = Mapping[str, Any]
 
 def pages(folder: Path) -> dict[str, str]:
     """Return the pages and pictures of the stored rows, by path, with the causes that are in a folder."""
-    return bench_pages(bench.reference().to_dict(), docs_tables.read(folder / "causes.csv"))
+    stored = bench.reference()
+    pages = bench_pages(stored.to_dict(), docs_tables.read(folder / "causes.csv"))
+    return {**pages, PAGE: page(stored.document(), stored.to_json())}
 
 
 def bench_pages(found: Item, causes: Sequence[Item]) -> dict[str, str]:
-    """Return the pages and pictures of a characterisation, by path."""
+    """Return the pages that are written from a characterisation, by path."""
     view = View(found)
     return {
         "results/metrics.md": metrics_page(view),
         "results/published.md": published_page(view, causes),
-        PAGE: bench_page(found).text(),
     }
 
 
@@ -82,7 +84,9 @@ class View:
         if status == "not yet characterised":
             return SIGNS[status]
         kind = status.replace(" ", "-")
-        target = f"{BENCH}#{identity('evidence', row, criterion)}"
+        group = self.criteria[criterion]["group"]
+        place = [item["name"] for item in self.of_group(group)].index(criterion)
+        target = f"{BENCH}#{slug(CAPTIONS[group])}-{list(self.rows).index(row)}-{place}"
         return f'[{SIGNS[status]}]({target} "{status}"){{ .{kind} aria-label="{status}" }}'
 
 
@@ -116,7 +120,7 @@ def what_was_run(found: Item) -> list[str]:
     kinds = [item["kind"] for item in found["scenarios"]]
     slow = [
         said("slow", text=text, metrics=", ".join(cell(item["title"]) for item in items)).strip()
-        for text, items in by_fewer(found["metrics"]).items()
+        for text, items in _by_fewer(found["metrics"]).items()
     ]
     figures = {
         "scores": count(len(found["metrics"]), "score"),
@@ -136,6 +140,15 @@ def what_was_run(found: Item) -> list[str]:
     return [first, second, third, *slow, *rest]
 
 
+def _by_fewer(metrics: Iterable[Item]) -> dict[str, list[Item]]:
+    """Return the metrics with fewer seeds, of fewer rows, than the others, by how many."""
+    found: dict[str, list[Item]] = {}
+    for item in metrics:
+        if item["fewer"]:
+            found.setdefault(item["fewer"]["text"], []).append(item)
+    return found
+
+
 def findings(view: View) -> list[str]:
     """Return what the verdicts come to, as sentences."""
     lines = []
@@ -151,15 +164,15 @@ def findings(view: View) -> list[str]:
             continue
         statuses = {row: [view.verdicts[row, name]["status"] for name in criteria] for row in view.rows}
         statuses = {row: own for row, own in statuses.items() if "not yet characterised" not in own}
-        clean = [row for row, own in statuses.items() if "holds" in own and not {"fails", "undecided"} & set(own)]
+        clean = [row for row, own in statuses.items() if "holds" in own and not {"fails", "inconclusive"} & set(own)]
         # a row to which nothing applies has failed nothing, and says nothing
-        judged = {row: own for row, own in statuses.items() if {"holds", "fails", "undecided"} & set(own)}
+        judged = {row: own for row, own in statuses.items() if {"holds", "fails", "inconclusive"} & set(own)}
         fewest = min((own.count("fails") for own in judged.values()), default=0)
         best = [row for row, own in judged.items() if own.count("fails") == fewest]
         if clean:
             lines.append(f"Meets every criterion {words} that applies to it: {_titles(view, clean)}.")
         elif best and not fewest:
-            lines.append(f"Fail no criterion {words}, though some are undecided: {_titles(view, best)}.")
+            lines.append(f"Fail no criterion {words}, though some are inconclusive: {_titles(view, best)}.")
         elif best:
             lines.append(
                 f"No metric meets every criterion {words}. The fewest failures, {fewest}: {_titles(view, best)}."
@@ -176,8 +189,8 @@ def findings(view: View) -> list[str]:
     missing = [cell(item["title"]) for item in view.metrics.values() if not item["characterised"]]
     if missing:
         lines.append(f"∅ Not yet characterised, as rows are missing: {', '.join(missing)}.")
-    undecided = sum(item["status"] == "undecided" for item in view.verdicts.values())
-    lines.append(f"Undecided: {undecided} of {count(len(view.verdicts), 'verdict')}.")
+    inconclusive = sum(item["status"] == "inconclusive" for item in view.verdicts.values())
+    lines.append(f"Inconclusive: {inconclusive} of {count(len(view.verdicts), 'verdict')}.")
     return lines
 
 
@@ -220,13 +233,13 @@ def _chance_with_few_rows(view: View) -> list[str]:
 
 def verdict_table(view: View, criteria: Sequence[Item]) -> str:
     """Return a table of signs: a line for each row, a column for each criterion."""
-    lines = [["Metric", *(f"[{cell(item['title'])}]({_rule(item)})" for item in criteria)]]
+    lines = [["Metric", *(f"[{cell(item['title'])}]({RULES})" for item in criteria)]]
     for row in view.rows.values():
         own = [view.sign(row["name"], item["name"]) for item in criteria]
         differs = [view.verdicts[row["name"], item["name"]]["agrees"] is False for item in criteria]
         lines.append(
             [
-                f"[{cell(row['title'])}]({BENCH}#{identity('card', row['metrics'][0])}){view.fewer(row['name'])}",
+                f"[{cell(row['title'])}]({BENCH}#measures){view.fewer(row['name'])}",
                 *(f"{sign} ≠" if other else sign for sign, other in zip(own, differs, strict=True)),
             ]
         )
@@ -307,7 +320,7 @@ def _verdicts_part(view: View, causes: Sequence[Item]) -> str:
         judged = " " + said("judged", counts, share=counts["judged_agree"] / counts["judged"]).strip()
     parts = [said("verdicts", counts, share=counts["agree"] / counts["cells"], judged_words=judged, legend=LEGEND)]
     criteria = view.of_group("review")
-    lines = [["Metric", *(f"[{cell(item['title'])}]({_rule(item)})" for item in criteria)]]
+    lines = [["Metric", *(f"[{cell(item['title'])}]({RULES})" for item in criteria)]]
     lines += [
         [cell(view.rows[row]["title"]), *(_both(view, row, item["name"]) for item in criteria)] for row in printed
     ]
@@ -333,7 +346,7 @@ def _both(view: View, row: str, criterion: str) -> str:
 
 
 def _differing_anchor(verdict: Item) -> str:
-    return identity("differs", verdict["row"], verdict["criterion"])
+    return f"differs-{verdict['row']}-{verdict['criterion']}"
 
 
 def _differing(view: View, verdict: Item, causes: Sequence[Item]) -> str:
@@ -422,10 +435,6 @@ def shown_print(printed: str | None) -> str:
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
-
-
-def _rule(criterion: Item) -> str:
-    return f"{BENCH}#{identity('rule', criterion['name'])}"
 
 
 def table(lines: Sequence[Sequence[str]]) -> str:

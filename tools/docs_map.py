@@ -9,11 +9,11 @@ from tools.docs_tables import table
 
 MARK = "<!-- bench-map -->"
 #: What a criterion's question is about needs no metric of its own.
-_STATUSES = ("holds", "fails", "undecided")
+_STATUSES = ("holds", "fails", "inconclusive")
 
 
 def figures(_folder: Path) -> str:
-    """Return a row for each criterion: its question, the metrics that hold it, and how many fail or are undecided."""
+    """Return a row for each criterion: its question, the metrics that meet it, and how many do not."""
     return found_in(bench.reference().to_dict())
 
 
@@ -32,10 +32,10 @@ def found_in(found: Mapping[str, Any]) -> str:
             for status in _STATUSES
         }
         if any(by_status.values()):
-            holds, fails, undecided = (by_status[status] for status in _STATUSES)
-            rows.append([criterion["question"], _listed(holds, titles), str(len(fails)), str(len(undecided))])
+            holds, fails, inconclusive = (by_status[status] for status in _STATUSES)
+            rows.append([criterion["question"], _listed(holds, titles), str(len(fails)), str(len(inconclusive))])
     marks = "".join(f"\n\\* {text}, since a call takes seconds\n" for text in dict.fromkeys(fewer.values()))
-    return table(["where this matters", "take one of", "fail", "undecided"], rows) + marks
+    return table(["where this matters", "take one of", "fail", "inconclusive"], rows) + marks
 
 
 def _listed(names: list[str], titles: Mapping[str, str]) -> str:

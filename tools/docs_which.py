@@ -27,7 +27,7 @@ MENDED = {
     "rotation, aligned": ("rotation", "rotation_aligned"),
 }
 PROPERTIES = ("modularity", "compactness", "explicitness")
-JUDGED = ("holds", "fails", "undecided")
+JUDGED = ("holds", "fails", "inconclusive")
 #: Of a criterion that must hold.
 UNHELD = {"fails", "not applicable", NOT_CHARACTERISED}
 
@@ -78,7 +78,10 @@ def considered(view: View, claimed: str) -> list[str]:
 def why_not(view: View, row: str, claimed: str) -> list[str]:
     """Return why a row that claims a property is not considered for it; nothing if it is."""
     reasons = []
-    for name, barred in ((f"coherent_{claimed}", {*UNHELD, "undecided"}), ("calibrated", {"fails", NOT_CHARACTERISED})):
+    for name, barred in (
+        (f"coherent_{claimed}", {*UNHELD, "inconclusive"}),
+        ("calibrated", {"fails", NOT_CHARACTERISED}),
+    ):
         status = view.verdicts[row, name]["status"]
         if status in barred:
             reasons.append(f"{cell(view.criteria[name]['title'])}: {status}")
@@ -135,7 +138,7 @@ def _told(view: View, rows: Sequence[str], claimed: str) -> str:
     total = sum(len(found) for found in own.values())
     told = ", ".join(f"`{name}`" for name in names) + view.fewer(rows[0])
     text = f"{told}: holds {len(own['holds'])} of {total} criteria"
-    for status, words in (("fails", "fails"), ("undecided", "undecided")):
+    for status, words in (("fails", "fails"), ("inconclusive", "inconclusive")):
         if own[status]:
             text += f"; {words}: {', '.join(cell(view.criteria[name]['title']) for name in own[status])}"
     return text
@@ -143,7 +146,7 @@ def _told(view: View, rows: Sequence[str], claimed: str) -> str:
 
 def considered_table(view: View, claimed: str) -> str:
     """Return the considered metrics of a property in their order."""
-    lines = [["metric", "holds", "fails", "undecided", "seconds"]]
+    lines = [["metric", "holds", "fails", "inconclusive", "seconds"]]
     for row in considered(view, claimed):
         own = statuses(view, row)
         title = cell(view.rows[row]["title"]) + view.fewer(row)

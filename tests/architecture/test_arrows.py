@@ -38,7 +38,7 @@ ALLOWED = {
     "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore", "report"},
     "adapters": {"core", "metrics", "streaming"},
     "models": {"core", "runtime", "data", "report"},
-    "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation"},
+    "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation", "report"},
     "studies": {
         "core",
         "runtime",

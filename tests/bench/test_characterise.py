@@ -129,7 +129,7 @@ def test_every_row_is_judged_once_by_every_criterion() -> None:
 
 def test_verdicts_of_scores_that_are_known_by_heart() -> None:
     assert small().verdict("half", "mine").status == "holds"  # 0.5 everywhere
-    assert small().verdict("dci_forest", "mine").status == "undecided"  # one seed tells no spread
+    assert small().verdict("dci_forest", "mine").status == "inconclusive"  # one seed tells no spread
     found = bench.characterise(["mig", "sap", half], "mixing", seeds=2, n_samples=100)
     assert found.verdict("mig", "no_discretisation").status == "fails"
     assert found.verdict("sap", "no_discretisation").status == "holds"
@@ -345,7 +345,7 @@ def test_some_seeds_without_a_value_leave_a_verdict_open() -> None:
     found = quietly([picky, half], mine(), seeds=3, n_samples=100)
     assert found.verdict("half", "mine").status == "holds"
     verdict = found.verdict("picky", "mine")
-    assert verdict.status == "undecided"
+    assert verdict.status == "inconclusive"
     where = "0" if firsts.index(lowest) < 3 else "0.5"
     reason = f"1 of 3 seeds gave no value at {where}: picky raised ValueError: not this one"
     assert [part.reason for part in verdict.parts] == [reason]

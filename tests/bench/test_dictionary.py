@@ -6,12 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from demele import bench
-from demele.bench.dictionary import joined
 from demele.core.errors import DemeleWarning
+from demele.report.written import name
 
 Array = NDArray[np.float64]
 SMALL: dict[str, Any] = {"seeds": 2, "n_samples": 100}
@@ -151,76 +150,16 @@ def test_printed_scores_are_beside_the_means_of_the_redundant_scenario() -> None
 # Two ------------------------------------------------------------------------------------------------------------------
 
 
-def test_rows_of_the_second_are_under_the_first_and_marked() -> None:
-    told = joined(first(), reference())
-    assert [(item["name"], item.get("beside", False)) for item in told["rows"]] == [
-        ("own", False),
-        ("fails", False),
-        ("mig", True),
-        ("sap", True),
-        ("z_min_variance", True),
-    ]
-    assert [item["name"] for item in told["metrics"] if item.get("beside")] == ["mig", "sap", "z_min_variance"]
-    assert told["beside"] == {
-        what: reference()[what] for what in ("demele", "protocol", "n_samples", "seeds", "slow_seeds")
-    }
+def test_the_stored_reference_is_shown_under_other_metrics_and_not_in_their_data() -> None:
+    alone = own_and_fails(["mixing", mine()])
+    both = alone.compared_with(bench.reference())
+    assert both.to_dict() == alone.to_dict()
+    table = both.document().table
+    assert table is not None
+    assert [row[0] for row in table.rows[:2]] == [name("own"), name("fails")]
+    assert all(str(row[0]).endswith(" (stored)") for row in table.rows[2:])
+    assert len(table.rows) > 30
 
 
-def test_only_what_the_first_asked_is_shown_of_the_second() -> None:
-    told = joined(first(), reference())
-    assert told["scenarios"] == first()["scenarios"]
-    assert told["criteria"] == first()["criteria"]
-    added = told["curves"][len(first()["curves"]) :]
-    assert [(item["metric"], item["scenario"]) for item in added] == [
-        (name, "mixing") for name in ("mig", "sap", "z_min_variance")
-    ]
-    assert added == [item for item in reference()["curves"] if item["scenario"] == "mixing"]
-    asked = {item["name"] for item in first()["criteria"]}
-    verdicts = told["verdicts"][len(first()["verdicts"]) :]
-    assert verdicts == [item for item in reference()["verdicts"] if item["criterion"] in asked]
-    assert {item["criterion"] for item in reference()["verdicts"]} - asked  # the second was asked more
-    for what in ("curves", "verdicts", "metrics", "rows"):
-        assert told[what][: len(first()[what])] == first()[what]
-
-
-def test_neither_is_changed() -> None:
-    before = json.dumps([first(), reference()])
-    joined(first(), reference())
-    assert json.dumps([first(), reference()]) == before
-
-
-def test_a_metric_that_both_have_is_shown_once() -> None:
-    both = bench.characterise(["mig", own], "mixing", **SMALL).to_dict()
-    told = joined(both, reference())
-    assert [item["name"] for item in told["rows"]] == ["own", "mig", "sap", "z_min_variance"]
-    names = [item["name"] for item in told["metrics"]]
-    assert sorted(names) == ["mig", "own", "sap", "z_min_variance"]
-    cells = [(item["row"], item["criterion"]) for item in told["verdicts"]]
-    assert len(cells) == len(set(cells))
-    lines = [(item["metric"], item["scenario"]) for item in told["curves"]]
-    assert len(lines) == len(set(lines)) == 4
-
-
-def test_a_scenario_of_other_severities_is_not_shown_of_the_second() -> None:
-    other = bench.characterise("mig", mine(severities=(0.0, 0.25)), **SMALL).to_dict()
-    told = joined(first(), other)
-    assert [item["metric"] for item in told["curves"]] == [item["metric"] for item in first()["curves"]]
-    assert [item["name"] for item in told["rows"]] == ["own", "fails", "mig"]
-
-
-@pytest.mark.parametrize("which", ["first", "joined"])
-def test_everything_is_plain_and_no_number_is_missing_without_a_word(which: str) -> None:
-    told = first() if which == "first" else joined(first(), reference())
-    text = json.dumps(told, allow_nan=False)
-    assert json.loads(text) == told
-
-
-def test_the_stored_reference_can_be_set_beside() -> None:
-    stored = bench.reference()
-    few = {item.name for item in stored.candidates if item.name in ("mig", "sap")}
-    told = joined(bench.characterise(own, "mixing", **SMALL).to_dict(), stored.to_dict())
-    assert few <= {item["name"] for item in told["rows"] if item.get("beside")}
-    assert {item["scenario"] for item in told["curves"]} == {"mixing"}
-    assert {item["criterion"] for item in told["verdicts"]} <= {item["name"] for item in told["criteria"]}
-    assert told["beside"]["n_samples"] == 20_000
-    json.dumps(told, allow_nan=False)
+def test_everything_is_plain_and_no_number_is_missing_without_a_word() -> None:
+    assert json.loads(json.dumps(first(), allow_nan=False)) == first()

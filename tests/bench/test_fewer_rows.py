@@ -17,8 +17,6 @@ from demele.bench.scenarios import SCENARIOS
 from demele.cli.bench import _frame
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
-from demele.report.terminal.bench import verdict_tables
-from tests.report.test_bench_html import _write
 from tools import docs_bench, docs_which
 
 SAID = "2 seeds of 150 rows"
@@ -114,29 +112,16 @@ def test_data_and_files_keep_it(found: bench.Characterisation, tmp_path: Path) -
         bench.load(replace(found, fewer_rows={"nowhere": 150}).save(tmp_path / "odd.json.gz"))
 
 
-def test_the_table_of_a_terminal_says_it(found: bench.Characterisation) -> None:
-    lines = verdict_tables(found.to_dict(), output=Path("out.txt")).splitlines()
-    assert f"* {SAID}: sap" in lines
-    assert [line.split()[0] for line in lines if line.startswith(("mig", "sap"))] == ["mig", "sap*"] * 2
-    usual = verdict_tables(replace(found, fewer_rows={}).to_dict(), output=Path("out.txt"))
-    assert "*" not in usual
-
-
 def test_lines_for_programs_have_its_own_numbers(found: bench.Characterisation) -> None:
-    frame = _frame(found.to_dict(), "measured")
+    frame = _frame(found, "measured")
     own = {(line.metric, line.n_samples, line.seeds) for line in frame.itertuples()}
     assert own == {("mig", 300, 2), ("sap", 150, 2)}
 
 
-def test_the_page_says_it_in_table_evidence_and_card(found: bench.Characterisation, tmp_path: Path) -> None:
-    page = _write(tmp_path, found.to_dict())
-    assert (
-        page.count(f'<span class="meaning"> {SAID}</span></th>') == 2
-    )  # the tables of the review and of what is added
-    assert f"{SAID}, fewer than the others" in page
-    assert f"criteria · {SAID}" in page
-    assert f"; of <strong><bdi>SAP</bdi></strong> {SAID}." in page
-    assert SAID not in _write(tmp_path, replace(found, fewer_rows={}).to_dict())
+def test_the_document_says_it(found: bench.Characterisation) -> None:
+    said = "Measured with 2 seeds of 150 rows, as a call takes seconds"
+    assert [note.text for note in found.document().notes if said.lower() in note.text.lower()] == [f"m{said[1:]}"]
+    assert "150" not in str([note.text for note in replace(found, fewer_rows={}).document().notes])
 
 
 def test_the_pages_of_results_say_it(found: bench.Characterisation) -> None:
@@ -171,7 +156,7 @@ def first_seeds(curve: Curve, number: int) -> Curve:
 
 
 @pytest.mark.parametrize("number", [3, 5])
-def test_fewer_seeds_leave_verdicts_undecided_and_turn_none_round(number: int) -> None:
+def test_fewer_seeds_leave_verdicts_inconclusive_and_turn_none_round(number: int) -> None:
     """The stored rows of metrics with many seeds, cut: what fewer seeds say must be what many say, or nothing."""
     whole = bench.reference()
     fast = [item.name for item in whole.candidates if not item.slow]
@@ -183,6 +168,8 @@ def test_fewer_seeds_leave_verdicts_undecided_and_turn_none_round(number: int) -
     ]
     decided = [pair for pair in pairs if pair[0] in ("holds", "fails")]
     assert len(decided) > 500
-    assert {("holds", "fails"), ("fails", "holds"), ("undecided", "holds"), ("undecided", "fails")}.isdisjoint(pairs)
-    undecided = sum(few == "undecided" for _, few in decided)
-    assert 0 < undecided < 0.1 * len(decided)
+    assert {("holds", "fails"), ("fails", "holds"), ("inconclusive", "holds"), ("inconclusive", "fails")}.isdisjoint(
+        pairs
+    )
+    inconclusive = sum(few == "inconclusive" for _, few in decided)
+    assert 0 < inconclusive < 0.1 * len(decided)

@@ -10,8 +10,11 @@ import pytest
 from demele import bench
 from demele.bench import AtLeast, Falls, Holds, Keeps
 from demele.bench.criteria import added_criteria
-from demele.bench.dictionary import joined
 from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError
+from demele.report.document import Heat
+from demele.report.renderers.tables import figures_of
+from demele.report.written import name
+from tests.tolerances import assert_close
 
 #: Most metrics here give no value, and a warning says so before the run.
 pytestmark = pytest.mark.filterwarnings("ignore:.* gives no value on scenario:demele.core.errors.DemeleWarning")
@@ -175,10 +178,12 @@ def test_no_metric_gets_more_rows_than_the_run_has() -> None:
     found = bench.characterise(counting, ["sample_size", "chance"], seeds=1, n_samples=500)
     assert sorted(set(seen)) == [100, 200, 500]
     assert [item.severities for item in found.scenarios] == [(500.0, 200.0, 100.0)] * 2
-    beside = joined(found.to_dict(), bench.reference().to_dict())
-    curve = next(item for item in beside["curves"] if (item["metric"], item["scenario"]) == ("mig", "sample_size"))
+    figures = figures_of(found.compared_with(bench.reference()).document())
+    (heat,) = (one for one in figures if isinstance(one, Heat) and one.caption == f"Scores: {name('Sample size')}")
+    assert list(heat.columns) == ["500", "200", "100"]
     whole = bench.reference().curves["mig", "sample_size"]
-    assert curve["mean"] == list(whole.means[[4, 5, 6]])
+    values = np.array(heat.values[heat.rows.index(name("MIG"))], dtype=float)
+    assert_close(values, whole.means[[4, 5, 6]], {"rtol": 1e-3, "atol": 0.0})
 
 
 def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
@@ -232,7 +237,7 @@ def test_what_drifts_is_told_wherever_its_rows_are_shown(tmp_path: Path) -> None
         assert metric["stochastic"] is True
         assert metric["drifts"] == runs[0].drifting["unseeded"]
     page = found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "draws without a seed" in page
+    assert "raws without a seed" in page
 
 
 def unseeded(codes: object, factors: object) -> float:
@@ -244,7 +249,7 @@ def test_rows_of_a_scenario_that_draws_its_own_number_are_told(tmp_path: Path) -
     assert found.rows_of == {"mine": (57, 57)}
     assert [item["rows"] for item in found.to_dict()["scenarios"]] == [[57, 57], None]
     assert bench.load(found.save(tmp_path / "a.json.gz")).rows_of == {"mine": (57, 57)}
-    assert "57 rows" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert '<td class="minor">57</td>' in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def of_57_rows(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:

@@ -205,7 +205,7 @@ def test_three_answers_of_one_condition() -> None:
         verdict_of(curve([spread(0.5 + shift, 0.1, 4)]), AtLeast(0.5)).status
         for shift in (half, half - 0.001, -half, -half - 0.001)
     ]
-    assert answers == ["holds", "undecided", "undecided", "fails"]
+    assert answers == ["holds", "inconclusive", "inconclusive", "fails"]
 
 
 def test_paired_severities_are_compared_seed_by_seed() -> None:
@@ -213,7 +213,7 @@ def test_paired_severities_are_compared_seed_by_seed() -> None:
     values = [first, first - [0.1, 0.12, 0.1, 0.12]]
     alone = verdict_of(curve(values), Falls(total=0.05, every_step=False))
     paired = verdict_of(curve(values), Falls(total=0.05, every_step=False), paired=True)
-    assert (alone.status, paired.status) == ("undecided", "holds")
+    assert (alone.status, paired.status) == ("inconclusive", "holds")
     (condition,) = paired.parts[0].conditions
     expected = stats.ttest_rel(values[0], values[1]).confidence_interval(0.95)
     assert_close([condition.low, condition.high], [expected.low, expected.high], ROUNDING)
@@ -235,14 +235,14 @@ def test_paired_uses_the_seeds_that_both_have() -> None:
 @pytest.mark.parametrize("paired", [False, True])
 def test_one_seed_decides_nothing(paired: bool) -> None:
     verdict = verdict_of(curve([[1.0], [0.1]]), Falls(total=0.2), paired=paired)
-    assert verdict.status == "undecided"
+    assert verdict.status == "inconclusive"
     assert [(item.low, item.high) for item in verdict.parts[0].conditions] == [(-np.inf, np.inf)] * 2
     assert "spread unknown" in verdict.summary
 
 
 def test_no_common_seed_decides_nothing() -> None:
     given = curve([[1.0, 1.0], [0.1, 0.1]], seeds=[[0, 1], [2, 3]])
-    assert verdict_of(given, Falls(total=0.2), paired=True).status == "undecided"
+    assert verdict_of(given, Falls(total=0.2), paired=True).status == "inconclusive"
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -273,12 +273,12 @@ def test_simultaneous_coverage(paired: bool) -> None:
 # ---------------------------------------------------------------------------------- seeds without a value
 
 
-def test_a_tenth_without_value_is_told_and_more_is_undecided() -> None:
+def test_a_tenth_without_value_is_told_and_more_is_inconclusive() -> None:
     few = curve([[1.0] * 9], reasons=[["too few rows"]])
     verdict = verdict_of(few, AtLeast(0.9))
     assert (verdict.status, verdict.parts[0].reason) == ("holds", "1 of 10 seeds gave no value at 0: too few rows")
     many = verdict_of(curve([[1.0] * 8], reasons=[["rare", "too few rows", "too few rows"]]), AtLeast(0.9))
-    assert many.status == "undecided"
+    assert many.status == "inconclusive"
     assert many.summary == "3 of 11 seeds gave no value at 0: too few rows"
     failing = verdict_of(curve([[0.1] * 8], reasons=[["too few rows"] * 3]), AtLeast(0.9))
     assert failing.status == "fails"
@@ -298,7 +298,7 @@ def test_no_value_at_all() -> None:
     own = verdict_of(given, Holds(), member=metric(function=own_function))
     assert (own.status, own.summary) == ("fails", "no value at 0.5: crashed")
     nothing_run = verdict_of(curve([[1.0] * 3, []]), Holds(), member=metric(function=own_function))
-    assert (nothing_run.status, nothing_run.summary) == ("undecided", "no value at 0.5: no seed was run")
+    assert (nothing_run.status, nothing_run.summary) == ("inconclusive", "no value at 0.5: no seed was run")
 
 
 def test_declined_does_not_apply() -> None:
@@ -306,20 +306,20 @@ def test_declined_does_not_apply() -> None:
     assert (verdict.status, verdict.summary) == ("not applicable", "needs two codes")
 
 
-def test_what_was_not_run_is_undecided() -> None:
+def test_what_was_not_run_is_inconclusive() -> None:
     verdict = judged("m", [metric()], CRITERIA["calibrated"], {}, {}, 0.95)
-    assert (verdict.status, verdict.summary) == ("undecided", "scenario 'noise' was not run")
+    assert (verdict.status, verdict.summary) == ("inconclusive", "scenario 'noise' was not run")
     verdict = judged("m", [metric()], CRITERIA["calibrated"], SCENARIOS, {}, 0.95)
-    assert verdict.status == "undecided"
+    assert verdict.status == "inconclusive"
 
 
-def test_a_sweep_without_the_severities_of_the_rule_is_undecided() -> None:
+def test_a_sweep_without_the_severities_of_the_rule_is_inconclusive() -> None:
     short = sweep((0.0, 0.5), name="noise")
     given = curve(constant(1.0, 0.5), scenario="noise")
     verdict = judged("m", [metric()], CRITERIA["calibrated"], {"noise": short}, {("m", "noise"): given}, 0.95)
-    assert verdict.status == "undecided"
+    assert verdict.status == "inconclusive"
     assert "severities of the rule" in verdict.summary
-    assert verdict_of(curve(constant(1.0)), Holds()).status == "undecided"
+    assert verdict_of(curve(constant(1.0)), Holds()).status == "inconclusive"
 
 
 # ------------------------------------------------------------------------------------------- conjunctions
@@ -347,7 +347,7 @@ def test_a_row_is_a_conjunction_of_what_applies() -> None:
     assert len(row({"a": 0.6, "b": None}).parts) == 2
 
 
-def test_undecided_weighs_more_than_holds_and_less_than_fails() -> None:
+def test_inconclusive_weighs_more_than_holds_and_less_than_fails() -> None:
     scenario = sweep((0.0,), {"any": (AtLeast(0.5),)})
     (asked,) = added_criteria([scenario])
     values: dict[str, Sequence[Sequence[float] | NDArray[np.float64]]]
@@ -357,7 +357,7 @@ def test_undecided_weighs_more_than_holds_and_less_than_fails() -> None:
     def status(*names: str) -> Status:
         return judged("row", [metric(name) for name in names], asked, {"s": scenario}, curves, 0.95).status
 
-    assert status("sure", "unsure") == "undecided"
+    assert status("sure", "unsure") == "inconclusive"
     assert status("sure", "unsure", "low") == "fails"
 
 
@@ -566,7 +566,7 @@ def test_agreement_by_hand() -> None:
         ("mig", "calibrated", "holds"),  # printed y: agrees
         ("mig", "non_linear", "fails"),  # x*: agrees
         ("mig", "several_codes", "holds"),  # x: judged, disagrees
-        ("mig", "unmeasured_factors", "undecided"),  # y: judged, agrees with nothing
+        ("mig", "unmeasured_factors", "inconclusive"),  # y: judged, agrees with nothing
         ("mig", "coherent_explicitness", "not applicable"),  # -: agrees, not judged
         ("mig", "coherent_modularity", "fails"),  # blank: disagrees, not judged
         ("irs", "several_codes", "not applicable"),  # n/a: agrees, not judged
@@ -574,18 +574,18 @@ def test_agreement_by_hand() -> None:
         ("dlig", "calibrated", "holds"),  # not printed
         ("mig", "own", "holds"),  # not printed
     ]
-    decided = Condition(text="", estimate=0.0, low=0.0, high=0.0, bound=0.0, status="undecided", sentence="")
-    part = PartVerdict(metric="mig", scenario="noise", status="undecided", reason=None, conditions=(decided,))
+    decided = Condition(text="", estimate=0.0, low=0.0, high=0.0, bound=0.0, status="inconclusive", sentence="")
+    part = PartVerdict(metric="mig", scenario="noise", status="inconclusive", reason=None, conditions=(decided,))
     verdicts = [
         Verdict(row=name, criterion=criterion, status=status, summary="", parts=(part,))
         for name, criterion, status in statuses
     ]
     # not run: left out
-    verdicts.append(Verdict(row="sap", criterion="calibrated", status="undecided", summary="", parts=()))
+    verdicts.append(Verdict(row="sap", criterion="calibrated", status="inconclusive", summary="", parts=()))
     assert agreement(verdicts) == {"cells": 8, "agree": 4, "judged": 4, "judged_agree": 2}
     assert printed_verdict("dlig", "calibrated") is None
 
 
 @pytest.mark.parametrize("printed", ["y", "x", "x*", "-", "n/a", ""])
-def test_nothing_agrees_with_undecided(printed: str) -> None:
-    assert not agrees(printed, "undecided")
+def test_nothing_agrees_with_inconclusive(printed: str) -> None:
+    assert not agrees(printed, "inconclusive")

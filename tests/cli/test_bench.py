@@ -3,11 +3,11 @@
 import csv
 import io
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from demele.bench.reference_rows import FEWER
 from demele.bench.scenarios import SCENARIOS
 from demele.cli import progress
 from demele.core.store import Store
-from demele.report.terminal.bench import _blocks, _not_said, _status, verdict_tables
 from demele.runtime.progress import Report, time_left, with_time_left
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import Program, replaced
@@ -282,129 +281,31 @@ def test_interrupted(stored: bool, demele: Program, own: Path, monkeypatch: pyte
 
 
 def test_table(demele: Program, own: Path) -> None:
-    run = demele(
+    command = (
         *("bench", "metrics", "--metrics", "mig,mine.py::fussy,mine.py::half", "--alone", "--format", "table"),
         *("--scenarios", "mixing,noise,rotation", *TINY),
     )
-    lines = run.out.splitlines()
-    assert lines[0] == "200 rows, 2 seeds; protocol review2022, level 0.95"
-    assert max(map(len, lines)) <= 100
-    found = bench.characterise(["mig"], ["mixing", "noise", "rotation"], seeds=2, n_samples=200)
-    signs = {"holds": "✓", "fails": "✗", "undecided": "?", "not applicable": "–"}
-    unrun = {item.criterion for item in found.verdicts if not item.was_run}
-    review, added = (
-        ["·" if name in unrun else signs[status] for name, status in found.table(group).iloc[0].items()]
-        for group in ("review", "added")
-    )
-    cells = [line.split()[1:] for line in lines if line.startswith("mig ")]
-    assert cells == [review, added]
-    # own metrics come first, with what decided each criterion
-    heads = [line.split()[0] for line in lines if line[:5] in ("fussy", "a_hal", "mig  ") and len(line.split()) > 1]
-    assert heads == ["fussy", "a_half", "mig"] * 2
-    assert lines.index("fussy") < lines.index("a_half")
-    assert "mig" not in lines
-    assert "  ✗ Calibrated: 0.500 at 1, more than 0.05" in lines
-    assert any(line.startswith("  – Coherent explicitness: does not claim") for line in lines)
-    legend = "✓ holds   ✗ fails   ? undecided   – not applicable"
-    assert (legend + "   · not run" if unrun else legend) in lines
-    start = lines.index("no value")
-    told = " ".join(" ".join(lines[start + 1 :]).split())
-    assert told.startswith("fussy gave no value in ")
-    assert " of 46 calls: " in told
-    assert " times, first in noise at " in told
-    assert told.endswith("fussy raised ValueError: too little to tell")
-    hint = " ".join(" ".join(lines[lines.index("fussy") + 1 : lines.index("fussy") + 5]).split())
-    assert "What it claims was not said, so it is judged as a measure of modularity" in hint
-    assert "NAME = bench.candidate(function, claims=..., discretises=False) in its file says both" in hint
-    assert "not said" not in lines[lines.index("a_half") + 1]
-
-
-def test_what_was_not_said_of_a_function() -> None:
-    assert _not_said({"properties": ["modularity"], "discretises": None}) == (
-        "Whether it cuts continuous columns into bins was not said. NAME = bench.candidate(function, "
-        "discretises=False) in its file says it (True, if it does)."
-    )
-    assert _not_said({"properties": None, "discretises": True}).endswith("(function, claims=...) in its file says it.")
-
-
-def test_why_calls_failed() -> None:
-    found = bench.characterise([lambda codes, factors: 0.5], ["mixing"], seeds=8, n_samples=200)
-    (curve,) = found.curves.values()
-    # of 48 calls: five with a, three with b, two with c, one each with d and e
-    failing = (("b", "a", "a"), ("a", "a\n", "a", "b"), (), ("c", "c", "b"), ("d",), ("e",))
-    values = tuple(own[len(gone) :] for own, gone in zip(curve.values, failing, strict=True))
-    text = verdict_tables(found.to_dict(), curves=[replace(curve, values=values, reasons=failing)])
-    assert text.partition("no value\n")[2].splitlines() == [
-        f"  {curve.metric} gave no value in 12 of 48 calls:",
-        "    5 times, first in mixing at 0: a",
-        "    3 times, first in mixing at 0: b",
-        "    2 times, first in mixing at 0.3: c",
-        "    and 2 more reasons",
-    ]
+    lines = demele(*command).out.splitlines()
+    assert lines[0].startswith("fussy meets ")
+    assert lines[1] == "3 metrics, 3 scenarios, 200 rows each, 2 seeds, protocol review2022"
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 40
+    heads = [line.split()[0] for line in lines[3:7]]
+    assert heads == ["Metric", "a_half", "fussy", "MIG"] or heads == ["Metric", "fussy", "a_half", "MIG"]
+    assert lines[-1].endswith(": --explain")
+    told = " ".join(demele(*command, "--explain").out.split())
+    assert "a_half: R4 Calibrated: fails, 0.500 at 1, more than 0.05." in told
+    assert "fussy: Its claims are unknown, so all three properties are judged" in told
+    assert "a_half: Its claims" not in told
+    assert re.search(r"No value in \d+ of 46 calls: fussy raised ValueError: too little to tell \(\d+\)", told)
 
 
 def test_what_moves_a_score_is_told_of_your_own(demele: Program, own: Path) -> None:
     (own / "rows.py").write_text("def rows(codes, factors):\n    return len(codes) / 1000\n", encoding="utf-8")
-    command = ("bench", "metrics", "--scenarios", "invariances", *TINY, "--alone", "--format", "table", "--metrics")
-    lines = demele(*command, "rows.py::rows").out.splitlines()
-    start = lines.index("  Changes that say the same in another form: unmoved by 8 of 9")
-    assert lines[start + 1 :] == ["    rows doubled: moves it by 0.200"]
-    lines = demele(*command, "mine.py::half").out.splitlines()
-    assert lines[-1] == "  Changes that say the same in another form: unmoved by all 9 changes"
-    lines = demele(*command, "mig").out.splitlines()
-    assert not any("in another form" in line for line in lines)
-
-
-def test_what_was_not_run_has_a_sign_of_its_own() -> None:
-    condition = {"text": "", "estimate": 0.0, "low": -1.0, "high": 1.0, "bound": 0.0, "status": "undecided"}
-    ran, open_ = ({"status": status, "conditions": [condition]} for status in ("holds", "undecided"))
-    unrun = {"status": "undecided", "conditions": []}
-    for parts, status, expected in (
-        ([unrun], "undecided", "not run"),
-        ([ran, unrun], "undecided", "not run"),  # what was run does not leave it open
-        ([open_, unrun], "undecided", "undecided"),
-        ([open_], "undecided", "undecided"),
-        ([], "not applicable", "not applicable"),
-        ([ran], "holds", "holds"),
-    ):
-        assert _status({"status": status, "parts": parts}) == expected
-
-
-def test_a_cell_without_a_verdict_was_not_run() -> None:
-    found = bench.characterise(["mig", "dlig"], ["mixing", "noise"], seeds=2, n_samples=200).to_dict()
-    whole = verdict_tables(found)
-    found["verdicts"] = [
-        item for item in found["verdicts"] if (item["row"], item["criterion"]) != ("mig", "calibrated")
-    ]
-    lines = verdict_tables(found).splitlines()
-    (before,) = (line for line in whole.splitlines() if line.startswith("mig "))
-    (after,) = (line for line in lines if line.startswith("mig "))
-    assert after.count("·") == before.count("·") + 1
-    assert any(line.endswith("– not applicable   · not run") for line in lines)
-
-
-def test_the_only_metric_that_was_asked_for_is_explained(demele: Program, own: Path) -> None:
-    lines = demele(*MIXING, "--metrics", "mig", "--format", "table").out.splitlines()
-    assert "mig" in lines
-    assert any(
-        line.endswith("No discretisation: cuts continuous columns into bins, by its definition") for line in lines
-    )
-    assert "no value" not in lines
-
-
-def test_signs_that_a_stream_cannot_show(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).to_dict()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert "+ holds   x fails   ? undecided   - not applicable" in verdict_tables(found)
-    assert "✓ holds" in verdict_tables(found, output=Path("verdicts.txt"))
-
-
-def test_many_criteria_take_several_tables() -> None:
-    criteria = [{"name": f"c{number}", "title": "four seven"} for number in range(5)]
-    # heads of 10 and a gap: two fit into 22 columns, one into 21
-    assert [len(block) for block in _blocks(criteria, 22)] == [2, 2, 1]
-    assert [len(block) for block in _blocks(criteria, 21)] == [1] * 5
-    assert [len(block) for block in _blocks(criteria, 3)] == [1] * 5
+    command = ("bench", "metrics", "--scenarios", "invariances", *TINY, "--alone", "--format", "table", "--explain")
+    told = " ".join(demele(*command, "--metrics", "rows.py::rows").out.split())
+    assert "Changes that should not matter move the score: rows doubled (by 0.200)." in told
+    assert "should not matter" not in demele(*command, "--metrics", "mine.py::half").out
 
 
 def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
@@ -422,41 +323,31 @@ def test_published_metrics_are_shown_under_your_own(
     stored = bench.characterise(["mig", "dlig"], ["mixing"], seeds=3, n_samples=250)
     monkeypatch.setattr(bench, "reference", lambda: stored)
     mine = ("--metrics", "mine.py::half")
-    content = json.loads(demele(*MIXING, *mine).out)
-    assert [(row["name"], row.get("beside", False)) for row in content["rows"]] == [
-        ("a_half", False),
-        ("mig", True),
-        ("dlig", True),
-    ]
+    assert [row["name"] for row in json.loads(demele(*MIXING, *mine).out)["rows"]] == ["a_half"]
     comma = csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mine.py::half,mig", "--format", "csv").out))
     assert {(line["metric"], line["origin"], line["n_samples"], line["seeds"]) for line in comma} == {
         ("a_half", "yours", "200", "2"),
         ("mig", "measured", "200", "2"),
         ("dlig", "stored", "250", "3"),
     }
-    table = demele(*MIXING, *mine, "--format", "table").out
-    lines = table.splitlines()
-    first = [line.split()[0] for line in lines if line.strip()]
-    assert first.index("a_half") < first.index("stored") < first.index("mig") < first.index("dlig")
-    assert "stored: the published metrics as they come with demele; 250 rows, 3 seeds; protocol review2022" in lines
-    # the stored ones were not measured on this scenario
-    more = demele(*MIXING, *mine, "--scenarios", "mixing,rotation", "--format", "table").out
-    assert "stored" not in more.partition("Beyond the review")[2].partition("✓ holds")[0]
-    assert len(json.loads(demele(*MIXING, *mine, "--alone").out)["rows"]) == 1
-    assert len(json.loads(demele(*MIXING, "--metrics", "mig").out)["rows"]) == 1
+
+    def first() -> list[str]:
+        return [line.split("  ")[0] for line in demele(*MIXING, *mine, "--format", "table").out.splitlines()[4:7]]
+
+    assert first() == ["a_half", "DLIG (stored)", "MIG (stored)"]
 
     def lost() -> Any:
         raise FileNotFoundError("reference.json.gz")
 
     monkeypatch.setattr(bench, "reference", lost)
-    assert len(json.loads(demele(*MIXING, *mine).out)["rows"]) == 1
+    assert first()[:2] == ["a_half", "Codes: R1 Coherent modularity."]
 
 
 def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[tuple[Any, Any]] = []
 
-    def page(self: bench.Characterisation, path: Path, **options: Any) -> Path:
-        pages.append((self, options["beside"]))
+    def page(self: bench.Characterisation, path: Path) -> Path:
+        pages.append((self, self.stored))
         path.write_text("<html>", encoding="utf-8")
         return path
 
@@ -466,7 +357,7 @@ def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (run.status, run.out) == (0, "")
     lines = run.err.splitlines()
     assert lines[-2:] == ["demele: report written to page.html", "demele: every value saved to all.json.gz"]
-    assert Path("verdicts.txt").read_text(encoding="utf-8").startswith("200 rows, 2 seeds;")
+    assert Path("verdicts.txt").read_text(encoding="utf-8").startswith("best_correlation meets ")
     saved = bench.load("all.json.gz")
     assert saved.curve_frame().equals(pages[0][0].curve_frame())
     assert pages[0][1] is None
@@ -636,8 +527,8 @@ def test_show_writes_what_was_saved_and_its_page(demele: Program, own: Path) -> 
     assert json.loads(again.out)["verdicts"] == json.loads(made.out)["verdicts"]
     assert json.loads(again.out)["curves"] == json.loads(made.out)["curves"]
     page = (own / "mine.html").read_text(encoding="utf-8")
-    assert "What does best_correlation measure?" in page
-    assert 'href="#evidence-best_correlation-coherent_modularity"' in page
+    assert "Properties of" in page
+    assert 'id="criteria-of-the-review-0-0"' in page
     assert "report written to mine.html" in again.err
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import labels, studies
+from demele import bench, labels, studies
 from demele.core.bibliography import bibliography
 from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
@@ -164,13 +164,19 @@ def of_codes() -> list[Result]:
         ]
 
 
+def best_correlation(codes: Any, factors: Any) -> float:
+    return float(np.abs(np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :]).max())
+
+
 def results() -> list[Result]:
     steps = np.tile(np.arange(9.0), (1, 2, 1))
+    own_metric = bench.candidate(best_correlation, name="<b>")
     return [
         *of_codes(),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
         studies.pruning_demo(),
+        bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
     ]
 
 

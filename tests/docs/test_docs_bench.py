@@ -1,10 +1,7 @@
 """The pages on the metrics hold the numbers of the characterisation that they are made from, and no others."""
 
-import base64
 import copy
-import json
 import re
-import zlib
 from functools import cache
 from typing import Any
 
@@ -12,7 +9,7 @@ import markdown  # type: ignore[import-untyped]
 import pytest
 
 from demele import bench
-from demele.report.page import identity
+from demele.report.renderers.html import page as html_page
 from tools import docs_bench
 from tools.docs_bench import View
 from tools.docs_pages import RESULTS
@@ -40,19 +37,18 @@ CAUSE = {
 
 
 @cache
-def _measured() -> dict[str, Any]:
+def _measured() -> bench.Characterisation:
     def half(codes: Any, factors: Any) -> float:
         return 0.5
 
-    found = bench.characterise(
+    return bench.characterise(
         ["mig", "sap", bench.candidate(half, name="half")], ["redundant", "mixing", "chance"], seeds=2, n_samples=200
     )
-    return found.to_dict()
 
 
 @pytest.fixture
 def found() -> dict[str, Any]:
-    return copy.deepcopy(_measured())
+    return copy.deepcopy(_measured().to_dict())
 
 
 def _verdict(found: dict[str, Any], row: str, criterion: str) -> dict[str, Any]:
@@ -75,32 +71,27 @@ def _html(page: str) -> str:
 
 
 def test_every_cell_shows_its_status_and_leads_to_its_evidence(found: dict[str, Any]) -> None:
-    pages = docs_bench.bench_pages(found, [])
-    rows = {item["name"]: item for item in found["rows"]}
-    for group in ("review", "added"):
+    page = docs_bench.bench_pages(found, [])["results/metrics.md"]
+    for group, start in (("review", "criteria-of-the-review"), ("added", "added-criteria")):
         criteria = [item["name"] for item in found["criteria"] if item["group"] == group]
-        for name, row in rows.items():
-            start = f"| [{row['title']}](bench.html#card-"
+        for i, row in enumerate(found["rows"]):
             cells = next(
                 cells
-                for line in _lines(pages["results/metrics.md"], start)
-                if len(cells := line.strip("| ").split(" | ")) == len(criteria) + 1
-                and f"#{identity('evidence', name, criteria[0])} " in line
+                for line in _lines(page, f"| [{row['title']}](bench.html#measures)")
+                if len(cells := line.strip("| ").split(" | ")) == len(criteria) + 1 and f"#{start}-{i}-0 " in line
             )
-            for criterion, cell in zip(criteria, cells[1:], strict=True):
-                verdict = _verdict(found, name, criterion)
+            for j, (criterion, cell) in enumerate(zip(criteria, cells[1:], strict=True)):
+                verdict = _verdict(found, row["name"], criterion)
                 sign = docs_bench.SIGNS[verdict["status"]]
-                assert cell.startswith(
-                    f'[{sign}](bench.html#{identity("evidence", name, criterion)} "{verdict["status"]}")'
-                )
+                assert cell.startswith(f'[{sign}](bench.html#{start}-{i}-{j} "{verdict["status"]}")')
                 assert cell.endswith("≠") == (verdict["agrees"] is False)
 
 
 def test_a_changed_verdict_changes_the_table(found: dict[str, Any]) -> None:
-    _verdict(found, "mig", "coherent_compactness")["status"] = "fails"
-    assert '[✗](bench.html#evidence-mig-coherent_compactness "fails")' in docs_bench.metrics_page(View(found))
-    _verdict(found, "mig", "coherent_compactness")["status"] = "undecided"
-    assert '[?](bench.html#evidence-mig-coherent_compactness "undecided")' in docs_bench.metrics_page(View(found))
+    for status, sign in (("fails", "✗"), ("inconclusive", "?")):
+        _verdict(found, "mig", "coherent_compactness")["status"] = status
+        page = docs_bench.metrics_page(View(found))
+        assert f'[{sign}](bench.html#criteria-of-the-review-1-1 "{status}")' in page
 
 
 def test_what_was_run_is_counted(found: dict[str, Any]) -> None:
@@ -123,7 +114,7 @@ def test_findings_follow_the_verdicts(found: dict[str, Any]) -> None:
     assert "Meets every criterion of the review that applies to it: MIG." in text
     assert "1 of 3." in text
     assert f"Score above 0.05 for codes that are nothing but noise: {found['metrics'][0]['title']} (0.250)." in text
-    assert f"Undecided: 0 of {len(found['verdicts'])} verdicts." in text
+    assert f"Inconclusive: 0 of {len(found['verdicts'])} verdicts." in text
 
 
 # Evidence ------------------------------------------------------------------------------------------------------------
@@ -131,11 +122,8 @@ def test_findings_follow_the_verdicts(found: dict[str, Any]) -> None:
 
 def test_every_link_leads_to_a_place(found: dict[str, Any]) -> None:
     pages = docs_bench.bench_pages(found, [])
-    whole = pages[docs_bench.PAGE]
-    packed = re.search(r'id="evidence-html">(.*?)</script>', whole)
-    assert packed
-    whole += json.loads(zlib.decompress(base64.b64decode(packed[1])))
-    html = {path: _html(page) for path, page in pages.items() if path.endswith(".md")} | {docs_bench.PAGE: whole}
+    whole = html_page(_measured().document())
+    html = {path: _html(page) for path, page in pages.items()} | {docs_bench.PAGE: whole}
     led = 0
     for path in docs_bench.TITLES:
         for target, place in re.findall(r'href="([a-z]*(?:\.md|\.html)?)#([^"]+)"', html[path]):
@@ -184,7 +172,7 @@ def test_each_differing_verdict_has_its_marks_its_evidence_and_its_why(found: di
     part = page.partition("{#differs-mig-several_codes}")[2]
     assert "Printed: x\\*." in part
     assert "0.019 at (1) \\| less." in part
-    assert "bench.html#evidence-mig-several_codes" in part
+    assert "bench.html#criteria-of-the-review-1-" in part
     assert "Why: Another normaliser." in part
     assert "Why: not explained." in docs_bench.published_page(View(found), [])
 
@@ -220,9 +208,7 @@ def test_hostile_names_stay_text(found: dict[str, Any]) -> None:
     for verdict in found["verdicts"]:
         verdict["summary"] = HOSTILE
     pages = docs_bench.bench_pages(found, [{**CAUSE, "cause": HOSTILE, "explained": HOSTILE}])
-    for path, page in pages.items():
-        if path == docs_bench.PAGE:  # tests/report holds what it may hold
-            continue
+    for page in pages.values():
         html = _html(page)
         assert "<script" not in html
         assert "<em>c</em>" not in html

@@ -31,7 +31,7 @@ def view_of(statuses: dict[str, dict[str, str]], seconds: dict[str, float]) -> V
             "metrics": metrics,
             "rows": [{"name": name, "title": name.upper(), "metrics": [name]} for name in statuses],
             "scenarios": [],
-            "criteria": [{"name": name, "title": name.replace("_", " ")} for name in CRITERIA],
+            "criteria": [{"name": name, "title": name.replace("_", " "), "group": "review"} for name in CRITERIA],
             "curves": [
                 {"metric": name, "scenario": scenario, "mean": [1.0, 0.5, -0.001], "n": [2, 2, 2], "failed": [0, 0, 0]}
                 for name in statuses
@@ -52,7 +52,7 @@ def test_the_largest_share_that_holds_comes_first_and_then_the_quicker() -> None
             "slow": {},
             "fails_one": {"rotation": "fails"},
             "quick": {},
-            "fewer_apply": {"rotation": "not applicable", "chance": "undecided"},
+            "fewer_apply": {"rotation": "not applicable", "chance": "inconclusive"},
         },
         {"slow": 2.0, "quick": 0.01},
     )
@@ -64,7 +64,7 @@ def test_the_largest_share_that_holds_comes_first_and_then_the_quicker() -> None
     ("own", "reason"),
     [
         ({"coherent_modularity": "fails"}, "coherent modularity: fails"),
-        ({"coherent_modularity": "undecided"}, "coherent modularity: undecided"),
+        ({"coherent_modularity": "inconclusive"}, "coherent modularity: inconclusive"),
         ({"calibrated": "fails"}, "calibrated: fails"),
         (
             {name: "not applicable" for name in CRITERIA if name not in ("coherent_modularity", "calibrated")},
@@ -112,8 +112,10 @@ def test_what_an_option_mends_stands_beside_what_is_given() -> None:
     view.curves["mended", "rotation_aligned"] = {"mean": [None, None], "n": [0, 0], "failed": [2, 2]}
     for criterion in OF_MENDED:
         view.verdicts["mended", criterion] = {"status": "holds"}
+        view.criteria[criterion] = {"name": criterion, "group": "added"}
+        view.data["criteria"].append(view.criteria[criterion])
     _, _, *lines = mended_table(view).splitlines()
     assert len(lines) == 1  # what has no number anywhere is left out
     name, given, corrected, turned, aligned = (text.strip() for text in lines[0].strip("|").split("|"))
     assert (name, given, turned, aligned) == ("`mended`", "0.60 → 0.40", "1.00 → 0.20", "none")
-    assert corrected.startswith("0.60 → 0.61 [✓](bench.html#evidence-mended-mislabelled_corrected")
+    assert corrected.startswith("0.60 → 0.61 [✓](bench.html#added-criteria-0-0")

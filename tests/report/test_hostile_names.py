@@ -9,7 +9,6 @@ import pytest
 
 from demele.report.agreement import write_agreement
 from demele.report.assessment import write_assessment
-from demele.report.bench import write_bench_report
 from demele.report.comparisons import write_comparisons
 from demele.report.decision import write_decision
 from demele.report.examination import write_examination
@@ -20,7 +19,6 @@ from demele.report.scores import write_report
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
 from tests.report.sample_agreement import sample_agreement, sample_study
-from tests.report.sample_characterisation import own_characterisation
 from tests.report.sample_comparisons import content
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import picture_content
@@ -55,11 +53,6 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
             # One factor is called like a field of the results.
             *(factor["name"] for item in data for factor in item["factors"] if factor["name"] != "constant"),
         ],
-    ),
-    "bench": (
-        write_bench_report,
-        own_characterisation,
-        lambda data: [item["title"] for key in ("metrics", "rows", "scenarios", "criteria") for item in data[key]],
     ),
     "agreement": (write_agreement, sample_agreement, lambda data: [*data["metrics"], *data["configurations"]]),
     "study": (

@@ -11,7 +11,7 @@ from demele.bench.expectations import Same
 from demele.bench.findings import Findings
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import judged
-from demele.core.written import plain
+from demele.core.result import plain
 
 __all__ = ["card_of"]
 
@@ -81,7 +81,7 @@ def _invariances(
         found = judged(
             item.name, [item], criterion, {scenario.name: scenario}, {(item.name, scenario.name): curve}, level
         )
-        # one draw on which nothing moved, not even by rounding, is not undecided
+        # one draw on which nothing moved, not even by rounding, is not inconclusive
         status = "holds" if max(differences) == 0.0 else found.status
         lines.append({"change": scenario.label(place), "difference": float(np.mean(differences)), "status": status})
     return lines

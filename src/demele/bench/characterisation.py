@@ -1,19 +1,20 @@
 """The result of the bench: what metrics do on representations whose properties are known, as tables, pages, files."""
 
 import itertools
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.bench.dictionary import joined, to_dictionary
+from demele.bench.dictionary import to_dictionary
 from demele.bench.findings import Findings
+from demele.bench.metric_documents import characterisation_document
 from demele.bench.packed import packed
 from demele.bench.verdicts import Verdict
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.names import suggestion
 from demele.core.outputs import write_whole
-from demele.core.publish import publish
-from demele.core.shown import Worded
-from demele.core.written import as_json
+from demele.core.result import Result
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Characterisation"]
 
 
-class Characterisation(Findings, Worded):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Characterisation(Findings, Result):
     """What metrics did on every scenario: rows, curves, verdicts, a card for each.
 
     Attributes
@@ -47,6 +49,8 @@ class Characterisation(Findings, Worded):
         What functions that draw without a seed gave, twice, on the same arrays.
     version : str
         The demele that measured.
+    stored : Characterisation, optional
+        Other results that the document shows under these: see :meth:`compared_with`.
 
     Examples
     --------
@@ -55,6 +59,10 @@ class Characterisation(Findings, Worded):
     >>> found.verdict("mig", "coherent_modularity").status
     'not applicable'
     """
+
+    _kind = "characterisation"
+
+    stored: "Characterisation | None" = None
 
     def verdict(self, row: str, criterion: str) -> Verdict:
         """Return one verdict, with its evidence.
@@ -137,38 +145,30 @@ class Characterisation(Findings, Worded):
         return pd.DataFrame(lines, columns=columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that the report shows, as plain lists, texts and numbers."""
+        """Return curves, criteria, verdicts and what is known of each metric, as plain values that JSON can hold."""
         return to_dictionary(self)
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Return (and write) what :meth:`to_dict` holds."""
-        return as_json(self.to_dict(), path)
+    def document(self) -> Document:
+        """Return what was found: verdicts with their evidence, curves and sentences."""
+        return characterisation_document(self)
 
-    def to_html(self, path: str | Path, *, title: str | None = None, beside: "Characterisation | None" = None) -> Path:
-        """Write one self-contained interactive page.
+    def compared_with(self, stored: "Characterisation") -> "Characterisation":
+        """Return this with other results under it in its document, where these lack a metric.
 
         Parameters
         ----------
-        path : str or Path
-            The file; replaced if it exists.
-        title : str, optional
-            Heading of the page.
-        beside : Characterisation, optional
-            Another one to show under this one, such as :func:`demele.bench.reference`.
+        stored : Characterisation
+            Such as :func:`demele.bench.reference`. :meth:`to_dict` and :meth:`to_frame` do not hold it.
+
+        Examples
+        --------
+        >>> from demele import bench
+        >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_samples=500)
+        >>> len(found.document().table.rows) < len(found.compared_with(bench.reference()).document().table.rows)
+        True
         """
-        shown = self.to_dict() if beside is None else joined(self.to_dict(), beside.to_dict())
-        written: Path = publish("characterisation", shown, path, title=title)
-        return written
+        return replace(self, stored=stored)
 
     def save(self, path: str | Path) -> Path:
         """Write every value compactly; :func:`demele.bench.load` reads it."""
         return write_whole(path, packed(self))
-
-    def _repr_html_(self) -> str:
-        return str(self.table().to_html())
-
-    def __repr__(self) -> str:
-        return (
-            f"Characterisation({len(self.candidates)} metrics, {len(self.scenarios)} scenarios, "
-            f"n_samples={self.n_samples}, protocol={self.protocol!r})"
-        )

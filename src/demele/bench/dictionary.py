@@ -1,7 +1,5 @@
 """A characterisation as plain lists, texts and numbers: what JSON, the report and the command line show."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from demele.bench.cards import card_of
@@ -10,18 +8,19 @@ from demele.bench.published import PRINTED_SCORES, agreement, agrees, printed_ve
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
+from demele.core.result import plain
 from demele.core.sentences import plural
-from demele.core.written import plain
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
 
-__all__ = ["joined", "to_dictionary"]
+__all__ = ["printed_scores", "to_dictionary"]
 
 
 def to_dictionary(found: Findings) -> dict[str, Any]:
     """Return everything that is shown of a characterisation."""
     complete = found.protocol == "review2022"  # the printed tables were made with these settings
     content: dict[str, Any] = {
+        "kind": "characterisation",
         "demele": found.version,
         "protocol": found.protocol,
         "n_samples": found.n_samples,
@@ -44,57 +43,10 @@ def to_dictionary(found: Findings) -> dict[str, Any]:
         ],
         "verdicts": [_verdict(item, complete) for item in found.verdicts],
         "agreement": agreement(found.verdicts) if complete else None,
-        "printed_scores": _printed_scores(found) if complete else [],
+        "printed_scores": printed_scores(found) if complete else [],
     }
     plain_content: dict[str, Any] = plain(content)
     return plain_content
-
-
-def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first with the metrics of the second under it, where it lacks them.
-
-    Only scenarios and criteria of the first are kept, and only metrics that have something to show on them.
-    """
-    severities = {item["name"]: item["severities"] for item in second["scenarios"]}
-    places = {  # of the severities that the first has, among those of the second
-        item["name"]: [severities[item["name"]].index(severity) for severity in item["severities"]]
-        for item in first["scenarios"]
-        if set(item["severities"]) <= set(severities.get(item["name"], ()))
-    }
-    criteria = {item["name"] for item in first["criteria"]}
-    asked = {item["name"] for item in first["rows"]}
-    told = {item["row"] for item in second["verdicts"] if item["criterion"] in criteria}
-    drawn = {item["metric"] for item in second["curves"] if item["scenario"] in places}
-    rows = [
-        item
-        for item in second["rows"]
-        if item["name"] not in asked and (item["name"] in told or drawn.intersection(item["metrics"]))
-    ]
-    names = {name for item in rows for name in item["metrics"]}
-    rest = {
-        "metrics": [{**item, "beside": True} for item in second["metrics"] if item["name"] in names],
-        "rows": [{**item, "beside": True} for item in rows],
-        "curves": [
-            _at(item, places[item["scenario"]])
-            for item in second["curves"]
-            if item["metric"] in names and item["scenario"] in places
-        ],
-        "verdicts": [
-            item
-            for item in second["verdicts"]
-            if item["criterion"] in criteria and item["row"] in {row["name"] for row in rows}
-        ],
-    }
-    beside = {key: second[key] for key in ("demele", "protocol", "n_samples", "seeds", "slow_seeds")}
-    return {**first, **{key: [*first[key], *added] for key, added in rest.items()}, "beside": beside}
-
-
-def _at(curve: Mapping[str, Any], places: Sequence[int]) -> dict[str, Any]:
-    """Return some points of a curve; one that was declined has none."""
-    if curve["declined"] is not None:
-        return dict(curve)
-    points = ("mean", "low", "high", "n", "failed", "reasons")
-    return {**curve, **{key: [curve[key][place] for place in places] for key in points}}
 
 
 def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
@@ -159,15 +111,13 @@ def _curve(found: Findings, item: Candidate, scenario: Scenario) -> dict[str, An
 
 def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
     printed = printed_verdict(item.row, item.criterion) if complete else None
-    told = asdict(item)
-    for part in told["parts"]:
-        for condition in part["conditions"]:
-            del condition["sentence"]  # that of the one which decides is the summary
+    parts = [{what: getattr(part, what) for what in ("metric", "scenario", "status", "reason")} for part in item.parts]
     agreed = agrees(printed, item.status) if printed is not None and item.was_run else None
-    return {**told, "printed": printed, "agrees": agreed}
+    told = {what: getattr(item, what) for what in ("row", "criterion", "status", "summary", "was_run")}
+    return {**told, "parts": parts, "printed": printed, "agrees": agreed}
 
 
-def _printed_scores(found: Findings) -> list[dict[str, Any]]:
+def printed_scores(found: Findings) -> list[dict[str, Any]]:
     """Return the printed table of the redundant scenario beside ours."""
     lines = []
     for scenario in (item for item in found.scenarios if item.name == "redundant"):

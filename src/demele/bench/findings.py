@@ -41,7 +41,7 @@ class Row:
         return self.members[0].function is not None or self.members[0].name not in CATALOGUE
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Findings:
     """What was measured, and what follows from it: see :class:`demele.bench.Characterisation`, which also shows it."""
 

@@ -81,12 +81,12 @@ def printed_verdict(row: str, criterion: str) -> str | None:
 
 
 def agrees(printed: str, status: Status) -> bool:
-    """Whether a printed cell and a computed status say the same; nothing agrees with "undecided".
+    """Whether a printed cell and a computed status say the same; nothing agrees with "inconclusive".
 
     Examples
     --------
     >>> from demele.bench.published import agrees
-    >>> agrees("y", "holds"), agrees("x*", "fails"), agrees("-", "not applicable"), agrees("y", "undecided")
+    >>> agrees("y", "holds"), agrees("x*", "fails"), agrees("-", "not applicable"), agrees("y", "inconclusive")
     (True, True, True, False)
     """
     if printed == "y":

@@ -1,7 +1,7 @@
 """Verdicts: whether the curves of a metric meet a criterion, with four answers.
 
 A condition is a weighted sum of mean scores with a least value. It holds if the whole of its interval is at or above
-that value, fails if the whole is below, and is undecided otherwise. The intervals of the conditions of one part hold
+that value, fails if the whole is below, and is inconclusive otherwise. The intervals of the conditions of one part hold
 together with the stated level (Bonferroni), so that many severities do not make a false alarm likely.
 """
 
@@ -19,16 +19,24 @@ from demele.bench.scenario import Candidate, Scenario
 
 __all__ = ["NOT_CHARACTERISED", "Condition", "PartVerdict", "Status", "Verdict", "judged"]
 
-Status = Literal["holds", "fails", "undecided", "not applicable", "not yet characterised"]
+Status = Literal["holds", "fails", "inconclusive", "not applicable", "not yet characterised"]
 
 #: Of a metric that is to be measured on a scenario, and of which no rows are stored.
 NOT_CHARACTERISED: Status = "not yet characterised"
 #: Differences below this are rounding: 1 - 0.95 is not more than 0.05.
 _ROUNDING = 1e-9
 #: What decides a conjunction, first to last.
-_ORDER: tuple[Status, ...] = ("fails", NOT_CHARACTERISED, "undecided", "holds")
-_WORDS_OF_LEAST: Mapping[str, str] = {"holds": "at least", "fails": "less than", "undecided": "not told apart from"}
-_WORDS_OF_MOST: Mapping[str, str] = {"holds": "at most", "fails": "more than", "undecided": "not told apart from"}
+_ORDER: tuple[Status, ...] = ("fails", NOT_CHARACTERISED, "inconclusive", "holds")
+_WORDS_OF_LEAST: Mapping[str, str] = {
+    "holds": "at least",
+    "fails": "less than",
+    "inconclusive": "not distinguishable from",
+}
+_WORDS_OF_MOST: Mapping[str, str] = {
+    "holds": "at most",
+    "fails": "more than",
+    "inconclusive": "not distinguishable from",
+}
 #: If a larger share of the seeds gave no value, the others may not speak for them.
 _FAILED_SHARE = 0.1
 
@@ -70,7 +78,7 @@ class Verdict:
     row, criterion : str
         Their names.
     status : str
-        ``"holds"``, ``"fails"``, ``"undecided"``, ``"not applicable"``, or ``"not yet characterised"``: a metric of
+        ``"holds"``, ``"fails"``, ``"inconclusive"``, ``"not applicable"``, or ``"not yet characterised"``: a metric of
         demele of which no rows are stored.
     summary : str
         One sentence with the number that decided.
@@ -86,10 +94,12 @@ class Verdict:
 
     @property
     def was_run(self) -> bool:
-        """Whether anything was measured for it: what was not run is undecided, and more seeds do not change that."""
+        """Whether anything was measured for it: what was not run is inconclusive, and more seeds do not change that."""
         if self.status == NOT_CHARACTERISED:
             return False
-        return self.status != "undecided" or any(part.conditions for part in self.parts)
+        return self.status != "inconclusive" or any(
+            part.conditions for part in self.parts if part.status == "inconclusive"
+        )
 
 
 def judged(
@@ -187,23 +197,23 @@ def _judged_part(
         return ended("not applicable", "a function has no settings that could be swept")
     scenario, curve = scenarios.get(part.scenario), curves.get((member.name, part.scenario))
     if scenario is None or curve is None:
-        return ended("undecided", f"scenario '{part.scenario}' was not run")
+        return ended("inconclusive", f"scenario '{part.scenario}' was not run")
     if curve.declined is not None:
         return ended(part.when_declined, curve.declined)
     if not curve.characterised:
         return ended(NOT_CHARACTERISED, NOT_CHARACTERISED)
     contrasts = _contrasts(part, scenario)
     if contrasts is None:
-        return ended("undecided", f"scenario '{part.scenario}' was not run at the severities of the rule")
+        return ended("inconclusive", f"scenario '{part.scenario}' was not run at the severities of the rule")
     if not contrasts:
-        return ended("undecided", f"scenario '{part.scenario}' has one severity, with nothing to compare it to")
+        return ended("inconclusive", f"scenario '{part.scenario}' has one severity, with nothing to compare it to")
     needed = sorted({place for contrast in contrasts for place in contrast.weights})
     for place in needed:
         if len(curve.values[place]):
             continue
         where = f"no value at {scenario.label(place)}"
         if not curve.reasons[place]:
-            return ended("undecided", f"{where}: no seed was run")
+            return ended("inconclusive", f"{where}: no seed was run")
         return ended("fails" if own else "not applicable", f"{where}: {_commonest(curve.reasons[place])}")
     simultaneous = 1 - (1 - level) / len(contrasts)
     conditions = [_decided(contrast, curve, scenario, simultaneous) for contrast in contrasts]
@@ -214,7 +224,7 @@ def _judged_part(
         return ended(status, None, conditions)
     reason = f"{failed} of {seeds} seeds gave no value at {scenario.label(worst)}: {_commonest(curve.reasons[worst])}"
     if status == "holds" and failed > _FAILED_SHARE * seeds:
-        status = "undecided"
+        status = "inconclusive"
     return ended(status, reason, conditions)
 
 
@@ -233,7 +243,7 @@ def _commonest(reasons: Sequence[str]) -> str:
 
 def _decided(contrast: Contrast, curve: Curve, scenario: Scenario, level: float) -> Condition:
     estimate, low, high = (_paired if scenario.paired else _independent)(contrast.weights, curve, level)
-    status: Status = "undecided"
+    status: Status = "inconclusive"
     if low >= contrast.bound - _ROUNDING:
         status = "holds"
     elif high < contrast.bound - _ROUNDING:
@@ -340,12 +350,12 @@ def _sentence(
         gap = f"{_estimate(found if above else _turned(found), digits)} {'above' if above else 'below'}"
         if lower_weight == -1:
             if above:
-                end = "not below" if status == "holds" else f"not told apart from {-bound:g} below"
+                end = "not below" if status == "holds" else f"not distinguishable from {-bound:g} below"
             else:
                 end = _most(status, -bound)
             return f"{at(upper)} is {gap} {at(lower)}, {end}"
         if lower_weight < 0 and bound == 0:
-            end = ", too close to tell" if status == "undecided" else ""
+            end = ", too close to tell" if status == "inconclusive" else ""
             return f"{at(upper)} is {gap} {-lower_weight:.0%} of {at(lower)}{end}"
     return f"{contrast.text}: {_estimate(found, digits)}, {_least(status, bound)}"
 

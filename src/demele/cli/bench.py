@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from demele.cli import bench_agreement, bench_comparisons
 from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, folders_on_path, named_files
 from demele.cli.options import command, given, names_in, option, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, result_text, say_written, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_targets
 from demele.core.reading import parsing
+from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +112,7 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
     )
 
     out = parser.add_argument_group("output")
-    option(out, "--format", "--output", "--report")
+    option(out, "--format", "--output", "--explain", "--report")
     option(out, "--save", type=Path, metavar="FILE", help="write every value, for demele.bench.load (.json.gz)")
     option(out, "--force", "--store", "--jobs", "--quiet")
 
@@ -133,7 +134,7 @@ def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
         help="what demele bench metrics --save wrote (default: the stored results of the published metrics)",
     )
     option(parser, "--alone", action="store_true", help="do not show the published metrics under your own")
-    option(parser, "--format", "--output", "--report", "--force", "--quiet")
+    option(parser, "--format", "--output", "--explain", "--report", "--force", "--quiet")
     parser.set_defaults(store=None, save=None)
 
 
@@ -164,20 +165,13 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _shown(found: "Characterisation", arguments: argparse.Namespace, *, measured: str = "measured") -> None:
     """Write the results; ``measured`` is the origin of those that are not your own."""
-    from demele.report.terminal.bench import verdict_tables
-
+    stored = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
+    shown = found if stored is None else found.compared_with(stored)
     kind = format_of(arguments.format, arguments.output)
-    beside = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
-    content = _content(found, beside)
-    text = as_text(
-        kind,
-        table=lambda: verdict_tables(content, curves=found.curves.values(), output=arguments.output),
-        data=lambda: content,
-        frame=lambda: _frame(content, measured),
-    )
-    emit(text, arguments.output)
+    options = {"explain": arguments.explain, "words": told_by(arguments), "output": arguments.output}
+    emit(csv_text(_frame(shown, measured)) if kind == "csv" else result_text(shown, kind, **options), arguments.output)
     if arguments.report is not None:
-        found.to_html(arguments.report, beside=beside)
+        shown.to_html(arguments.report)
     say_written(arguments, report="report written to", save="every value saved to")
     if arguments.store is not None and not arguments.quiet:
         log(f"demele: rows kept in {arguments.store}; a later run with more metrics, scenarios or seeds adds to them")
@@ -277,30 +271,22 @@ def _stored() -> "Characterisation | None":
 # Writing ---------------------------------------------------------------------------------------------------------
 
 
-def _content(found: "Characterisation", beside: "Characterisation | None") -> dict[str, Any]:
-    from demele.bench.dictionary import joined
-
-    return found.to_dict() if beside is None else joined(found.to_dict(), beside.to_dict())
-
-
-def _frame(content: Mapping[str, Any], measured: str) -> "pd.DataFrame":
+def _frame(found: "Characterisation", measured: str) -> "pd.DataFrame":
     """Return a line for each verdict, with the run that it comes from."""
     import pandas as pd
 
+    asked, taken = {item.name for item in found.criteria}, {row.name for row in found.rows}
+    lines = []
+    for run in (found, found.stored) if found.stored is not None else (found,):
+        for row in (row for row in run.rows if run is found or row.name not in taken):
+            origin = "yours" if row.own else measured if run is found else "stored"
+            seeds, rows = run.fewer(row.members[0].name) or (max(run.seeds.values()), run.n_samples)
+            lines += [
+                (item.row, item.criterion, item.status, item.summary, origin, rows, seeds)
+                for item in run.verdicts
+                if item.row == row.name and item.criterion in asked
+            ]
     columns = ["metric", "criterion", "status", "summary", "origin", "n_samples", "seeds"]
-    about, fewer = {}, {item["row"]: item["fewer"] for item in content["metrics"] if item["fewer"]}
-    for row in content["rows"]:
-        stored = bool(row.get("beside"))
-        run = content["beside"] if stored else content
-        size = {"n_samples": run["n_samples"], "seeds": max(run["seeds"].values()), **fewer.get(row["name"], {})}
-        origin = "stored" if stored else "yours" if row["own"] else measured
-        about[row["name"]] = {
-            "metric": row["name"],
-            "origin": origin,
-            "n_samples": size["n_samples"],
-            "seeds": size["seeds"],
-        }
-    lines = [{**item, **about[item["row"]]} for item in content["verdicts"]]
     return pd.DataFrame(lines, columns=columns)
 
 

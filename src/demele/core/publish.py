@@ -18,7 +18,6 @@ PAGES = {
     "decision": "demele.report.decision:write_decision",
     "ranking": "demele.report.ranking:write_ranking",
     "audit forecast": "demele.report.forecast:write_forecast",
-    "characterisation": "demele.report.bench:write_bench_report",
     "methods": "demele.report.comparisons:write_comparisons",
     "perturbation test": "demele.report.explanations:write_perturbation_test",
     "score curve": "demele.report.score_curve:write_score_curve",

@@ -1,0 +1,132 @@
+"""What the document of a characterisation says: worked results, and that of all stored rows."""
+
+from typing import Any
+
+import numpy as np
+
+from demele import bench
+from demele.bench.candidates import candidate
+from demele.bench.curves import Curve
+from demele.bench.metric_documents import CAPTIONS
+from demele.bench.scenarios import SCENARIOS
+from demele.report.document import Choice, Heat, Lines, Matrix, Pill, Table
+from demele.report.renderers.html import page
+from demele.report.renderers.tables import figures_of
+from demele.report.renderers.terminal import text
+from demele.report.written import name, typed
+
+
+def made(curves: dict[tuple[str, str], list[float]], **given: Any) -> bench.Characterisation:
+    """Return a characterisation whose every seed gave the same score, by metric and scenario."""
+    metrics = dict.fromkeys(metric for metric, _ in curves)
+    scenarios = tuple(SCENARIOS[scenario] for scenario in dict.fromkeys(scenario for _, scenario in curves))
+    found = {
+        key: Curve.of(*key, [[value] * 3 for value in values], None) if values else Curve.of(*key, [], "takes no part")
+        for key, values in curves.items()
+    }
+    return bench.Characterisation(
+        candidates=tuple(
+            candidate(lambda codes, factors: 0.0, name=metric, claims=given.get(metric), discretises=False)
+            for metric in metrics
+        ),
+        scenarios=scenarios,
+        protocol="review2022",
+        n_samples=500,
+        level=0.95,
+        seeds={scenario.name: 3 for scenario in scenarios},
+        slow_seeds={scenario.name: 3 for scenario in scenarios},
+        curves=found,
+        seconds={},
+    )
+
+
+def falling() -> bench.Characterisation:
+    """A metric that falls as codes mix, and moves as relations bend."""
+    return made(
+        {("<b>", "mixing"): [1.0, 0.8, 0.6, 0.4, 0.2, 0.0], ("<b>", "non_linear"): [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]},
+        **{"<b>": "modularity"},
+    )
+
+
+def test_a_metric_of_your_own_is_said_first_with_what_it_meets_and_fails() -> None:
+    document = falling().document()
+    assert document.headline == f"{name('<b>')} meets 2 of 3 criteria and fails 1."
+    assert (document.tone, document.title) == ("open", f"Properties of {name('<b>')}")
+    assert [section.title for section in document.sections] == ["Measures", "Criteria", "Curves", "Data"]
+    assert document.table is not None
+    met, failed, left = document.table.rows[0][1:4]
+    assert isinstance(met, Pill)
+    # coherent modularity and no discretisation are met; the scores of bent relations are not those of straight ones
+    assert (met.text, failed, left) == ("2/3", "R5", "–")
+    assert document.table.note == f"Codes: R5 {name('Non-linear relations')}."
+    assert "fails, 0.500 at 1" in " ".join(note.text for note in document.notes)
+    assert document.scope == ("1 metric", "2 scenarios", "500 rows each", "3 seeds", f"protocol {name('review2022')}")
+
+
+def test_a_cell_has_the_evidence_that_decided_it() -> None:
+    document = falling().document()
+    assert isinstance(document.figure, Choice)
+    (matrix,) = document.figure.of[CAPTIONS["review"]]
+    assert isinstance(matrix, Matrix)
+    assert matrix.rows == [name("<b>")]
+    assert [matrix.cells[0, place].text for place in range(len(matrix.columns))] == ["✓", "–", "✗", "✓"]
+    place = next(place for place, title in enumerate(matrix.columns) if "Non-linear" in title)
+    evidence = matrix.evidence[0, place]
+    table, line = evidence.blocks
+    assert isinstance(table, Table)
+    assert isinstance(line, Lines)
+    assert list(line.lines[0].y) == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
+    assert [row[3] for row in table.rows][-1] is not None
+    assert "<bdi>&lt;b&gt;</bdi>" in page(document)
+
+
+def test_calls_without_a_value_are_counted_by_reason() -> None:
+    seeds = tuple(np.arange(0) for _ in range(6))
+    reasons = (("b", "a", "a"), ("a", "a\n", "a", "b"), (), ("c", "c", "b"), ("d",), ("e",))
+    values = tuple(np.zeros(8 - len(own)) for own in reasons)
+    curve = Curve(metric="half", scenario="mixing", values=values, seeds=seeds, reasons=reasons)
+    found = made({("half", "mixing"): [0.0] * 6})
+    object.__setattr__(found, "curves", {("half", "mixing"): curve})
+    notes = [note.text for note in found.document().notes]
+    assert "no value in 12 of 48 calls: a (5), b (3), c (2) and 2 more" in notes
+
+
+def test_a_scenario_that_expects_nothing_has_curves_and_no_verdicts() -> None:
+    scenario = bench.Scenario(
+        name="mine",
+        title="Mine",
+        question="What happens?",
+        sweep="noise",
+        severities=(0.0, 1.0),
+        draw=SCENARIOS["noise"].draw,
+    )
+    found = bench.characterise(lambda codes, factors: 0.5, [scenario], seeds=2, n_samples=100)
+    document = found.document()
+    assert document.headline == "No scenario states an expectation, so there are no verdicts."
+    (lines,) = figures_of(document)
+    assert isinstance(lines, Lines)
+    assert lines.caption == f"Scores: {name('Mine')}"
+    assert "states no expectation" in " ".join(note.text for note in document.notes)
+
+
+def test_the_stored_results_are_sorted_and_agree_with_print_as_often_as_counted() -> None:
+    found = bench.reference()
+    document = found.document()
+    counts = found.to_dict()["agreement"]
+    assert f"{counts['agree']} of {counts['cells']} verdicts agree with the published table of the review." in (
+        document.sentences
+    )
+    assert document.table is not None
+    shares = [row[1].order for row in document.table.rows[:1] if isinstance(row[1], Pill)]
+    assert shares == [1.0]
+    assert typed(document.table.rows[0][0]) == "DCI forest"
+    published = next(section for section in document.sections if section.title == "Published results")
+    verdicts = next(block for block in published.shown if isinstance(block, Table))
+    assert len(verdicts.rows) == counts["cells"] - counts["agree"]
+    (moved,) = (one for one in figures_of(document) if isinstance(one, Heat) and "should not matter" in one.caption)
+    assert moved.rings
+    assert len(text(document).splitlines()) <= 40
+
+
+def test_the_page_of_the_stored_results_takes_less_than_a_megabyte(tmp_path: Any) -> None:
+    assert bench.reference().to_html(tmp_path / "bench.html").stat().st_size < 1_000_000
