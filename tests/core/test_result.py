@@ -23,6 +23,7 @@ from demele.core.uncertainty import Interval, Note
 from demele.report.document import Document, Strips, Table
 from demele.report.renderers.tables import blocks_of, figures_of, table_of
 from demele.report.written import FORMAT
+from demele.report.written import plain as plain_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +193,7 @@ def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
     assert r"\toprule" in result.to_latex()
     assert "| --:" in result.to_markdown()
     assert r"\cite{demele}" in result.methods()
-    assert result.plot().get_title(loc="left") == figures_of(result.document())[0].caption
+    assert result.plot().get_title(loc="left") == plain_text(figures_of(result.document())[0].caption)
     assert "<table" in result._repr_html_()
     assert max(map(len, str(result).splitlines())) <= 80
 

@@ -190,7 +190,7 @@ def test_counts_are_those_of_the_module(normalisation: Any) -> None:
     assert found.parameters == sum(one.numel() for one in fabric.network.parameters())
     kernels = [fabric.network.layer(link).conv.weight for link in fabric.lattice.links]
     assert found.weights == sum(one.numel() for one in kernels) == found.nonzero
-    assert found.to_dict()["links"] == len(fabric.links)
+    assert found.to_frame().set_index("quantity")["count"]["Links"] == found.to_dict()["links"] == len(fabric.links)
 
 
 @pytest.mark.parametrize(

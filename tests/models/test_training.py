@@ -358,12 +358,12 @@ def test_figures_are_those_of_the_codes() -> None:
 def test_notes_say_what_cannot_be_read() -> None:
     _, sure = fitted("beta_vae", beta=0.001, steps=300, fit={"lr": 0.005})
     assert sure.mutual_information > math.log(144) - 1
-    assert ["posteriors hardly overlap" in note for note in sure.notes] == [True]
-    assert sure.to_dict()["notes"] == list(sure.notes)
+    assert ["posteriors hardly overlap" in note.message for note in sure.notes] == [True]
+    assert [note["code"] for note in sure.to_dict()["notes"]] == ["separate-posteriors"]
     _, collapsed = fitted("beta_vae", beta=100, steps=100, fit={"lr": 0.005})
     assert collapsed.collapsed
     assert abs(collapsed.mutual_information) < 0.1
-    assert ["every code collapsed" in note for note in collapsed.notes] == [True]
+    assert ["every code collapsed" in note.message for note in collapsed.notes] == [True]
 
 
 def test_an_autoencoder_has_no_deviations() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.fabric_data import Parts, add_options, check_data, files_of, parts, trained_on
 from demele.cli.options import command, given, option, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, result_text, say_written, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
@@ -14,7 +14,7 @@ from demele.core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.models import Fabric, Pruning
+    from demele.models import Fabric
 
 _DESCRIPTION = """\
 Remove what matters least of a trained fabric, and keep what is left in another file. Removed links and channels make it
@@ -82,7 +82,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     out = parser.add_argument_group("output")
     option(out, "--output", required=True, metavar="PRUNED", help="the file to write the pruned fabric to")
-    option(out, "--report", "--format", "--force", "--quiet")
+    option(out, "--report", "--format", "--explain", "--force", "--quiet")
 
 
 def _fraction(text: str) -> float:
@@ -110,26 +110,14 @@ def _run(arguments: argparse.Namespace) -> None:
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         data = _data(arguments, before)
         fabric = before.copy()
-        plan, errors = _pruned(arguments, fabric, data)
+        errors = _pruned(arguments, fabric, data)
         timings = _timings(arguments, before, fabric)
     fabric.save(arguments.output)
-    held_out = 0 if data is None or data.held_out is None else len(data.held_out.images)
-    measured: dict[str, Any] = {"timings": timings, "errors": errors, "images": held_out or None}
+    images = None if data is None or data.held_out is None else len(data.held_out.images)
+    found = fabric.report(timings=timings, errors=errors, images=images, name=arguments.output.name)
     if arguments.report is not None:
-        fabric.to_html(arguments.report, **measured, name=arguments.output.name)
-    content = {
-        **fabric.to_dict(**measured),
-        "pruning": plan.to_dict(),
-        "before": before.counts().to_dict(),
-        "held_out": held_out,
-    }
-    text = as_text(
-        format_of(arguments.format, None),
-        table=lambda: _table(content),
-        data=lambda: content,
-        frame=lambda: _frame(content),
-    )
-    emit(text, None)
+        found.to_html(arguments.report)
+    emit(result_text(found, format_of(arguments.format, None), explain=arguments.explain, words=words), None)
     say_written(arguments, output="pruned fabric written to", report="page written to")
 
 
@@ -165,8 +153,8 @@ def _warn_if_divided_otherwise(arguments: argparse.Namespace, fabric: "Fabric", 
     )
 
 
-def _pruned(arguments: argparse.Namespace, fabric: "Fabric", data: Parts | None) -> "tuple[Pruning, dict[str, float]]":
-    """Prune a fabric, average its norms anew and train it on; return what went, and errors on the way."""
+def _pruned(arguments: argparse.Namespace, fabric: "Fabric", data: Parts | None) -> dict[str, float]:
+    """Prune a fabric, average its norms again and train it on; return the error after each step."""
     errors: dict[str, float] = {}
 
     def counted(stage: str) -> None:
@@ -176,7 +164,7 @@ def _pruned(arguments: argparse.Namespace, fabric: "Fabric", data: Parts | None)
     counted("before")
     judged = None if data is None else data.judged_on
     seen = () if judged is None else (judged.images, judged.labels)
-    plan = fabric.prune(
+    fabric.prune(
         arguments.remove,
         arguments.fraction,
         arguments.criterion,
@@ -191,7 +179,7 @@ def _pruned(arguments: argparse.Namespace, fabric: "Fabric", data: Parts | None)
         if arguments.fine_tune is not None:
             _fine_tune(arguments, fabric, data)
             counted("fine-tuned")
-    return plan, errors
+    return errors
 
 
 def _fine_tune(arguments: argparse.Namespace, fabric: "Fabric", data: Parts) -> None:
@@ -221,20 +209,3 @@ def _timings(arguments: argparse.Namespace, before: "Fabric", after: "Fabric") -
     from demele.models import benchmark
 
     return benchmark({"before": before, "pruned": after}, batch=arguments.batch) if arguments.benchmark else None
-
-
-def _table(content: dict[str, Any]) -> str:
-    from demele.report.terminal.fabrics import pruning_table
-
-    return pruning_table(content)
-
-
-def _frame(content: dict[str, Any]) -> "pd.DataFrame":
-    import pandas as pd
-
-    both = {"before": content["before"], "after": content["counts"]}
-    counts = pd.DataFrame({"count": list(both["after"]), **{name: list(one.values()) for name, one in both.items()}})
-    found = {item["stage"]: item["error"] for item in content["errors"]}
-    first = found.pop("before", None)
-    rows = [{"count": f"error, {stage}", "before": first, "after": error} for stage, error in found.items()]
-    return pd.concat([counts.astype(object), pd.DataFrame(rows, dtype=object)], ignore_index=True)

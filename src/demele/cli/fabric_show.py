@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, option, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, warnings_in_one_line
+from demele.cli.output import emit, format_of, result_text, say_written, warnings_in_one_line
 from demele.cli.targets import check_targets
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--batch", type=int, default=64, metavar="B", help="images at a time (default: 64)")
     option(parser, "--report")
     option(parser, "--picture", type=Path, metavar="FILE.svg", help="write the structure as a picture")
-    option(parser, "--format", "--force", "--quiet")
+    option(parser, "--format", "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -56,15 +56,11 @@ def _run(arguments: argparse.Namespace) -> None:
         timings = _timings(arguments, fabric)
     if arguments.picture is not None:
         fabric.to_svg(arguments.picture, scores=fabric.scores("magnitude"))
+    found = fabric.report(timings=timings, name=arguments.fabric.name)
     if arguments.report is not None:
-        fabric.to_html(arguments.report, timings=timings, name=arguments.fabric.name)
-    content = fabric.to_dict(timings=timings)
-    text = as_text(
-        format_of(arguments.format, None),
-        table=lambda: _table(content),
-        data=lambda: content,
-        frame=lambda: fabric.run.history,
-    )
+        found.to_html(arguments.report)
+    kind = format_of(arguments.format, None)
+    text = result_text(found, kind, explain=arguments.explain, frame=lambda: fabric.run.history)
     emit(text, None)
     say_written(arguments, report="page written to", picture="picture written to")
 
@@ -76,9 +72,3 @@ def _timings(arguments: argparse.Namespace, fabric: "Fabric") -> "pd.DataFrame |
         return None
     whole = Fabric(**fabric.spec.to_dict())
     return benchmark({"whole": whole, "this": fabric}, batch=arguments.batch)
-
-
-def _table(content: dict[str, Any]) -> str:
-    from demele.report.terminal.fabrics import fabric_table
-
-    return fabric_table(content)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.fabric_data import Parts, add_options, check_data, files_of, parts, scales_of
 from demele.cli.options import command, given, option, told_by, whole_numbers_in
-from demele.cli.output import as_text, emit, format_of, log, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, result_text, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_writable
 from demele.core.errors import InputError
@@ -87,7 +87,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="FABRIC",
         help="the file that keeps the training (needed); if it is there, the training goes on",
     )
-    option(out, "--format", "--quiet")
+    option(out, "--format", "--explain", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -114,13 +114,12 @@ def _run(arguments: argparse.Namespace) -> None:
             progress=report or False,
             **training,
         )
-    content = _content(fabric, data)
-    text = as_text(
-        format_of(arguments.format, None),
-        table=lambda: _table(content),
-        data=lambda: content,
-        frame=lambda: fabric.run.history,
-    )
+    held, errors = data.held_out, {}
+    if held is not None and fabric.run.epochs:
+        errors = {"held out": fabric.error(held.images, held.labels)}
+    found = fabric.report(errors=errors, images=None if held is None else len(held.images))
+    kind = format_of(arguments.format, None)
+    text = result_text(found, kind, explain=arguments.explain, frame=lambda: fabric.run.history)
     emit(text, None)
     if not arguments.quiet:
         kept, named = arguments.output, "" if arguments.data == "clutter" else f" --data {arguments.data}"
@@ -137,18 +136,3 @@ def _fabric(arguments: argparse.Namespace, chosen: "FabricPreset", data: Parts) 
         classes=max(2, data.classes),
         **given(arguments, "layers", "channels", "normalisation", "activation", "seed"),
     )
-
-
-def _content(fabric: "Fabric", data: Parts) -> dict[str, Any]:
-    """Return what is said of a fabric that was trained, with its error on images that it has not seen."""
-    held, errors = data.held_out, {}
-    if held is not None and fabric.run.epochs:
-        errors = {"held out": fabric.error(held.images, held.labels)}
-    count = 0 if held is None else len(held.images)
-    return {**fabric.to_dict(errors=errors, images=count or None), "held_out": count}
-
-
-def _table(content: dict[str, Any]) -> str:
-    from demele.report.terminal.fabrics import training_table
-
-    return training_table(content)

@@ -75,13 +75,22 @@ def log(message: str, *, stream: TextIO | None = None) -> None:
 
 
 def result_text(
-    result: Result, kind: str, *, explain: bool = False, words: Callable[[str], str] = str, output: Path | None = None
+    result: Result,
+    kind: str,
+    *,
+    explain: bool = False,
+    words: Callable[[str], str] = str,
+    output: Path | None = None,
+    frame: "Callable[[], pd.DataFrame] | None" = None,
 ) -> str:
-    """Write a result in one of the formats, for a file or for the terminal; notes in the words of the command."""
+    """Write a result in one of the formats, for a file or for the terminal; notes in the words of the command.
+
+    ``frame`` returns the table of a CSV; by default the result's own.
+    """
     if kind == "table":
         return document_text(result.document(), explain=explain, words=words, output=output)
     if kind == "csv":
-        return csv_text(result.to_frame())
+        return csv_text((frame or result.to_frame)())
     return {"json": result.to_json, "latex": result.to_latex, "markdown": result.to_markdown}[kind]()
 
 

@@ -9,7 +9,6 @@ from demele.cli.output import emit, format_of, log, result_text, say_written, wa
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.study_show import asked_for
 from demele.cli.targets import check_folder, check_targets
-from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.studies import PruningStudy
@@ -143,10 +142,8 @@ def _print(found: "PruningStudy", arguments: argparse.Namespace) -> None:
     # Who asks for the page reads that: thousands of lines of JSON only where they are asked for.
     is_summary = arguments.report is not None and arguments.output is None and arguments.format is None
     kind = "table" if is_summary else format_of(arguments.format, arguments.output)
-    if kind == "csv":
-        text = csv_text(frames[getattr(arguments, "listed", "fabrics")]())
-    else:
-        text = result_text(found, kind, explain=arguments.explain, words=told_by(arguments), output=arguments.output)
+    words, frame = told_by(arguments), frames[getattr(arguments, "listed", "fabrics")]
+    text = result_text(found, kind, explain=arguments.explain, words=words, output=arguments.output, frame=frame)
     emit(text, arguments.output)
     if arguments.report is not None:
         found.to_html(arguments.report)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import named_images
 from demele.cli.options import command, given, option, told_by
-from demele.cli.output import as_text, emit, format_of, log, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, result_text, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_writable
 
 if TYPE_CHECKING:
     from demele.data import ImageSet
-    from demele.models import Preset, Run
+    from demele.models import Preset
 
 _DESCRIPTION = """\
 Train a VAE on images, and keep it in the file RUN. The same command goes on where it was stopped, to the same bits;
@@ -98,7 +98,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="RUN",
         help="the file that keeps the training; if it is there, the training goes on",
     )
-    option(out, "--format", "--quiet")
+    option(out, "--format", "--explain", "--quiet")
 
 
 def _add_options_of_objectives(group: "argparse._ArgumentGroup") -> None:
@@ -131,12 +131,8 @@ def _run(arguments: argparse.Namespace) -> None:
         reporting(arguments.quiet) as report,
     ):
         run = vae.fit(images, checkpoint=arguments.output, progress=report or False, **training)
-    text = as_text(
-        format_of(arguments.format, None),
-        table=lambda: _table(run),
-        data=run.to_dict,
-        frame=lambda: run.history,
-    )
+    kind = format_of(arguments.format, None)
+    text = result_text(run, kind, explain=arguments.explain, words=words, frame=lambda: run.history)
     emit(text, None)
     if not arguments.quiet:
         log(f"demele: model kept in {arguments.output}; demele vae encode {arguments.output} --output codes.npz")
@@ -155,9 +151,3 @@ def _images(arguments: argparse.Namespace, chosen: "Preset") -> "ImageSet":
         return named_images(arguments.images, arguments.size)
     found = chosen.images()
     return found if arguments.size is None else found.resized(arguments.size)
-
-
-def _table(run: "Run") -> str:
-    from demele.report.terminal.models import run_table
-
-    return run_table(run.to_dict())

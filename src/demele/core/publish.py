@@ -23,7 +23,6 @@ PAGES = {
     "score curve": "demele.report.score_curve:write_score_curve",
     "examination": "demele.report.examination:write_examination",
     "model": "demele.studies.examine:model_page",
-    "fabric": "demele.report.fabric:write_fabric",
     "agreement": "demele.report.agreement:write_agreement",
     "study": "demele.report.study:write_study",
     "pictures of a model": "demele.report.examination_print:write_examination_pictures",

@@ -13,6 +13,7 @@ from demele.models.fabric.model import Fabric
 from demele.models.fabric.planning import Pruning
 from demele.models.fabric.presets import FabricPreset, fabric_preset
 from demele.models.fabric.recipe import AnnotatorRecipe, annotator_recipe
+from demele.models.fabric.report import FabricReport
 from demele.models.fabric.run import FabricRun
 from demele.models.fabric.schedule import PruningSchedule, fit_pruned
 from demele.models.presets import Preset, preset
@@ -28,6 +29,7 @@ __all__ = [
     "FabricAnnotators",
     "FabricCounts",
     "FabricPreset",
+    "FabricReport",
     "FabricRun",
     "Preset",
     "Pruning",

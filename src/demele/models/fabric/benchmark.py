@@ -80,8 +80,8 @@ def benchmark(
         measured = [{name: _milliseconds(each) for name, each in runs.items()} for _ in range(rounds)]
     rows = {}
     for name, fabric in given.items():
-        counts = fabric.counts().to_dict()
-        own = {one: counts[one] for one in ("links", "parameters", "nonzero", "multiply_adds")}
+        counts = fabric.counts()
+        own = {one: getattr(counts, one) for one in ("links", "parameters", "nonzero", "multiply_adds")}
         times = np.median([one[name] for one in measured], axis=0)
         rows[name] = {**own, **dict(zip(TIMED, times.tolist(), strict=True))}
     table = pd.DataFrame.from_dict(rows, orient="index")

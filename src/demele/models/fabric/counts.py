@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from demele.core.written import Written, plain
+from demele.core.result import TableResult
 from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.models.fabric.spec import TAPS, FabricSpec
+from demele.report.written import count, title_of, written
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FabricCounts(Written):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FabricCounts(TableResult):
     """Size and cost of a fabric, pruned or whole.
 
     Attributes
@@ -37,6 +41,8 @@ class FabricCounts(Written):
     paths : int
     """
 
+    _kind, _figure = "counts of a fabric", "count"
+
     links: int
     nodes: int
     channels: int
@@ -49,10 +55,18 @@ class FabricCounts(Written):
     longest: int
     paths: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        found: dict[str, Any] = plain(asdict(self))
-        return found
+    def headline(self) -> str:
+        """Return the number of links and parameters."""
+        links, nodes = written(self.links, "count"), count(self.nodes, "node")
+        return f"{links} links between {nodes} hold {written(self.parameters, 'count')} parameters."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each quantity."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [(title_of(key), value) for key, value in asdict(self).items()], columns=["quantity", "count"]
+        )
 
 
 def counted(

@@ -1,25 +1,254 @@
 """What results about fabrics say: their documents."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from demele.models.fabric.lattice import Lattice, Node
-from demele.report.document import Graph
-from demele.report.written import count
+from demele.core.result import about
+from demele.models.documents import history_lines
+from demele.models.fabric.lattice import Lattice
+from demele.report.document import (
+    NOTHING,
+    Cell,
+    Document,
+    Facts,
+    Graph,
+    Notice,
+    Section,
+    Strip,
+    Strips,
+    Table,
+)
+from demele.report.written import count, ends, joined, marks_of, name, sentence_of, written
+
+if TYPE_CHECKING:
+    from demele.models.fabric.report import FabricReport
+    from demele.models.fabric.run import FabricRun
+
+#: What is counted of a fabric, by name.
+COUNTED: Mapping[str, str] = {
+    "links": "Links",
+    "nodes": "Nodes",
+    "channels": "Channels of all nodes",
+    "parameters": "Parameters",
+    "weights": "Weights of links",
+    "nonzero": "Weights not masked",
+    "multiply_adds": "Multiply-adds per image",
+    "paths": "Paths from input to output",
+    "shortest": "Links on the shortest path",
+    "longest": "Links on the longest path",
+}
+_LINES = [("loss", "Loss on the training images", "number"), ("error", "Error on the training images", "percent")]
+_ENDED = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
 
 
 def lattice_graph(
-    caption: str, layers: int, scales: int, weights: Mapping[str, float], widths: Mapping[Node, int] | None = None
+    caption: str, layers: int, scales: int, weights: Mapping[str, float], widths: Mapping[str, int] | None = None
 ) -> Graph:
     """Return a fabric as a graph: layers to the right, scales downwards; a link without a weight is removed."""
     whole = Lattice.whole(layers, scales)
     nodes = {}
     for node in whole.nodes:
         kind = {whole.start: "input", whole.end: "output"}.get(node, "")
-        channels = count(widths[node], "channel") if widths and node in widths else ""
-        nodes[_name(node)] = (float(node.layer), float(node.scale), ", ".join(filter(None, [kind, channels])))
-    links = [(_name(link.source), _name(link.target), weights.get(link.name)) for link in whole.links]
+        channels = count(widths[node.name], "channel") if widths and node.name in widths else ""
+        nodes[node.name] = (float(node.layer), float(node.scale), ", ".join(filter(None, [kind, channels])))
+    links = [(link.source.name, link.target.name, weights.get(link.name)) for link in whole.links]
     return Graph(caption, nodes, links)
 
 
-def _name(node: Node) -> str:
-    return f"{node.layer}.{node.scale}"
+# Trainings ------------------------------------------------------------------------------------------------------------
+
+
+def run_document(result: "FabricRun") -> Document:
+    """Say how the training of a fabric ended, and the loss and error of each epoch."""
+    figures = history_lines(result.history, "epoch", _LINES)
+    table = _epochs(result)
+    return Document(
+        kind="Training of a fabric",
+        title="Training of a fabric",
+        headline=run_headline(result),
+        tone="bad" if result.status == "diverged" else "",
+        sentences=[sentence_of(result.problem)] if result.problem else [],
+        figure=figures[-1] if figures else None,
+        table=table,
+        scope=(f"{written(result.seconds, 'number.0')} seconds",),
+        sections=[_training(result)],
+        **about(result),
+    )
+
+
+def run_headline(run: "FabricRun") -> str:
+    """Say how a training ended."""
+    if run.status == "new":
+        return "The fabric is not trained."
+    told = f"The training {_ENDED[run.status]} after {count(run.epochs, 'epoch')}"
+    if run.history.empty:
+        return f"{told}."
+    error = float(run.history["error"].iloc[-1])
+    return f"{told}: the error on the training images is {written(error, 'percent')}."
+
+
+def _epochs(run: "FabricRun") -> Table:
+    columns = {"Epoch": "count", "Rate": "number", "Loss": "number.4", "Error": "percent"}
+    rows = run.history[["epoch", "rate", "loss", "error"]].tail(10).to_numpy().tolist()
+    return Table("Last epochs", columns, rows, "Loss and error are on the images of the training, with its labels.")
+
+
+def _training(run: "FabricRun") -> Section:
+    return (
+        NOTHING
+        if run.history.empty
+        else Section("Training", [*history_lines(run.history, "epoch", _LINES), _epochs(run)])
+    )
+
+
+# Fabrics --------------------------------------------------------------------------------------------------------------
+
+
+def fabric_document(result: "FabricReport") -> Document:
+    """Say how much of a fabric is left, what that gained, and how it was trained."""
+    counts = _counts(result)
+    title = "Convolutional neural fabric"
+    spec = result.spec
+    return Document(
+        kind=title,
+        title=name(result.name) if result.name else title,
+        headline=_headline(result),
+        tone="bad" if result.run.status == "diverged" else "",
+        sentences=list(_sentences(result)),
+        figure=_structure(result),
+        table=counts,
+        scope=(
+            count(spec["layers"], "layer"),
+            count(spec["scales"], "scale"),
+            count(spec["channels"], "channel"),
+            count(spec["classes"], "class", "classes"),
+            count(result.run.epochs, "epoch"),
+        ),
+        sections=[
+            Section("Measures", [counts, _errors(result), _times(result)]),
+            Section("Structure", [_prunings(result)]),
+            _training(result.run),
+            _data(result),
+        ],
+        method=[("Time", "milliseconds of a batch on this machine, fabrics in turn")] if result.benchmark else [],
+        notes=[
+            Notice(one["limit"], "warning", (f"pruning {place + 1}",))
+            for place, one in enumerate(result.prunings)
+            if one.get("limit")
+        ],
+        version=result.version,
+    )
+
+
+def _headline(result: "FabricReport") -> str:
+    if not result.prunings or result.run.status == "diverged":
+        return run_headline(result.run)
+    last, now, whole = result.prunings[-1], result.counts, result.whole
+    asked = "" if last["requested"] == last["removed"] else f", of {written(last['requested'], 'count')} requested"
+    told = (
+        f"Pruning by {name(last['criterion'])} removed {written(last['removed'], 'count')} of "
+        f"{count(last['total'], last['level'].rstrip('s'))}{asked}"
+    )
+    if now.multiply_adds < whole.multiply_adds:
+        times = written(whole.multiply_adds / now.multiply_adds, "number.1")
+        return f"{told}; the fabric needs {times} times fewer multiplications than the whole one."
+    return f"{told}; the number of multiplications stays the same."
+
+
+def _sentences(result: "FabricReport") -> Iterator[str]:
+    now, whole = result.counts, result.whole
+    if result.run.problem:
+        yield sentence_of(result.run.problem)
+    if now.links < whole.links or now.parameters < whole.parameters:
+        links = f"{written(now.links, 'count')} of {count(whole.links, 'link')}"
+        share = written(now.parameters / whole.parameters, "percent.0")
+        yield f"The fabric keeps {links} and {share} of the parameters."
+    if now.nonzero < now.weights:
+        masked = written(1 - now.nonzero / now.weights, "percent.0")
+        yield f"{masked} of the remaining weights are masked, which saves no time."
+    if result.errors:
+        stages = joined(f"{written(one.error, 'percent')} ({name(one.stage)})" for one in result.errors)
+        yield f"Error on held-out images: {stages}."
+    own, first = _timed(result), next(iter(result.benchmark), None)
+    if own and first:
+        gain = written(own["forward_gain"], "number.1")
+        yield f"Compared with {name(first['name'])}, a forward pass is {gain} times as fast."
+
+
+def _timed(result: "FabricReport") -> Mapping[str, Any] | None:
+    """Return the measured times of the fabric itself: of several with its counts, such as by seed, the last."""
+    same = ("links", "parameters", "nonzero", "multiply_adds")
+    own = [one for one in result.benchmark[1:] if all(one[key] == getattr(result.counts, key) for key in same)]
+    return own[-1] if own else None
+
+
+def _counts(result: "FabricReport") -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for key, title in COUNTED.items():
+        whole, now = getattr(result.whole, key), getattr(result.counts, key)
+        rows.append((title, whole, now, now / whole if whole else None))
+    rows += [(f"Error, {name(one.stage)}", None, written(one.error, "percent"), None) for one in result.errors]
+    if (own := _timed(result)) is not None:
+        for key, title in (("forward", "Forward pass"), ("exported", "Exported"), ("training", "Training step")):
+            rows.append((f"{title}, ms", None, written(own[f"{key}_ms"], "number.2"), 1 / own[f"{key}_gain"]))
+    return Table("Counts", {"Quantity": "text", "Whole": "count", "Now": "count", "Left": "percent"}, rows)
+
+
+def _structure(result: "FabricReport") -> Graph:
+    known = [score for score in result.link_scores.values() if math.isfinite(score)]
+    low, width = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0) or 1.0
+    weights = {
+        link: (score - low) / width if math.isfinite(score) else 0.0 for link, score in result.link_scores.items()
+    }
+    caption = f"Links by {name(result.scored_by)}: the wider, the higher the score; dashed links are removed"
+    return lattice_graph(caption, result.spec["layers"], result.spec["scales"], weights, result.widths)
+
+
+def _errors(result: "FabricReport") -> Strips | None:
+    strips = [
+        Strip(name(one.stage), marks_of(one.error, ends(one.interval)), written(one.error, "percent"))
+        for one in result.errors
+    ]
+    return Strips("Error on held-out images", strips, "percent", "error", zero=0.0) if strips else None
+
+
+def _times(result: "FabricReport") -> Table | None:
+    columns = {"Fabric": "text", "Links": "count", "Multiply-adds": "count", "Forward, ms": "number.2"}
+    columns |= {"Forward, gain": "number.2", "Exported, ms": "number.2?", "Exported, gain": "number.2?"}
+    columns |= {"Training step, ms": "number.2?", "Training step, gain": "number.2?"}
+    measured = [f"{part}_{kind}" for part in ("forward", "exported", "training") for kind in ("ms", "gain")]
+    rows = [
+        (name(one["name"]), one["links"], one["multiply_adds"], *(one[key] for key in measured))
+        for one in result.benchmark
+    ]
+    note = "The gain is the time of the first fabric divided by that of the row; exported against a forward pass."
+    return Table("Times", columns, rows, note) if rows else None
+
+
+def _prunings(result: "FabricReport") -> Table | None:
+    columns = {"Pruning": "count", "After epoch": "count", "Level": "text", "Criterion": "text", "Requested": "count"}
+    columns |= {"Removed": "count", "Of": "count", "Share": "percent", "In cascade": "count?", "Limit": "text?"}
+    rows = [
+        (
+            *(place + 1, one["epoch"], one["level"], name(one["criterion"]), one["requested"], one["removed"]),
+            *(one["total"], one["removed"] / one["total"], len(one["cascaded"]), name(one.get("limit") or "")),
+        )
+        for place, one in enumerate(result.prunings)
+    ]
+    note = "In cascade: links removed because no path from input to output contained them any more."
+    return Table("Prunings", columns, rows, note) if rows else None
+
+
+def _data(result: "FabricReport") -> Section:
+    spec, trained, training = result.spec, result.trained_on, result.training
+    facts = [
+        ("Images", f"{' x '.join(map(str, result.image_shape))}, {count(spec['classes'], 'class', 'classes')}"),
+        ("Norms", f"one per {spec['normalisation']}, {spec['activation']}"),
+    ]
+    if trained is not None:
+        facts.append(("Trained on", f"{name(trained['images'])}, {count(trained['n'], 'image')}"))
+    if training is not None:
+        shown = ("batch", "rate", "momentum", "weight_decay", "milestones", "seed")
+        facts.append(("Training", ", ".join(f"{key} {training[key]}" for key in shown)))
+    return Section("Data", [Facts(facts)])

@@ -21,6 +21,11 @@ class Node(NamedTuple):
     layer: int
     scale: int
 
+    @property
+    def name(self) -> str:
+        """Layer and scale, such as ``"0.1"``."""
+        return f"{self.layer}.{self.scale}"
+
 
 class Link(NamedTuple):
     """An arrow from one node to another."""
@@ -31,7 +36,7 @@ class Link(NamedTuple):
     @property
     def name(self) -> str:
         """Layer and scale of both ends, such as ``"0.1-1.2"``."""
-        return "-".join(f"{node.layer}.{node.scale}" for node in self)
+        return "-".join(node.name for node in self)
 
     @property
     def kind(self) -> Kind:

@@ -15,9 +15,9 @@ from demele.core.names import checked_name
 from demele.core.reading import path_of
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
+from demele.models.fabric.report import ReportedFabric
 from demele.models.fabric.run import FabricRun
 from demele.models.fabric.spec import ACTIVATIONS, MOST_SCALES, NORMALISATIONS, FabricSpec, TrainingSpec
-from demele.models.fabric.written import WrittenFabric
 from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from demele.models.fabric.network import FabricNetwork
 
 
-class Fabric(WrittenFabric):
+class Fabric(ReportedFabric):
     """A convolutional neural fabric: a lattice of small convolutions that holds many networks at once.
 
     Nodes (l, s) have the same number of channels and the resolution of the image divided by 2 to the power of s, down

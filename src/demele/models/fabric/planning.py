@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.shown import Worded
-from demele.core.written import Written
+from demele.core.result import TableResult
 from demele.models.fabric.lattice import Lattice, Link, Node
+from demele.report.document import Document
+from demele.report.written import count, sentence_of, written
 
 Floats = NDArray[np.float64]
 
@@ -21,8 +22,8 @@ Floats = NDArray[np.float64]
 CAP = 0.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning(Written, Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Pruning(TableResult):
     """What was asked for, and what went.
 
     Attributes
@@ -43,6 +44,8 @@ class Pruning(Written, Worded):
         What kept the pruning from what was asked for; empty where nothing did.
     """
 
+    _kind, _figure = "pruning", "removed"
+
     level: str
     requested: int
     removed: int
@@ -62,23 +65,17 @@ class Pruning(Written, Worded):
         """Share that went."""
         return self.removed / self.total
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        found: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        lists = {name: list(found[name]) for name in ("chosen", "cascaded", "rejected")}
-        return {**found, **lists, "asked": self.asked, "achieved": self.achieved}
+    def headline(self) -> str:
+        """Return what was removed of what was requested."""
+        went = f"{written(self.removed, 'count')} of {count(self.total, self.level.rstrip('s'))} removed"
+        asked = f"{written(self.requested, 'count')} requested ({written(self.asked, 'percent')})"
+        dragged = f", {written(len(self.cascaded), 'count')} of them in cascade" if self.cascaded else ""
+        return f"{went} ({written(self.achieved, 'percent')}), {asked}{dragged}."
 
-    @property
-    def sentence(self) -> str:
-        """What was removed of what was asked for."""
-        return f"{self}."
-
-    def __str__(self) -> str:
-        went = f"{self.removed:,} of {self.total:,} {self.level} removed ({self.achieved:.1%})"
-        dragged = f", {len(self.cascaded)} of them in cascade" if self.cascaded else ""
-        kept = f"; {len(self.rejected)} more had to stay" if self.rejected else ""
-        why = f": {self.limit}" if self.limit else ""
-        return f"{went}, {self.requested:,} asked for ({self.asked:.1%}){dragged}{kept}{why}"
+    def document(self) -> Document:
+        """Return what was removed, and why not more."""
+        stay = f"{count(len(self.rejected), 'link')} had to stay." if self.rejected else ""
+        return replace(super(Pruning, self).document(), sentences=[stay, sentence_of(self.limit)])
 
 
 # Links ----------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
+from demele.core.result import plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.models.fabric.held import HeldFabric
@@ -212,7 +214,7 @@ class PrunableFabric(HeldFabric):
         judge = scored or self._judge(name, images, labels, batch=batch, seed=seed, options=options)
         with computing(threads=None, device=self._device, gradients=False):
             found, plan = pruned(self._network, where, share, judge, settings)
-        self._become(found, {**plan.to_dict(), "criterion": name})
+        self._become(found, {**plain(asdict(plan)), "criterion": name})
         if recalibrate is not None:
             self.recalibrate(recalibrate)
         return plan
@@ -241,7 +243,7 @@ class PrunableFabric(HeldFabric):
             chosen=tuple(dict.fromkeys(links)),
             cascaded=tuple(name for name in gone if name not in links),
         )
-        self._become(network, {**plan.to_dict(), "criterion": "by name"})
+        self._become(network, {**plain(asdict(plan)), "criterion": "by name"})
         return plan
 
     def _become(self, network: FabricNetwork, pruning: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What the training of a fabric has come to."""
+"""The training of a fabric: how it ended, and its epochs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from demele.core.shown import Worded
-from demele.core.written import Written, plain
+from demele.core.result import Result
+from demele.models.fabric.documents import run_document
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +21,8 @@ ROW = ("epoch", "rate", "loss", "error", "images_per_second")
 
 
 # A frame has no single truth value, so a generated == would fail: runs compare by identity.
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FabricRun(Written, Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FabricRun(Result):
     """A training of a fabric: how it ended, and what each epoch came to.
 
     Attributes
@@ -39,35 +40,17 @@ class FabricRun(Written, Worded):
         Why it diverged; empty unless it did.
     """
 
+    _kind = "training of a fabric"
+
     status: Status
     epochs: int
     seconds: float
     history: pd.DataFrame
     problem: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold."""
-        data = {name: getattr(self, name) for name in self.__slots__}
-        found: dict[str, Any] = plain({**data, "history": self.history.to_dict(orient="list")})
-        return found
-
-    @property
-    def sentence(self) -> str:
-        """How the training ended, and what it came to."""
-        went = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
-        told = f"The training {went.get(self.status, self.status)} after {self.epochs} epochs"
-        if self.history.empty:
-            return f"{told}."
-        return f"{told}: it errs on {self.history.iloc[-1].error:.1%} of the images that it was trained on."
-
-    def _rows_shown(self) -> pd.DataFrame:
-        return self.history.tail(12)
-
-    def __repr__(self) -> str:
-        if self.history.empty:
-            return f"FabricRun({self.status})"
-        last = self.history.iloc[-1]
-        return f"FabricRun({self.status} after {self.epochs} epochs; loss {last.loss:.4g}, error {last.error:.1%})"
+    def document(self) -> Document:
+        """Return how the training ended, and its last epochs."""
+        return run_document(self)
 
 
 def run_of(content: Mapping[str, Any]) -> FabricRun:

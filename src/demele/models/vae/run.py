@@ -1,18 +1,20 @@
-"""What a training has come to."""
+"""The training of a VAE: how it ended, its history, and its codes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.core.shown import Worded
-from demele.core.written import Written, plain
+from demele.core.result import Result
+from demele.core.uncertainty import Note
 from demele.models.vae.active import is_active
+from demele.models.vae.documents import run_document
 from demele.models.vae.spec import TrainingSpec
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +23,8 @@ Status = Literal["done", "running", "interrupted", "diverged"]
 
 
 # A frame has no single truth value, so a generated == would fail: runs compare by identity.
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Run(Written, Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Run(Result):
     """A training: how it ended, what it passed through, and what the model does on the images.
 
     Attributes
@@ -65,7 +67,11 @@ class Run(Written, Worded):
         Weight of the divergence times codes over pixels (Higgins et al. 2017); None where it has no fixed weight.
     problem : str
         Why it diverged; empty unless it did.
+    notes : tuple of Note
+        What to know before the figures are read.
     """
+
+    _kind = "training of a VAE"
 
     status: Status
     steps: int
@@ -86,56 +92,22 @@ class Run(Written, Worded):
     likelihood: str
     beta_normalised: float | None
     problem: str = ""
+    notes: tuple[Note, ...] = ()
 
     @property
     def collapsed(self) -> bool:
         """Whether no code is in use: scores of such codes are of noise. False of what was not measured yet."""
         return bool(self.examined) and not bool(self.active.any())
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What to know before the figures are read, in sentences."""
-        found = [self.problem] if self.problem else []
-        if self.collapsed:
-            found.append("every code collapsed to the prior: scores of these codes are of noise")
-        most = math.log(self.images)
-        if self.mutual_information > most - 1:
-            found.append(
-                f"posteriors hardly overlap: the mutual information is estimated as {self.mutual_information:.3g} "
-                f"nats, near the most that {self.images:,} images allow, {most:.3g}, and the total correlation takes "
-                "the rest; read neither"
-            )
-        return tuple(found)
+    def document(self) -> Document:
+        """Return how the training ended, what an image costs, and which codes are active."""
+        return run_document(self)
 
-    @property
-    def sentence(self) -> str:
-        """How the training ended, and what the codes came to."""
-        went = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
-        told = f"The training {went[self.status]} after {self.steps:,} steps"
-        if not self.examined:
-            return f"{told}, before anything was measured."
-        used = f"{int(self.active.sum())} of {len(self.active)} codes are in use"
-        return f"{told}: {used}, and an image costs {self.reconstruction:.4g} nats (at least {self.floor:.4g})."
-
-    def _rows_shown(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each code."""
         import pandas as pd
 
-        return pd.DataFrame({"nats": self.kl, "deviation of means": self.std, "in use": self.active})
-
-    def __repr__(self) -> str:
-        if not self.examined:
-            return f"Run({self.status} after {self.steps} steps, before anything was measured)"
-        used = f"{int(self.active.sum())} of {len(self.active)} codes in use"
-        figures = f"R {self.reconstruction:.4g} (floor {self.floor:.4g}), K {self.kl.sum(skipna=False):.3g} nats"
-        return f"Run({self.status} after {self.steps} steps; {figures}, {used})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        data = {name: getattr(self, name) for name in self.__slots__}
-        frames: dict[str, Any] = {name: data[name].to_dict() for name in ("kl", "std", "active")}
-        frames["notes"] = self.notes
-        found: dict[str, Any] = plain({**data, **frames, "history": self.history.to_dict(orient="list")})
-        return found
+        return pd.DataFrame({"kl": self.kl, "std": self.std, "active": self.active}).rename_axis("code").reset_index()
 
 
 def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> Run:
@@ -156,6 +128,8 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
     figures = dict(content["figures"] or {**dict.fromkeys(unknown, math.nan), **each, "examined": 0})
     names = [f"z{number}" for number in range(1, len(figures["kl"]) + 1)]
     kl, std = np.array(figures.pop("kl")), np.array(figures.pop("std"))
+    active = is_active(kl, std)
+    information = figures["mutual_information"]
     return Run(
         status=content["status"],
         steps=content["step"],
@@ -163,8 +137,11 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
         history=pd.DataFrame(content["history"]),
         kl=pd.Series(kl, names, name="kl"),
         std=pd.Series(std, names, name="std"),
-        active=pd.Series(is_active(kl, std), names, name="active"),
+        active=pd.Series(active, names, name="active"),
         problem=content["problem"] or "",
+        notes=tuple(
+            _notes(content["problem"], spec.n, information, collapsed=bool(figures["examined"]) and not active.any())
+        ),
         parameters=parameters,
         images=spec.n,
         pixels=spec.pixels,
@@ -172,3 +149,19 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
         beta_normalised=spec.beta_normalised,
         **figures,
     )
+
+
+def _notes(problem: str, images: int, information: float, *, collapsed: bool) -> Iterator[Note]:
+    """Yield what to know before the figures are read."""
+    if problem:
+        yield Note(code="diverged", message=problem, severity="warning")
+    if collapsed:
+        message = "every code collapsed to the prior: scores of these codes are of noise"
+        yield Note(code="collapsed", message=message, severity="warning")
+    most = math.log(images)
+    if information > most - 1:
+        message = (
+            f"posteriors hardly overlap: the mutual information is estimated as {information:.3g} nats, near the "
+            f"maximum of {most:.3g} for {images:,} images, and the total correlation takes the rest; read neither"
+        )
+        yield Note(code="separate-posteriors", message=message, severity="warning")

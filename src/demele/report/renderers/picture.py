@@ -1,5 +1,6 @@
 """Figures of documents as pictures of matplotlib, in the colours of the pages."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ def draw(document: Document, figure: int | str = 0, ax: Any = None) -> Any:
     InputError, NotEnoughData
         If there is no such figure, or if the document has none that can be drawn.
     """
-    known = [one for one in figures_of(document) if not isinstance(one, Images | Graph)]
+    known = figures_of(document)
     if not known:
         raise NotEnoughData("figure", "this result has no figure to draw")
     captions = [plain(one.caption) for one in known]
@@ -53,6 +54,8 @@ def _size(figure: Figure) -> tuple[float, float]:
     if isinstance(figure, Heat | Matrix):
         rows, columns = len(figure.rows), len(figure.columns)
         return max(4.0, 1.8 + 0.6 * min(columns, 24)), max(2.2, 1.4 + 0.3 * min(rows, _MOST_ROWS))
+    if isinstance(figure, Images):
+        return 7.0, max(2.4, 0.8 + 0.6 * min(len(figure.rows), _MOST_ROWS))
     return (6.4, 1.6) if isinstance(figure, Parts) else (6.0, 3.6)
 
 
@@ -187,10 +190,47 @@ def _names(ax: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
     ax.set_yticks(range(len(rows)), [_text(name, 20) for name in rows])
 
 
+def _graph(ax: Any, one: Graph) -> None:
+    most = max((abs(weight) for _, _, weight in one.links if weight is not None), default=1.0) or 1.0
+    for start, end, weight in one.links:
+        places = zip(one.nodes[start][:2], one.nodes[end][:2], strict=True)
+        if weight is None:
+            ax.plot(*places, color=_REST, linewidth=0.8, linestyle=":", zorder=1)
+        else:
+            ax.plot(*places, color=_COLOURS[0], linewidth=1 + 4 * abs(weight) / most, zorder=1)
+    box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS[7]}
+    for node, (x, y, _) in one.nodes.items():
+        ax.text(x, y, _text(node), ha="center", va="center", fontsize="x-small", bbox=box, in_layout=False)
+    ax.invert_yaxis()
+    ax.set_axis_off()
+
+
+def _images(ax: Any, one: Images) -> None:
+    read = require("matplotlib.image", purpose=_PURPOSE).imread
+    top = wide = 0
+    middles = []
+    for _, images in one.rows[:_MOST_ROWS]:
+        left = tall = 0
+        for _, png in images:
+            pixels = read(io.BytesIO(png))
+            height, width = pixels.shape[:2]
+            look = {"cmap": "gray", "vmin": 0, "vmax": 1, "interpolation": "nearest"}
+            ax.imshow(pixels, extent=(left, left + width, top + height, top), **look)
+            left, tall = left + width + 2, max(tall, height)
+        middles.append(top + tall / 2)
+        top, wide = top + tall + 2, max(wide, left)
+    ax.set(xlim=(0, max(wide, 1)), ylim=(max(top, 1), 0), xticks=[])
+    ax.set_yticks(middles, [_text(row) for row, _ in one.rows[:_MOST_ROWS]])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
 _DRAWN: Mapping[type, Callable[[Any, Any], None]] = {
     Strips: _strips,
     Parts: _parts,
     Lines: _lines,
     Heat: _heat,
     Matrix: _matrix,
+    Graph: _graph,
+    Images: _images,
 }

@@ -1,0 +1,25 @@
+"""What results about trainings have in common: their lines."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from demele.report.document import Line, Lines
+from demele.report.written import is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def history_lines(history: "pd.DataFrame", along: str, columns: Sequence[tuple[str, str, str]]) -> list[Lines]:
+    """Return a figure for each column of a history: its name, its title, its format.
+
+    The first twentieth is left out: it falls from so high that nothing else would be visible.
+    """
+    late = history.iloc[len(history) // 20 :]
+    x = [float(step) for step in late[along]] if along in late else []
+    figures = []
+    for column, title, form in columns:
+        y = [float(value) for value in late[column]] if column in late else []
+        if sum(not is_missing(value) for value in y) > 1:
+            figures.append(Lines(title, [Line(title, x, y)], (along, "count"), ("", form)))
+    return figures

@@ -1,0 +1,85 @@
+"""What the training of a VAE says: its document."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from demele.core.result import about
+from demele.models.documents import history_lines
+from demele.report.document import Document, Section, Table
+from demele.report.written import count, name, written
+
+if TYPE_CHECKING:
+    from demele.models.vae.run import Run
+
+_ENDED = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
+LINES = [
+    ("reconstruction", "Reconstruction error, nats per image", "number"),
+    ("kl", "Divergence from the prior, nats per image", "number"),
+    ("total_correlation", "Total correlation, nats per image", "number"),
+]
+
+
+def run_document(result: "Run") -> Document:
+    """Say how the training of a VAE ended, what an image costs, and which codes are active."""
+    lines = history_lines(result.history, "step", LINES)
+    codes = _codes(result)
+    return Document(
+        kind="Training of a VAE",
+        title="Training of a VAE",
+        headline=_headline(result),
+        tone="bad" if result.status == "diverged" or result.collapsed else "",
+        sentences=list(_sentences(result)),
+        figure=lines[0] if lines else None,
+        table=codes,
+        scope=(
+            count(result.images, "image"),
+            count(result.pixels, "pixel"),
+            count(result.parameters, "parameter"),
+            f"{name(result.likelihood)} likelihood",
+            f"{written(result.seconds, 'number.0')} seconds",
+        ),
+        sections=[Section("Measures", [_costs(result), codes]), Section("Training", lines)],
+        method=[
+            ("Active codes", "standard deviation of the means above 0.05, divergence above 0.01 nats"),
+            ("Mutual information, total correlation", "estimated from stratified batches"),
+        ],
+        **about(result),
+    )
+
+
+def _headline(run: "Run") -> str:
+    told = f"The training {_ENDED[run.status]} after {count(run.steps, 'step')}"
+    if not run.examined:
+        return f"{told}, before anything was measured."
+    if run.status == "diverged":
+        return f"{told}; its figures are those of the last finite weights."
+    used = f"{written(int(run.active.sum()), 'count')} of {count(len(run.active), 'code')}"
+    return f"{told}: {used} are active, and an image costs {written(run.reconstruction, 'number.1')} nats."
+
+
+def _sentences(run: "Run") -> Iterator[str]:
+    if run.examined:
+        yield f"The least possible reconstruction error is {written(run.floor, 'number.1')} nats."
+    if run.beta_normalised is not None:
+        yield f"The normalised beta is {written(run.beta_normalised)}."
+
+
+def _codes(run: "Run") -> Table:
+    columns = {"Code": "text", "Divergence, nats": "number", "Std of means": "number", "Active": "text"}
+    rows = [
+        (name(code), divergence, std, "yes" if active and run.status != "diverged" else "no")
+        for code, divergence, std, active in zip(run.kl.index, run.kl, run.std, run.active, strict=True)
+    ]
+    return Table("Codes", columns, rows)
+
+
+def _costs(run: "Run") -> Table:
+    rows = [
+        ("Reconstruction error", run.reconstruction),
+        ("Least possible reconstruction error", run.floor),
+        ("Divergence from the prior", float(run.kl.sum(skipna=False))),
+        ("Mutual information of images and codes, estimated", run.mutual_information),
+        ("Total correlation, estimated", run.total_correlation),
+    ]
+    note = f"Over {count(run.examined, 'image')}. Estimates from batches can be below 0 or above the divergence."
+    return Table("Costs", {"Quantity": "text", "Nats per image": "number"}, rows, note)
