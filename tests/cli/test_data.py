@@ -42,8 +42,9 @@ def test_sets_are_described(demele: Program, name: str) -> None:
 
 def test_releases_that_are_alike_are_shown_together(demele: Program) -> None:
     table = demele("data", "describe", "mpi3d", "--format", "table").out
-    assert "\ntoy, realistic, real: 1,036,800 images of 64 x 64 x 3\n" in table
-    assert table.count("vertical_axis") == 3
+    assert "1,036,800 images of 64 x 64 x 3 (toy, realistic, real)" in " ".join(table.split())
+    assert table.count("vertical_axis") == 1
+    assert "Factor           toy, realistic, real  complex  toy2019, realistic2019" in table
 
 
 def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:

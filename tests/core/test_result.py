@@ -177,6 +177,7 @@ def results() -> list[Result]:
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
         studies.pruning_demo(),
+        demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
         bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
     ]
 

@@ -29,6 +29,7 @@ def test_a_grid_says_what_it_holds() -> None:
     assert SPACE.period == (None, 1.0, None)
     assert SPACE.symmetric == (Symmetry("hue", "shape", "square", 0.25),)
     assert repr(SPACE) == "FactorSpace(24 rows: 3 shape × 4 hue × 2 x)"
+    assert SPACE.to_frame()["values"].tolist() == [3, 4, 2]
     assert len(SPACE) == 24
 
 

@@ -5,15 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import refuse_own_images
 from demele.cli.options import command, option
-from demele.cli.output import as_text, emit, format_of
+from demele.cli.output import as_text, document_text, emit, format_of, result_text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.data import ImageSetFacts
-
-#: Columns of a table of factors.
-_COLUMNS = ("variant", "factor", "size", "kind", "period", "values")
 
 
 def add_list(actions: "argparse._SubParsersAction[Any]") -> None:
@@ -46,12 +41,12 @@ def _list(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from demele.data import describe, image_set_names
-    from demele.report.terminal.image_sets import sets_table
+    from demele.data.documents import image_sets_document
 
     known = [describe(name) for name in image_set_names()]
     text = as_text(
         format_of(arguments.format, None),
-        table=lambda: sets_table([one.to_dict() for one in known]),
+        table=lambda: document_text(image_sets_document(known)),
         data=lambda: [one.to_dict() for one in known],
         frame=lambda: pd.DataFrame([_row(one) for one in known]).astype({"images": "Int64"}),
     )
@@ -74,25 +69,6 @@ def _row(one: "ImageSetFacts") -> dict[str, Any]:
 
 def _describe(arguments: argparse.Namespace) -> None:
     from demele.data import describe
-    from demele.report.terminal.image_sets import set_text
 
     refuse_own_images(arguments.name)
-    found = describe(arguments.name)
-    text = as_text(
-        format_of(arguments.format, None),
-        table=lambda: set_text(found.to_dict()),
-        data=found.to_dict,
-        frame=lambda: _factors(found),
-    )
-    emit(text, None)
-
-
-def _factors(found: "ImageSetFacts") -> "pd.DataFrame":
-    import pandas as pd
-
-    rows = [
-        (variant.name, one.name, one.size, one.kind, one.period, " ".join(map(str, one.values or ())))
-        for variant in found.variants
-        for one in variant.factors
-    ]
-    return pd.DataFrame(rows, columns=list(_COLUMNS))
+    emit(result_text(describe(arguments.name), format_of(arguments.format, None), explain=True), None)

@@ -101,7 +101,7 @@ class ArrayImages(ImageSet):
         columns = [] if self._table is None else [np.asarray(column) for _, column in self._table.items()]
         named = [] if self._table is None else list(self._table)
         values = [column if column.dtype.kind in "iufb" else column.astype(str) for column in columns]
-        grid = "" if space is None else space.to_json()
+        grid = "" if space is None else space.to_json().rstrip("\n")
         rows = np.empty(0) if self._places is None else self._places
         self.digest = digest_of(self._array.shape, grid, rows, named, *values, self._array[spread])
 

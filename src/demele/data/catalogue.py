@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.written import Written
+from demele.core.result import Result
+from demele.data.documents import image_set_document
 from demele.data.images import ImageSet
 from demele.data.loaders.loading import PUBLISHED
 from demele.data.loaders.published import Factor
@@ -16,6 +17,10 @@ from demele.data.procedural.clutter import clutter
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
+from demele.report.document import Document
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The sets that are drawn, by name: what draws them, their titles, and what to know of them.
 DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
@@ -61,15 +66,9 @@ class VariantFacts:
     shape: tuple[int, int, int] | None
     factors: tuple[Factor, ...]
 
-    def __str__(self) -> str:
-        pixels = "" if self.shape is None else f" of {' x '.join(map(str, self.shape))}"
-        images = "images" if self.n is None else f"{self.n:,} images"
-        head = f"{self.name}: " if self.name else ""
-        return f"{head}{images}{pixels}; " + (", ".join(map(str, self.factors)) or "factors as the file has them")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageSetFacts(Written):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ImageSetFacts(Result):
     """What is known of a set of images.
 
     Attributes
@@ -87,6 +86,8 @@ class ImageSetFacts(Written):
         What to know before results are read.
     """
 
+    _kind = "image set"
+
     name: str
     title: str
     drawn: bool
@@ -97,15 +98,20 @@ class ImageSetFacts(Written):
     download: str | None
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold."""
-        return {"kind": "image set", **asdict(self)}
+    def document(self) -> Document:
+        """Return what is known of the set."""
+        return image_set_document(self)
 
-    def __str__(self) -> str:
-        lines = [f"{self.name}: {self.title}", *map(str, self.variants), f"open: {self.opened_by}"]
-        lines += [f"download: {self.download}"] * (self.download is not None)
-        lines += [f"from: {self.provenance}", f"licence: {self.licence}", *(f"note: {note}" for note in self.notes)]
-        return "\n".join(lines)
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each factor of each variant."""
+        import pandas as pd
+
+        rows = [
+            (variant.name, one.name, one.size, one.kind, one.period, " ".join(map(str, one.values or ())))
+            for variant in self.variants
+            for one in variant.factors
+        ]
+        return pd.DataFrame(rows, columns=["variant", "factor", "size", "kind", "period", "values"])
 
 
 def image_set_names() -> tuple[str, ...]:
@@ -131,7 +137,7 @@ def describe(name: str) -> ImageSetFacts:
     Returns
     -------
     ImageSetFacts
-        Printed, a few lines for people.
+        Printed, its factors; ``document().method`` holds its source and licence.
 
     Raises
     ------
@@ -141,15 +147,8 @@ def describe(name: str) -> ImageSetFacts:
     Examples
     --------
     >>> from demele.data import describe
-    >>> print(describe("room"))
-    room: a coloured object in a coloured room
-    20,736 images of 32 x 32 x 3; floor_hue 6 (0 to 0.833333), wall_hue 6 (0 to 0.833333), object_hue 6 (0 to 0.833333),
-    scale 4 (0.75 to 1.25), shape 4 (ball, box, cylinder, capsule), azimuth 6 (-30 to 30)
-    open: demele.data.room()
-    from: drawn by a formula when it is asked for; sizes and numbers of values can be chosen
-    licence: made by a formula: free to use for anything
-    note: The factors are those of Shapes3D, whose numbers of values are counts=(10, 10, 10, 8, 4, 15); nothing is taken
-    from it.
+    >>> describe("squares").sentence
+    'squares: a red, a green and a blue square on a grid of places.'
     """
     if name in PUBLISHED:
         one = PUBLISHED[name]

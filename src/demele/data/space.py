@@ -16,8 +16,10 @@ from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import given_kinds
 from demele.core.reading import HALVES
+from demele.core.result import TableResult
 from demele.core.table_columns import as_column
-from demele.core.written import Written
+from demele.report.written import count
+from demele.report.written import name as isolated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +41,7 @@ class Symmetry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class FactorSpace(Written):
+class FactorSpace(TableResult):
     """Every combination of the values of some factors, in the order in which grids of images are published.
 
     Rows are row-major: the last factor changes fastest, as the last index of an array does.
@@ -85,6 +87,8 @@ class FactorSpace(Written):
     >>> space.rows({"shape": ["heart"], "angle": [30.0]}).tolist()
     [4]
     """
+
+    _kind, _figure = "factor space", "values"
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -143,9 +147,17 @@ class FactorSpace(Written):
     def __len__(self) -> int:
         return math.prod(self.sizes)
 
-    def __repr__(self) -> str:
-        told = " × ".join(f"{size} {name}" for name, size in zip(self.names, self.sizes, strict=True))
-        return f"FactorSpace({len(self)} rows: {told})"
+    def headline(self) -> str:
+        """Return the number of rows, and the number of values of each factor."""
+        sizes = " × ".join(f"{size} {isolated(factor)}" for factor, size in zip(self.names, self.sizes, strict=True))
+        return f"{count(len(self), 'row')}: {sizes}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each factor."""
+        import pandas as pd
+
+        columns = {"factor": self.names, "values": self.sizes, "kind": self.kinds, "period": self.period}
+        return pd.DataFrame(columns).astype({"period": float})
 
     def positions(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return the positions of the values of some rows.
