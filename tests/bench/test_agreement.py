@@ -253,7 +253,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ({"a": [1, 2], "b": ["x", "y"]}, {}, InputTypeError, "column 'b'"),
     (SCORES, {"metrics": ["mig", "sop"]}, UnknownNameError, "'sap'"),
     (SCORES, {"metrics": ["mig", "mig"]}, InputError, "'mig' twice"),
-    (SCORES, {"metrics": "mig"}, InputTypeError, "a list of names"),
+    (SCORES, {"metrics": "mig"}, InputTypeError, "metrics: expected names of columns, got str"),
     (SCORES, {"configuration": "sapp"}, UnknownNameError, "'sap'"),
     (SCORES, {"configuration": [1, 2]}, InputError, "one for each of the 36 rows"),
     (SCORES, {"configuration": [None, *range(35)]}, InputError, "1 missing, first at row 0"),

@@ -487,7 +487,7 @@ GOOD = simulated(60, models=3)
         ({"methods": ["overlop"]}, UnknownNameError, "did you mean 'overlap'"),
         ({"methods": ["audit(lables=3)"]}, InputError, "'audit' takes the options labels, design"),
         ({"methods": ["audit(labels=0)"]}, InputError, "whole number of at least 2"),
-        ({"methods": ["audit(design='best')"]}, InputError, "design is one of weighted, uniform"),
+        ({"methods": ["audit(design='best')"]}, InputError, "design: expected 'weighted' or 'uniform', got 'best'"),
         ({"methods": ["audit(labels=)"]}, InputError, "expected options such as"),
         ({"methods": ["cleaned(s=2)"]}, InputError, r"s is a share in \[0, 1\]"),
         ({"methods": ["sequential(error=0.6)"]}, InputError, "probability below 0.5"),

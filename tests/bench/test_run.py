@@ -435,5 +435,5 @@ def test_rows_of_another_number_of_a_score_are_kept_apart() -> None:
     mig = chosen_candidates(["mig"])[0]
     keys = {record_key(scenario_of(score=which), 0.5, 0, mig) for which in ("value", "corrected", "aligned")}
     assert len(keys) == 3
-    with pytest.raises(InputError, match="score: expected value, corrected, aligned, got 'raw'"):
+    with pytest.raises(InputError, match="score: expected one of value, corrected, aligned, got 'raw'"):
         scenario_of(score="raw")

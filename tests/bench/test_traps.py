@@ -95,7 +95,7 @@ def test_a_function_called_like_a_row_gets_a_row_of_its_own() -> None:
         ({"labels": (1, 2, 3)}, "expected labels that are text"),
         ({"labels": "abc"}, "expected labels that are text"),
         ({"severities": "123"}, "expected at least one severity"),
-        ({"kind": "own"}, "kind: expected source, added, settings, got 'own'"),
+        ({"kind": "own"}, "kind: expected one of source, added, settings, got 'own'"),
         ({"declines": "no"}, "declines is not a function"),
     ],
 )

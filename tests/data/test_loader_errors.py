@@ -414,8 +414,8 @@ def test_files_of_morpho_mnist_that_are_others(tmp_path: Path, name: str, conten
 @pytest.mark.parametrize(
     ("name", "asked", "kind", "match"),
     [
-        ("dsprite", {}, UnknownNameError, "no published set is called 'dsprite'; did you mean 'dsprites'"),
-        (None, {}, UnknownNameError, "no published set is called None"),
+        ("dsprite", {}, UnknownNameError, "got 'dsprite'; did you mean 'dsprites'"),
+        (None, {}, UnknownNameError, "got None"),
         (
             "mpi3d",
             {"variant": "toys"},
@@ -444,7 +444,7 @@ def test_names_and_options_that_there_are_not(
 
 def test_a_resizing_that_there_is_not(tmp_path: Path) -> None:
     made = files.write_dsprites(tmp_path)
-    refused(made, "expected a way to resample, got 'cubic'", UnknownNameError, size=4, resample="cubic")
+    refused(made, "expected 'area' or 'lanczos', got 'cubic'", UnknownNameError, size=4, resample="cubic")
     refused(made, "expected a number of pixels", InputError, size=0)
 
 

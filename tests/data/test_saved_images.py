@@ -141,5 +141,5 @@ def test_what_is_drawn_is_described_as_it_is() -> None:
 
 
 def test_an_unknown_set_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(UnknownNameError, match="no set of images is called 'dsprite'; did you mean 'dsprites'"):
+    with pytest.raises(UnknownNameError, match="got 'dsprite'; did you mean 'dsprites'"):
         describe("dsprite")

@@ -83,7 +83,7 @@ def test_outside_the_unit_interval_is_kept_and_said() -> None:
         (0.8, 5, {}, InputError, "for 5% write 0.05"),
         (0.8, -0.1, {}, InputError, "rate: expected a number"),
         (0.8, math.nan, {}, InputError, "rate: expected a number"),
-        (0.8, "0.1", {}, InputTypeError, "rate: .* got str"),
+        (0.8, "0.1", {}, InputTypeError, "rate: .* got '0.1'"),
         (0.8, True, {}, InputTypeError, "rate"),
         (80, 0.1, {}, InputError, "observed: .* for 80% write 0.8"),
         (math.inf, 0.1, {}, InputError, "observed"),

@@ -68,7 +68,7 @@ class _Worker:
             self._process = None
 
 
-def _run(seed: int, first: int, count: int, minutes: float, folder: Path) -> int:
+def _run(seed: int, first: int, count: int, minutes: float, folder: Path, only: str = "") -> int:
     folder.mkdir(parents=True, exist_ok=True)
     progress = folder / f"seed-{seed}.csv"
     done: collections.Counter[tuple[str, str]] = collections.Counter()
@@ -82,6 +82,10 @@ def _run(seed: int, first: int, count: int, minutes: float, folder: Path) -> int
         first = int(rows[0]["next"]) if rows else first
     worker, end, faults, number = _Worker(), time.monotonic() + 60 * minutes, 0, first
     while number < count and time.monotonic() < end:
+        one = generated(seed, number)
+        if only and only not in (one.reader, one.how):
+            number += 1
+            continue
         found = worker.outcome(seed, number)
         done[found["reader"], found["outcome"]] += 1
         before = worst.get(found["reader"], (0.0, 0.0))
@@ -119,7 +123,8 @@ if __name__ == "__main__":
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--inputs", type=int, default=10**9, help="stop at this number")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="inputs of this kind, such as 'study'; 'made': of tests.fuzz.made")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=Path("fuzz-found"))
     given = parser.parse_args()
-    sys.exit(1 if _run(given.seed, given.first, given.inputs, given.minutes, given.folder) else 0)
+    sys.exit(1 if _run(given.seed, given.first, given.inputs, given.minutes, given.folder, given.only) else 0)

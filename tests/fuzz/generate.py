@@ -748,8 +748,20 @@ def _odd_log_archive(rng: np.random.Generator) -> bytes:
     return stream.getvalue()
 
 
+#: What :mod:`tests.fuzz.made` makes where it is read, and how often of a hundred.
+MADE = {
+    "odd arguments": 40, "odd tensors": 10, "other forms": 10, "picture folder": 12, "wide table": 4, "VAE checkpoint": 8,
+    "fabric checkpoint": 8, "study": 4, "pruning study": 4,
+}  # fmt: skip
+
+
+def _made(rng: np.random.Generator) -> Input:
+    kind = str(rng.choice(list(MADE), p=np.array(list(MADE.values())) / 100))
+    return Input(kind, "made", ("api:made", kind, str(int(rng.integers(2**62)))))
+
+
 MAKERS: list[Callable[[np.random.Generator], Input]] = [
     _table, _sparse, _names, _folder, _accumulator, _frame, _store, _bench_file, _python, _signature, _arguments,
-    _image_set, _own_images, _sheet_key, _log,
+    _image_set, _own_images, _sheet_key, _log, _made,
 ]  # fmt: skip
-_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4, 4, 8]) / 131
+_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4, 4, 8, 200]) / 331

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.generate import Input, generated
+from tests.fuzz import arguments, made
+from tests.fuzz.generate import MADE, Input, generated
 from tests.fuzz.heavy import HEAVY
 from tests.fuzz.worker import tried
 
@@ -39,6 +40,38 @@ def test_the_same_numbers_make_the_same_inputs() -> None:
     again = [generated(5, number).to_json() for number in range(30)]
     assert again == [generated(5, number).to_json() for number in range(30)]
     assert Input.from_json(again[0]).to_json() == again[0]
+
+
+def test_what_is_made_where_it_is_read_is_known() -> None:
+    assert set(MADE) == set(made.KINDS)
+
+
+def test_every_public_function_is_called() -> None:
+    called = set(arguments.public())
+    assert {"demele.evaluate", "demele.evaluation.compare", "demele.labels.clean", "demele.models.load"} <= called
+    assert len(called) > 150
+
+
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_another_result_of_the_same_values_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of forms can fail: a function that looks at the layout of its arguments is found."""
+    arguments.check_same(1)
+    odd = {"layout": (lambda codes: type(codes).__name__, ("codes",))}
+    monkeypatch.setattr(arguments, "SAME", odd)
+    arguments._expected.cache_clear()
+    try:
+        outcomes = [_is_shifted(seed) for seed in range(20)]
+    finally:
+        arguments._expected.cache_clear()
+    assert any(outcomes)
+
+
+def _is_shifted(seed: int) -> bool:
+    try:
+        arguments.check_same(seed)
+    except arguments.Shifted:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("name", HEAVY)

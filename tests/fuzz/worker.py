@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -19,12 +20,13 @@ import demele
 from demele.cli.main import main
 from demele.core.errors import DemeleError
 from demele.streaming.state_bytes import state_to_bytes, with_state
-from tests.fuzz import image_sets, makers
+from tests.fuzz import image_sets, made, makers
 from tests.fuzz.generate import Input, generated, good_files
 from tests.fuzz.heavy import HEAVY
 
 #: What is promised of every input.
 MOST_SECONDS = 10.0
+MOST_SECONDS_OF_CALLS = 4
 MOST_BYTES = 1 << 30
 #: The field that hostile inputs hold, and how much of it a message may repeat.
 _FIELD = re.compile(r"q{201,}")
@@ -32,7 +34,8 @@ _FIELD = re.compile(r"q{201,}")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one input: ``done``, ``refused``, or a fault: ``traceback``, ``slow``, ``memory``, ``echo``."""
+    """What came of one input: ``done``, ``refused``, or a fault: ``traceback``, ``slow``, ``memory``, ``echo``,
+    ``shift``."""
 
     reader: str
     how: str
@@ -67,6 +70,26 @@ def _api(name: str, content: bytes) -> None:
         empty = demele.Accumulator("mig", frame=demele.Frame.of(codes, factors)).update(codes, factors)
         with_state(empty, content).compute()
         state_to_bytes(empty)
+
+
+class _TooLong(BaseException):
+    """A call takes longer than it is waited for."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """End what takes longer: a user may ask for many repeats."""
+
+    def end(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextlib.contextmanager
@@ -104,6 +127,11 @@ def _told(one: Input) -> tuple[str, str]:
             if one.call[0] == "api:images":
                 image_sets.read(one.call[1], one.call[2] == "converted")
                 status = 0
+            elif one.call[0] == "api:made":
+                made.warm()
+                with _at_most(MOST_SECONDS_OF_CALLS):
+                    made.run(one.call[1], int(one.call[2]))
+                status = 0
             elif one.call[0].startswith("api:"):
                 _api(one.call[0][4:], one.files["input"])
                 status = 0
@@ -116,7 +144,13 @@ def _told(one: Input) -> tuple[str, str]:
             if error.filename is None:  # one that names its file is told as the system tells it
                 return "traceback", traceback.format_exc()
             status = 2
-        except BaseException:  # noqa: BLE001 - this is what is looked for
+        except made.Shifted as error:
+            return "shift", str(error)
+        except _TooLong:  # many repeats were asked for
+            return "done", "stopped"
+        except BaseException as error:  # noqa: BLE001 - this is what is looked for
+            if isinstance(error, MemoryError) or "can't allocate memory" in str(error):  # so much was asked for
+                return "refused", "no memory"
             return "traceback", traceback.format_exc()
     said = err.getvalue()
     if "Traceback (most recent" in said:
@@ -148,7 +182,7 @@ def _serve() -> None:
     """Answer each line ``SEED NUMBER``, or ``heavy NAME``, with the outcome of that input."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
     for line in sys.stdin:
         seed, _, number = line.strip().partition(" ")
         outcome = tried(HEAVY[number]() if seed == "heavy" else generated(int(seed), int(number)))

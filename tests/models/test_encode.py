@@ -339,3 +339,15 @@ def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
     with pytest.raises(demele.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*now NHWC"):
         encode(net, IMAGES, layout="NHWC")
     assert encode(lambda x: net(torch.from_numpy(x)), IMAGES, layout="NCHW").codes.shape == (144, 2)
+
+
+def test_a_sample_says_the_range_of_its_pixels() -> None:
+    stored = np.repeat(np.arange(12, dtype=np.uint8), 16).reshape(12, 4, 4)
+    for pixels, given, told in (
+        (stored, (0, 1), "pixels from 0 to 1, stored from 0 to 255."),
+        (stored, (0, 255), "pixels from 0 to 255."),
+        (stored / 255, (-1, 1), "pixels from -1 to 1, stored from 0 to 1."),
+        (stored / 255, (0, 1), "pixels from 0 to 1."),
+    ):
+        sample = encode(lambda x: x.mean(axis=(1, 2)), demele.data.ArrayImages(pixels), value_range=given)
+        assert told in repr(sample)

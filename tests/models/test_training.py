@@ -373,3 +373,25 @@ def test_an_autoencoder_has_no_deviations() -> None:
     assert run.active.all()
     assert not run.collapsed
     assert_exact(vae.encode(squares(), codes="sampled").codes, vae.encode(squares()).codes)
+
+
+@pytest.mark.parametrize("betas", [(), (0.9,), None, "x", (0.5, 0.5)])
+def test_settings_of_an_optimiser_are_those_of_the_training(betas: Any, tmp_path: Path) -> None:
+    path = tmp_path / "vae"
+    whole = fitted(steps=6)
+    fitted(steps=3, fit={"checkpoint": path})
+    content = torch.load(path, weights_only=True)
+    content["optimiser"]["param_groups"][0]["betas"] = betas
+    torch.save(content, path)
+    assert_same(fitted(steps=6, fit={"checkpoint": path}), whole)
+
+
+@pytest.mark.parametrize("kept", [{}, {"step": torch.tensor(3.0)}, {"exp_avg": torch.zeros(1)}, 5])
+def test_what_an_optimiser_did_not_keep_is_refused(kept: Any, tmp_path: Path) -> None:
+    path = tmp_path / "vae"
+    fitted(steps=3, fit={"checkpoint": path})
+    content = torch.load(path, weights_only=True)
+    content["optimiser"]["state"][0] = kept
+    torch.save(content, path)
+    with pytest.raises(demele.FormatError, match="its networks are not those of its spec"):
+        fitted(steps=6, fit={"checkpoint": path})

@@ -202,7 +202,7 @@ def test_floor_and_no_doubt() -> None:
     ("arguments", "message"),
     [
         ({"n": 5, "size": 6}, "size: expected at most 5 rows, as many as there are, got 6"),
-        ({"n": 5, "size": 0}, "size: expected at least 1"),
+        ({"n": 5, "size": 0}, "size: expected a whole number >= 1"),
         ({"n": 5, "size": 2.0}, "size: expected a whole number"),
         ({"n": True, "size": 1}, "n: expected a whole number"),
         ({"n": 5, "size": 2, "seed": -1}, "seed: expected a whole number >= 0"),

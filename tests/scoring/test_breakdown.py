@@ -106,7 +106,7 @@ def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
 
 def test_a_metric_without_bounds_is_refused() -> None:
     better, worse, factors = drawn()
-    with pytest.raises(demele.UnknownNameError, match=r"no bounds are known of 'sap'; known are mig, mig_sup, dcimig$"):
+    with pytest.raises(demele.UnknownNameError, match=r"metric: expected one of mig, mig_sup, dcimig, got 'sap'"):
         demele.breakdown(better, worse, factors, "sap")
 
 

@@ -187,11 +187,11 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("function", "options", "error", "message"),
     [
-        ("sparse_probing", {"k": 0}, InputError, "k: expected at least 1"),
+        ("sparse_probing", {"k": 0}, InputError, "k: expected a whole number >= 1"),
         ("sparse_probing", {"k": ()}, InputTypeError, "k: expected a number of codes"),
         ("sparse_probing", {"ranking": "t"}, InputError, "ranking: expected"),
         ("sparse_probing", {"score_on": "test"}, InputError, "score_on: expected"),
-        ("sparse_probing", {"n_rows": 3}, InputError, "n_rows: expected at least 20"),
+        ("sparse_probing", {"n_rows": 3}, InputError, "n_rows: expected a whole number >= 20"),
         ("splitting", {"jump": 2}, InputError, "jump: expected a gain"),
         ("splitting", {"jump": "x"}, InputTypeError, "jump: expected a number"),
         ("splitting", {"most": 1.5}, InputTypeError, "most: expected a whole number"),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from demele import studies
-from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning
+from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.data import ArrayImages, Sample
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
@@ -331,7 +331,7 @@ def test_decoded_images_of_another_size_are_refused() -> None:
         examined(decode=lambda codes: drawn(codes) * np.nan)
     with pytest.raises(InputError, match="decode: expected a dictionary with a key 'reconstruction', got the keys 'x'"):
         examined(decode=lambda codes: {"x": drawn(codes)})
-    with pytest.raises(InputTypeError, match="decoded"):
+    with pytest.raises(UnknownNameError, match="decoded"):
         examined(decoded="mean")
 
 
@@ -424,13 +424,14 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         ({"z": FILE["codes"]}, "expected an array 'codes', found z"),
         ({"codes": np.zeros((2, 2, 2))}, "expected numbers of shape"),
         ({**FILE, "codes_std": np.ones((9, 2))}, "codes_std"),
+        ({**FILE, "codes_std": np.ones((2, 10))}, "codes_std: expected 2 columns, as of the codes, got 10"),
         ({**FILE, "images": np.zeros((9, 4, 4), np.uint8)}, "images"),
         ({**FILE, "traversals": np.zeros((3, 5, 4, 4), np.uint8)}, "with 2 first, found"),
         ({**FILE, "factors": np.zeros((10, 2, 2))}, r"::factors: expected shape \(n, n_factors\)"),
         ({**FILE, "reconstructions": np.full((10, 4, 4), 7.0)}, "bytes, or numbers from 0 to 1"),
         ({"codes": np.array([{"run": "me"}], dtype=object)}, "can run code"),
     ],
-    ids=["no codes", "axes", "std", "images", "traversals", "factors", "range", "pickled"],
+    ids=["no codes", "axes", "std", "std transposed", "images", "traversals", "factors", "range", "pickled"],
 )
 def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
     with pytest.raises(FormatError, match=told):

@@ -32,7 +32,8 @@ from demele.adapters.source_names import (
     per_attribute,
     per_attribute_of_bundle,
 )
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.checked_numbers import checked_flag
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.extras import require
 from demele.core.inputs import Missing
 from demele.core.results import Evaluation, Score
@@ -184,9 +185,8 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         own = accumulator.metrics[0] if isinstance(metrics, str) else list(accumulator.metrics)
         super().__init__(name=name or (own if isinstance(own, str) else "demele"), dtype=dtype)
         if order not in ORDERS:
-            raise InputError("order", f"expected 'codes-first' or 'keras', got {order!r}")
-        if not isinstance(native, bool):
-            raise InputTypeError("native", f"expected True or False, got {native!r}")
+            raise InputError("order", f"expected 'codes-first' or 'keras', got {quoted(order)}")
+        checked_flag(native, "native")
         whole = [one for one in accumulator.metrics if CATALOGUE[one].native == "whole"]
         if native and whole:
             raise InputError("native", f"{', '.join(whole)} has a value of the whole only; pass native=False")

@@ -26,6 +26,7 @@ from demele.adapters.source_names import (
     per_attribute,
     per_attribute_of_bundle,
 )
+from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.metrics.standalone.interpolatability import averaged, monotonicity_on, smoothness_on
@@ -51,7 +52,13 @@ def _scored(
     metric: str | Sequence[str], z: object, a: object, reg_dim: RegDim, discrete: bool, **more: Any
 ) -> tuple[Any, Accumulator]:
     """Return the result on all rows under Latte's protocol, and what it was computed from."""
-    rows = len(z) if hasattr(z, "__len__") else 0
+    rows = (
+        len(z)
+        if isinstance(z, Sequence)
+        else (*np.shape(z), 0)[0]
+        if isinstance(z, np.ndarray)
+        else getattr(z, "__len__", int)()
+    )
     keywords = accumulator_keywords(metric, reg_dim=reg_dim, discrete=discrete, **more)
     held = Accumulator(metric, bound=max(rows, 4), **keywords).update(z, a)
     return held.compute(), held
@@ -262,9 +269,9 @@ def _smoothness_options(
     checked_name(liad_mode, "liad_mode", ("forward",))
     checked_name(max_mode, "max_mode", ("lehmer", "naive"))
     checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
-    if ptp_mode != "naive" and not (isinstance(ptp_mode, float | int) and 0 < ptp_mode <= 1):
+    if not (isinstance(ptp_mode, str) and ptp_mode == "naive") and not (is_number(ptp_mode) and 0 < ptp_mode <= 1):
         raise InputError("ptp_mode", f"expected 'naive' or a number above 0 and at most 1, got {quoted(ptp_mode)}")
-    if not (isinstance(p, float | int) and p > 1):
+    if not (is_number(p) and p > 1):
         raise InputError("p", f"expected a number above 1, got {quoted(p)}")
     return {"power": None if max_mode == "naive" else float(p), "share": None if ptp_mode == "naive" else ptp_mode}
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.results import Evaluation
 
 __all__ = ["DEFAULT_METRICS", "check_encoded", "check_settings", "chosen_metrics", "flat_scores"]
@@ -28,9 +28,9 @@ def check_settings(encode: Any, every: Any, prefix: Any) -> None:
     if not callable(encode):
         raise InputTypeError("encode", f"expected a function of module and batch, got {type(encode).__name__}")
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise InputError("every", f"expected a number of epochs of at least 1, got {every!r}")
+        raise InputError("every", f"expected a number of epochs of at least 1, got {quoted(every)}")
     if not isinstance(prefix, str):
-        raise InputTypeError("prefix", f"expected a string, got {prefix!r}")
+        raise InputTypeError("prefix", f"expected a string, got {quoted(prefix)}")
 
 
 def check_encoded(encoded: Any) -> None:

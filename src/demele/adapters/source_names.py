@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.checked_numbers import checked_flag, checked_number
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.modularity import DEAD_CODE
@@ -126,8 +128,7 @@ def accumulator_keywords(
     InputError, InputTypeError
     """
     for name, value in (("discrete", discrete), ("fill_reg_dim", fill_reg_dim)):
-        if not isinstance(value, bool):
-            raise InputTypeError(name, f"expected True or False, got {value!r}")
+        checked_flag(value, name)
     given = None if reg_dim is None else _indices(reg_dim)
     options: dict[str, dict[str, Any]] = {}
     if fill_reg_dim or not isinstance(metric, str):
@@ -206,27 +207,22 @@ def code_variances(accumulator: Accumulator) -> Array | None:
 
 def checked_threshold(thresh: object) -> float:
     """Validate ``thresh``: a finite number of at least 0."""
-    number = isinstance(thresh, int | float | np.number) and not isinstance(thresh, bool)
-    if not number or not np.isfinite(float(thresh)) or float(thresh) < 0:  # type: ignore[arg-type]
-        raise InputError("thresh", f"expected a number of at least 0, got {thresh!r}")
-    return float(thresh)  # type: ignore[arg-type]
+    return checked_number(thresh, "thresh", "a number of at least 0", inside=lambda number: 0 <= number < np.inf)
 
 
 def _indices(reg_dim: object) -> tuple[int, ...]:
     """Return the codes as whole numbers; whether they exist is known with the first batch."""
-    if isinstance(reg_dim, str) or not hasattr(reg_dim, "__iter__"):
-        raise InputTypeError("reg_dim", f"expected one code (index) for each attribute, got {reg_dim!r}")
     found: list[int] = []
-    for code in reg_dim:
+    for code in items_of(reg_dim, "reg_dim", "one code (index) for each attribute"):
         if isinstance(code, bool) or not isinstance(code, int | np.integer):
-            raise InputTypeError("reg_dim", f"expected a code's index for attribute {len(found)}, got {code!r}")
+            raise InputTypeError("reg_dim", f"expected a code's index for attribute {len(found)}, got {quoted(code)}")
         found.append(int(code))
     return tuple(found)
 
 
 def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) -> Array:
     if score.matrix_values is None or score.per_factor is None:
-        raise InputError("score", f"expected the result of SAP, with a matrix, got {score!r}")
+        raise InputError("score", f"expected the result of SAP, with a matrix, got {quoted(score)}")
     flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
     if reg_dim is None and not flat.any():
         return score.per_factor.copy()
@@ -250,7 +246,7 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
 def modularity_per_code(score: Score, thresh: float) -> Array:
     """Return the values of all codes, informations below ``thresh`` being 0."""
     if score.matrix_values is None or score.per_code is None:
-        raise InputError("score", f"expected the result of Modularity, with a matrix, got {score!r}")
+        raise InputError("score", f"expected the result of Modularity, with a matrix, got {quoted(score)}")
     if thresh <= DEAD_CODE:
         return score.per_code.copy()
     information = score.matrix_values

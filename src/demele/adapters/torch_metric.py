@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from demele.core.checked_numbers import checked_flag
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.extras import require
 from demele.core.inputs import Missing
@@ -121,8 +122,7 @@ class TorchMetric(Metric):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not isinstance(native, bool):
-            raise InputTypeError("native", f"expected True or False, got {native!r}")
+        checked_flag(native, "native")
         self._accumulator = Accumulator(
             metrics,
             frame=frame,

@@ -22,7 +22,7 @@ from demele.bench.rank_correlation import (
     weighted_taus_within,
 )
 from demele.core.checked_numbers import checked_count, checked_level
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
@@ -174,6 +174,8 @@ def _halves(halves: Sequence[object], read: Any) -> tuple[Scores, Scores]:
 
 
 def _again(again: Mapping[str, object] | None, read: Any) -> dict[str, list[Scores]]:
+    if not isinstance(again, Mapping | None):
+        raise InputTypeError("again", f"expected tables by name, got {type(again).__name__}")
     return {str(name): [read(one, "again") for one in _tables(tables)] for name, tables in (again or {}).items()}
 
 

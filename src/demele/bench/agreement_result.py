@@ -19,8 +19,8 @@ from demele.bench.agreement_print import (
     published_agreement_names,
 )
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
-from demele.core.errors import InputError, NotEnoughData, UnknownNameError
-from demele.core.names import checked_name, suggestion
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.shown import SaidTable
 from demele.core.written import Published, plain
@@ -250,9 +250,7 @@ class Agreement(Published, SaidTable):
         UnknownNameError
             If there is none of that name.
         """
-        if name not in self.matrices:
-            raise UnknownNameError("matrix", f"there is none called {name!r}{suggestion(str(name), self.matrices)}")
-        return self.matrices[name]
+        return self.matrices[checked_name(name, "matrix", self.matrices)]
 
     def pair(self, first: str, second: str, *, matrix: str = "all") -> PairAgreement:
         """Return all that is known of two metrics.
@@ -263,10 +261,7 @@ class Agreement(Published, SaidTable):
             If a metric or the matrix did not take part.
         """
         for name in (first, second):
-            if name not in self.metrics:
-                raise UnknownNameError(
-                    "metric", f"there is no {name!r} among them{suggestion(str(name), self.metrics)}"
-                )
+            checked_name(name, "metric", self.metrics)
         if first == second:
             raise InputError(f"a metric agrees with itself: name two, not {first!r} twice")
         return next(one for one in self.pairs(matrix) if {one.first, one.second} == {first, second})

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.given_arrays import items_of
+from demele.core.names import checked_name, suggestion
 from demele.core.sentences import give
 from demele.core.table_columns import as_column, is_missing, real_column, split_columns
 
@@ -90,12 +91,11 @@ def read_scores(
     taken = [value for value in given.values() if isinstance(value, str)]
     names = _metrics(metrics, columns, taken)
     labels = found["configuration"]
-    if isinstance(lower_is_better, str):
-        raise InputTypeError("lower_is_better", f"expected a list of names, got the text {lower_is_better!r}")
-    for name in lower_is_better:
-        if name not in names:
-            raise UnknownNameError("lower_is_better", f"no metric is called {name!r}{suggestion(name, names)}")
-    signs = np.where(np.isin(names, list(lower_is_better)), -1.0, 1.0)
+    lower = [
+        checked_name(name, "lower_is_better", names)
+        for name in items_of(lower_is_better, "lower_is_better", "a list of names")
+    ]
+    signs = np.where(np.isin(names, lower), -1.0, 1.0)
     levels, members = _numbered(labels) if labels is not None else ([f"row {row}" for row in range(n)], np.arange(n))
     return ScoreTable(
         metrics=names,
@@ -176,14 +176,16 @@ def _length(columns: Mapping[str, Any], argument: str) -> int:
 
 
 def _metrics(metrics: Sequence[str] | None, columns: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(metrics, str):
-        raise InputTypeError("metrics", f"expected a list of names, got the text {metrics!r}")
-    names = tuple(name for name in columns if name not in taken) if metrics is None else tuple(metrics)
+    names = (
+        tuple(name for name in columns if name not in taken)
+        if metrics is None
+        else tuple(items_of(metrics, "metrics", "names of columns"))
+    )
     for name in names:
         if name not in columns:
             raise UnknownNameError("metrics", f"no column is called {name!r}{suggestion(str(name), columns)}")
         if names.count(name) > 1:
-            raise InputError("metrics", f"expected different names, got {name!r} twice")
+            raise InputError("metrics", f"expected different names, got {quoted(name)} twice")
     if len(names) < 2:
         raise NotEnoughData("scores", f"expected columns of two or more metrics, got {len(names)}")
     return names

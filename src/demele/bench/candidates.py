@@ -6,7 +6,10 @@ from typing import Any, cast
 
 from demele.bench.facts import is_model
 from demele.bench.scenario import Candidate, Property, group_of
-from demele.core.errors import InputError, InputTypeError
+from demele.core.checked_numbers import checked_flag
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.given_arrays import items_of
+from demele.core.names import checked_name
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.chosen import free_name
 from demele.metrics.metric import Metric, takes_rng
@@ -58,18 +61,18 @@ def candidate(
     ('modularity',)
     """
     if not callable(function):
-        raise InputTypeError("function", f"expected a callable (codes, factors) -> float, got {function!r}")
+        raise InputTypeError("function", f"expected a callable (codes, factors) -> float, got {quoted(function)}")
     reason = why_not_callable(function)
     if reason is not None:
         raise InputTypeError("function", f"{free_name(function, ())} cannot be called with (codes, factors): {reason}")
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
-        raise InputError("name", f"expected a name, got {own!r}")
+        raise InputError("name", f"expected a name, got {quoted(own)}")
     if own in _taken():
         kind = "a metric" if own in CATALOGUE else "a group of metrics"
         raise InputError("name", f"{own!r} is {kind} of demele; give yours another name")
-    if discretises is not None and not isinstance(discretises, bool):
-        raise InputTypeError("discretises", f"expected True or False, got {discretises!r}")
+    if discretises is not None:
+        checked_flag(discretises, "discretises")
     return Candidate(
         name=own,
         title=own,
@@ -137,7 +140,7 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
     if isinstance(metric, Metric):
         return _registered(metric.name) if CATALOGUE.find(metric.name) is metric else of_metric(metric, taken)
     if not callable(metric):
-        raise InputTypeError("metrics", f"expected a name or a callable (codes, factors) -> float, got {metric!r}")
+        raise InputTypeError("metrics", f"expected a name or a callable (codes, factors), got {quoted(metric)}")
     for item in taken.values():
         if item.function is metric:
             return item
@@ -174,12 +177,9 @@ def of_metric(metric: Metric, taken: Iterable[str]) -> Candidate:
 
 
 def _checked_claims(claims: Sequence[Property] | Property) -> tuple[Property, ...]:
-    if not isinstance(claims, Iterable):
-        raise InputTypeError("claims", f"expected {', '.join(_PROPERTIES)}, got {claims!r}")
-    given = (claims,) if isinstance(claims, str) else tuple(claims)
+    given = (claims,) if isinstance(claims, str) else tuple(items_of(claims, "claims", ", ".join(_PROPERTIES)))
     for item in given:
-        if item not in _PROPERTIES:
-            raise InputError("claims", f"expected {', '.join(_PROPERTIES)}, got {item!r}")
+        checked_name(item, "claims", _PROPERTIES)
     if not given:
         raise InputError("claims", "expected at least one property, got none; leave it out to be judged on all")
     return given

@@ -10,7 +10,7 @@ from demele.bench.findings import Findings
 from demele.bench.metric_documents import characterisation_document
 from demele.bench.packed import packed
 from demele.bench.verdicts import Verdict
-from demele.core.errors import InputError, UnknownNameError
+from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.outputs import write_whole
 from demele.core.result import Result
@@ -98,7 +98,7 @@ class Characterisation(Findings, Result):
 
         names = [item.name for item in self.criteria if group in (None, item.group)]
         if group not in (None, "review", "added"):
-            raise InputError("group", f"expected 'review' or 'added', got {group!r}")
+            raise InputError("group", f"expected 'review' or 'added', got {quoted(group)}")
         found = {(item.row, item.criterion): item.status for item in self.verdicts}
         return pd.DataFrame(
             [[found[row.name, name] for name in names] for row in self.rows],

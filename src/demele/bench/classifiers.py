@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
@@ -203,7 +203,7 @@ def select_varied(indicators: object, n: int, *, seed: int = 0, threshold: float
     wanted = checked_count(n, "n", 1)
     checked_count(seed, "seed", 0)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not 0 <= threshold < 1:
-        raise InputError("threshold", f"expected a mean squared distance in [0, 1), got {threshold!r}")
+        raise InputError("threshold", f"expected a mean squared distance in [0, 1), got {quoted(threshold)}")
     kept = apart(table, float(threshold))
     if kept.size < wanted:
         raise NotEnoughData(

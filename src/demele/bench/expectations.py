@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from demele.core.checked_numbers import checked_flag
 from demele.core.errors import InputError
 
 __all__ = ["AtLeast", "AtMost", "Contrast", "Expectation", "Falls", "Holds", "Keeps", "NotAbove", "Same"]
@@ -69,7 +70,7 @@ class Falls:
     every_step: bool = True
 
     def __post_init__(self) -> None:
-        if not self.every_step and not self.total:
+        if not checked_flag(self.every_step, "every_step") and not self.total:
             raise InputError("Falls: with every_step=False, give the least fall in all as total")
 
     @property

@@ -12,11 +12,12 @@ from demele.bench.candidates import chosen_candidates
 from demele.bench.run import Plan, measured, outcome
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import chosen_scenarios
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, warn_user
 from demele.core.names import suggestion
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import merged_options
-from demele.metrics.options import at_least, checked_jobs
+from demele.metrics.options import checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
 from demele.runtime.sweep import Sweep
@@ -48,11 +49,11 @@ def checked_plan(
 ) -> Plan:
     """Return what :func:`characterise` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
-    at_least(LEAST_SAMPLES).check("n_samples", n_samples)
+    checked_count(n_samples, "n_samples", LEAST_SAMPLES)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
     chosen = _that_fit(chosen, int(n_samples), protocol)
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
-        raise InputError("level", f"expected a number between 0 and 1, got {level!r}")
+        raise InputError("level", f"expected a number between 0 and 1, got {quoted(level)}")
     checked_jobs(n_jobs)
     if executor is not None and not hasattr(executor, "submit"):
         raise InputTypeError("executor", f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
@@ -142,12 +143,12 @@ def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> t
 
 def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dict[str, int]:
     if not isinstance(given, Mapping):
-        return dict.fromkeys((item.name for item in scenarios), at_least(1).check(argument, given))
+        return dict.fromkeys((item.name for item in scenarios), checked_count(given, argument, 1))
     known = {"source", "added", *(item.name for item in scenarios)}
     for key, number in given.items():
         if key not in known:
             raise InputError(argument, f"no scenario of this run is called {key!r}{suggestion(str(key), known)}")
-        at_least(1).check(f"{argument}[{key!r}]", number)
+        checked_count(number, f"{argument}[{key!r}]", 1)
     found = {}
     for item in scenarios:
         kind = "source" if item.kind == "source" else "added"

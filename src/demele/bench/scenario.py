@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from demele.bench.expectations import Expectation
 from demele.bench.facts import slowness
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.fingerprint import fingerprint
+from demele.core.names import checked_name
 from demele.metrics.metric import Metric
 from demele.scoring.bare import Which
 
@@ -89,6 +90,8 @@ class Candidate:
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.group, str):
+            raise InputTypeError("group", f"expected a text, got {quoted(self.group)}")
         own = self.group
         if isinstance(self.function, Metric):
             own += "@" + "-".join(filter(None, (self.function.code.partition("/")[0], self.function.package)))
@@ -164,20 +167,18 @@ class Scenario:
     draw_fingerprint: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.name or not isinstance(self.name, str):
-            raise InputError("scenario", f"expected a name, got {self.name!r}")
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError("scenario", f"expected a name, got {quoted(self.name)}")
         if not callable(self.draw):
             raise self._refused("draw is not a function of (rng, severity, n_samples)", InputTypeError)
         if self.declines is not None and not callable(self.declines):
             raise self._refused("declines is not a function of (candidate)", InputTypeError)
-        if self.kind not in get_args(Kind):
-            raise self._refused(f"kind: expected {', '.join(get_args(Kind))}, got {self.kind!r}")
-        if self.score not in get_args(Which):
-            raise self._refused(f"score: expected {', '.join(get_args(Which))}, got {self.score!r}")
+        checked_name(self.kind, f"scenario {self.name!r}: kind", get_args(Kind))
+        checked_name(self.score, f"scenario {self.name!r}: score", get_args(Which))
         try:
             severities = () if isinstance(self.severities, str) else tuple(float(item) for item in self.severities)
         except (TypeError, ValueError):
-            raise self._refused(f"expected severities, got {self.severities!r}", InputTypeError) from None
+            raise self._refused(f"expected severities, got {quoted(self.severities)}", InputTypeError) from None
         object.__setattr__(self, "severities", severities)
         if not severities:
             raise self._refused("expected at least one severity, got none")
@@ -188,7 +189,7 @@ class Scenario:
         if self.labels and len(self.labels) != len(severities):
             raise self._refused(f"expected a label for each of {len(severities)} severities, got {len(self.labels)}")
         if isinstance(self.labels, str) or not all(isinstance(item, str) for item in self.labels):
-            raise self._refused(f"expected labels that are text, got {self.labels!r}", InputTypeError)
+            raise self._refused(f"expected labels that are text, got {quoted(self.labels)}", InputTypeError)
         self._check_wanted()
         told = [fingerprint(self.draw)]
         told += ["paired"] * self.paired + [self.score] * (self.score != "value")
@@ -201,17 +202,19 @@ class Scenario:
         """Refuse expectations that cannot be asked of this sweep, before anything is computed."""
         if not isinstance(self.wanted, Mapping):
             raise self._refused(
-                f"wanted: expected a mapping of property to expectations, got {self.wanted!r}", InputTypeError
+                f"wanted: expected a mapping of property to expectations, got {quoted(self.wanted)}", InputTypeError
             )
         for wanted, expectations in self.wanted.items():
             if wanted not in ("modularity", "compactness", "explicitness", "any"):
-                raise self._refused(f"wanted: expected modularity, compactness, explicitness or any, got {wanted!r}")
+                raise self._refused(
+                    f"wanted: expected modularity, compactness, explicitness or any, got {quoted(wanted)}"
+                )
             if not isinstance(expectations, tuple | list):
-                such = f"a tuple of expectations, such as (bench.Holds(0.1),), got {expectations!r}"
+                such = f"a tuple of expectations, such as (bench.Holds(0.1),), got {quoted(expectations)}"
                 raise self._refused(f"wanted[{wanted!r}]: expected {such}", InputTypeError)
             for expectation in expectations:
                 if not callable(getattr(expectation, "contrasts", None)):
-                    such = f"expectations, such as bench.Holds(0.1), got {expectation!r}"
+                    such = f"expectations, such as bench.Holds(0.1), got {quoted(expectation)}"
                     raise self._refused(f"wanted[{wanted!r}]: expected {such}", InputTypeError)
                 self._check_expectation(expectation)
 

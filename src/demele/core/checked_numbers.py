@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.labelled import plain_text
+
+#: Whole numbers of more bits are beyond the largest float.
+LARGEST_EXPONENT = 1023
 
 
 def is_whole(value: Any) -> bool:
@@ -15,8 +18,9 @@ def is_whole(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, of Python or of NumPy; True and False are none."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    """Whether a value is a real number that a float can be, of Python or of NumPy; True and False are none."""
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return real and not (isinstance(value, int) and value.bit_length() > LARGEST_EXPONENT)
 
 
 def checked_whole(value: Any, argument: str, expected: str, *, inside: Callable[[int], bool]) -> int:
@@ -28,20 +32,29 @@ def checked_whole(value: Any, argument: str, expected: str, *, inside: Callable[
     3
     """
     if not is_whole(value) or not inside(value):
-        raise InputError(argument, f"expected {expected}, got {plain_text(value)}")
+        kind = InputError if is_whole(value) else InputTypeError
+        raise kind(argument, f"expected {expected}, got {plain_text(value)}")
     return int(value)
 
 
 def checked_number(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> float:
     """Return a number, or say what was ``expected``."""
     if not is_number(value) or not inside(value):
-        raise InputError(argument, f"expected {expected}, got {plain_text(value)}")
+        kind = InputError if is_number(value) else InputTypeError
+        raise kind(argument, f"expected {expected}, got {plain_text(value)}")
     return float(value)
+
+
+def checked_flag(value: Any, argument: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(argument, f"expected True or False, got {quoted(value)}")
+    return bool(value)
 
 
 def checked_count(value: Any, argument: str, least: int) -> int:
     """Return a whole number of at least ``least``."""
-    return checked_whole(value, argument, f"a whole number >= {least}", inside=lambda count: count >= least)
+    return checked_whole(value, argument, f"a whole number >= {least}", inside=lambda count: least <= count < 1 << 63)
 
 
 def checked_share(value: Any, argument: str, low: float, high: float) -> float:

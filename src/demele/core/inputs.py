@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_flag
 from demele.core.columns import (
     CHUNK,
     Codes,
@@ -21,6 +22,7 @@ from demele.core.columns import (
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import refuse_large_floats
 from demele.core.refused_values import infinite_values, missing_annotations, non_finite_codes
 from demele.core.sentences import give
 from demele.core.table_columns import (
@@ -37,7 +39,7 @@ from demele.core.table_columns import (
     split_columns,
     whole_numbers,
 )
-from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
+from demele.core.written_numbers import notation_doubt, number_hint, refuse_names_of_rows, refuse_written_numbers
 
 #: The door, and the types that it hands out.
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "check_pair",
     "given_kinds",
     "is_text",
+    "levels_of_floats",
     "read_codes",
     "read_factor",
     "read_factors",
@@ -81,8 +84,8 @@ def read_pair(
     InputError
         Naming the argument, the column, how many values are wrong and the first row.
     """
-    if ignore_index is not None and not isinstance(ignore_index, bool):
-        raise InputTypeError("ignore_index", f"expected True or False, got {quoted(ignore_index)}")
+    if not isinstance(ignore_index, bool | None):
+        checked_flag(ignore_index, "ignore_index")
     check_lengths(codes, factors)
     checked_codes = read_codes(codes, missing=missing)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
@@ -356,7 +359,9 @@ def _detected(column: NDArray[Any]) -> Kind:
 
 
 def ambiguity_of(factor: Factor, column: Any) -> str | None:
-    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity."""
+    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity, and odd notations."""
+    if factor.categorical and is_text(column):
+        return notation_doubt(factor.levels, f"the values of factor {quoted(factor.name)}")
     if (
         getattr(np.asarray(column[:1]).dtype, "kind", "O") not in "iuf"
         or str(getattr(column, "dtype", "")) == "category"
@@ -388,12 +393,24 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
         distinct, inverse = np.unique(column[known], return_inverse=True)
         indices = np.full(len(column), -1, dtype=np.intp)
         indices[known] = inverse
-        levels = tuple(str(int(value)) if float(value).is_integer() else str(value) for value in distinct)
+        levels = levels_of_floats(distinct, name)
     else:
         indices, levels = _factorised(column, name)
     if given is None and is_text(column):
         refuse_written_numbers(levels, np.asarray(indices), name)
     return Factor(name, "categorical", indices, levels, 0.0, len(levels) - 1.0, int((indices >= 0).sum()))
+
+
+def levels_of_floats(distinct: NDArray[Any], name: str) -> tuple[str, ...]:
+    """Return floats as names of classes, whole ones without a point.
+
+    Raises
+    ------
+    InputError
+        If one may stand for several whole numbers.
+    """
+    refuse_large_floats(distinct, "factors", name)
+    return tuple(str(int(value)) if float(value).is_integer() else str(value) for value in distinct)
 
 
 def _first(column: Any) -> object:

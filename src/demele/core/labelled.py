@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import holds_truths, items_of, refuse_large_floats
 from demele.core.sentences import in_code, plural, setting
 from demele.core.table_columns import as_column, check_same_order, check_texts, split_columns
 
@@ -19,9 +20,8 @@ Indices = NDArray[np.int32]
 
 #: What a method assumes that takes the labels as they are.
 ALL_CORRECT = "All given labels are correct."
-#: The largest class that is a number, and the largest float that stands for one whole number only.
+#: The largest class that is a number.
 LARGEST = 2**63 - 1
-LARGEST_FLOAT = 2**53
 DECODE = "numpy.char.decode(values, 'utf-8')"
 _TO_CLASSES = in_code(
     "pass (probabilities >= 0.5).astype(int)",
@@ -102,7 +102,7 @@ class Labelled:
     """One test set: its given labels and the predictions of one or several classifiers, as class indices.
 
     ``predictions`` is of shape (n_models, n). What is counted of them is counted once. ``unlabelled`` are the classes
-    that were found among the predictions alone.
+    that were found among the predictions alone, ``truths`` what holds True and False where others hold numbers.
     """
 
     labels: Indices
@@ -110,6 +110,7 @@ class Labelled:
     names: tuple[str, ...]
     vocabulary: Vocabulary
     unlabelled: tuple[int | str, ...] = ()
+    truths: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -192,7 +193,9 @@ def read_labelled(
         words = Vocabulary(tuple(sorted(unlabelled.union(words.classes))))
         coded, *rows = (words.encode(values, argument) for values in (given, *read))
         stacked = np.stack(rows)
-    return Labelled(coded, stacked, tuple(models), words, tuple(sorted(unlabelled)))
+    truths = [name for name, values in [(argument, labels), *models.items()] if holds_truths(values)]
+    others = () if len(truths) > len(models) or not isinstance(words.classes[0], int) else tuple(truths)
+    return Labelled(coded, stacked, tuple(models), words, tuple(sorted(unlabelled)), others)
 
 
 def _check_sizes(names: tuple[str, str], predicted: int, given: int, n_models: int) -> None:
@@ -284,11 +287,11 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
                 f" {classes!r}; if each letter is a class, pass list({classes!r}): [{letters}{more}]" if letters else ""
             ),
         )
-    read = read_labels(list(classes) if not isinstance(classes, np.ndarray) else classes, "classes")
+    read = read_labels(items_of(classes, "classes", "a sequence of classes"), "classes")
     items = tuple(_item(read, i) for i in range(read.size))
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
-        raise InputError("classes", f"expected each class once, got {twice!r} more than once")
+        raise InputError("classes", f"expected each class once, got {quoted(twice)} more than once")
     return Vocabulary(items)
 
 
@@ -302,13 +305,15 @@ def plain_text(value: object) -> str:
     """Return what a message shows of a value: that of a NumPy number or string is what it would be in plain Python."""
     if isinstance(value, np.generic):
         return repr(value.item())
+    if isinstance(value, list | tuple | dict) and "..." in quoted(value):  # it holds itself, or much
+        return quoted(value)
     if type(value) is list:
         return "[" + ", ".join(map(plain_text, value)) + "]"
     if type(value) is tuple:
         return "(" + ", ".join(map(plain_text, value)) + ("," if len(value) == 1 else "") + ")"
     if type(value) is dict:
         return "{" + ", ".join(f"{plain_text(key)}: {plain_text(one)}" for key, one in value.items()) + "}"
-    return repr(value)
+    return quoted(value)
 
 
 def refuse_unjudged(
@@ -387,14 +392,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
             f"{array[odd[0]]} at row "
             f"{odd[0]}" + (f"; these look like probabilities: {_TO_CLASSES}" if looks else ""),
         )
-    large = np.flatnonzero(np.abs(array) > LARGEST_FLOAT)
-    if large.size:
-        raise InputError(
-            argument,
-            f"{plural(large.size, 'number', 'numbers')} beyond 2**53 cannot be told apart as floats, first "
-            f"{array[large[0]]} "
-            f"at row {large[0]}; pass them as integers or strings",
-        )
+    refuse_large_floats(array, argument)
     return array.astype(np.int64)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count
 from demele.core.written import plain
 
 #: A byte holds so many steps between two ends; the last number says that there is no value.
@@ -45,7 +46,7 @@ class RowSample:
 
         Values beyond the central 99.6% are put at the ends of their column.
         """
-        rows = slice(0, most)
+        rows = slice(0, None if most is None else checked_count(most, "rows", 0))
         codes = [
             {"name": name, **_bytes(column)} for name, column in zip(self.code_names, self.codes[rows].T, strict=True)
         ]

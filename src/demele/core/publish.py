@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from demele.core.errors import InputTypeError
 from demele.core.reading import path_of
 
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
@@ -35,6 +36,9 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
 
     Nothing else in demele reaches a room above its own: a test says so.
     """
+    title = options.get("title")
+    if not isinstance(title, str | None):
+        raise InputTypeError("title", f"expected a text, got {type(title).__name__}")
     return _found(PAGES[page])(content, path_of(path), **options)
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, shortened
+from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, quoted, shortened
 from demele.core.sentences import give
 
 #: How much more than its own size a file may take once it is unpacked, unless the user says otherwise.
@@ -45,7 +45,7 @@ def unpacking_at_most(max_bytes: int | None) -> Iterator[None]:
         If it is no number of bytes.
     """
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1):
-        raise InputError("max_bytes", f"expected a number of bytes from 1, or None, got {max_bytes!r}")
+        raise InputError("max_bytes", f"expected a number of bytes from 1, or None, got {quoted(max_bytes)}")
     before = _ALLOWED.set(_ALLOWED.get() if max_bytes is None else max_bytes)
     try:
         yield
@@ -183,6 +183,31 @@ def check_nesting(what: object, content: bytes) -> None:
     """Refuse JSON whose values would take more memory than a file may: a list within lists takes 40 times its text."""
     values = sum(content.count(sign) for sign in (b",", b"[", b"{"))
     check_unpacked(what, values * BYTES_PER_VALUE, stored=len(content))
+
+
+def check_shape(value: Any, shape: Any, where: str = "it") -> None:
+    """Refuse plain values of another shape: a type or several, ``[shape]`` of a list, ``{name: shape}`` of an object.
+
+    Raises
+    ------
+    TypeError
+        Naming the place: to be raised within :func:`demele.core.reading.parsing`.
+
+    Examples
+    --------
+    >>> check_shape({"steps": [5], "codes": "mean"}, {"steps": [int], "codes": str})
+    >>> check_shape({"steps": [None]}, {"steps": [int]})
+    Traceback (most recent call last):
+    TypeError: steps holds None
+    """
+    if isinstance(shape, dict) and isinstance(value, dict):
+        for name, own in shape.items():
+            check_shape(value[name], own, name)
+    elif isinstance(shape, list) and isinstance(value, list):
+        for item in value:
+            check_shape(item, shape[0], where)
+    elif isinstance(shape, dict | list) or type(value) not in (shape if isinstance(shape, tuple) else (shape,)):
+        raise TypeError(f"{where} holds {quoted(value)}")
 
 
 def check_characters(what: object, array: NDArray[Any]) -> None:

@@ -399,7 +399,7 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
 
     def to_content(self, *, rows: int | None = None) -> dict[str, Any]:
         """Everything that a page shows: what :meth:`to_dict` returns, and some rows; ``rows`` at most, 0 for none."""
-        none = self.rows is None or rows == 0
+        none = self.rows is None or (isinstance(rows, int) and rows == 0)
         return {**self.to_dict(), "rows": None if none or self.rows is None else self.rows.to_dict(rows)}
 
     def to_html(self, path: str | Path, *, rows: int | None = None) -> Path:

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, quoted
 
 
 def checked_seed(seed: object, argument: str = "seed") -> int:
@@ -21,7 +21,7 @@ def checked_seed(seed: object, argument: str = "seed") -> int:
     3
     """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(argument, f"expected a whole number >= 0, got {seed!r}")
+        raise InputError(argument, f"expected a whole number >= 0, got {quoted(seed)}")
     return int(seed)
 
 

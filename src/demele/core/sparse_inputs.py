@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import Codes
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import items_of
 from demele.core.sentences import plural
 from demele.core.sparse_structure import checked_structure
 
@@ -148,14 +149,15 @@ def _remedy(codes: Any) -> str:
 def _names(given: Sequence[str] | None, d: int) -> tuple[str, ...]:
     if given is None:
         return tuple(f"z{index + 1}" for index in range(d))
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise InputTypeError("code_names", f"expected one string for each of the {d} codes, got {given!r:.60}")
+    given = items_of(given, "code_names", f"one string for each of the {d} codes")
+    if not all(isinstance(name, str) for name in given):
+        raise InputTypeError("code_names", f"expected one string for each of the {d} codes, got {quoted(given)}")
     if len(given) != d:
         raise InputError("code_names", f"expected one name for each of the {d} codes, got {len(given)}")
     if len(set(given)) < d:
         seen: set[str] = set()
         twice = next(name for name in given if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError("code_names", f"expected different names, got {twice!r} more than once")
+        raise InputError("code_names", f"expected different names, got {quoted(twice)} more than once")
     return tuple(given)
 
 

@@ -117,7 +117,7 @@ def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[An
         raise InputTypeError(argument, "expected a table (n_samples, n_columns), got None")
     if isinstance(data, str | bytes):
         raise InputTypeError(argument, "expected a table of numbers, got a string; load the file first")
-    data = _from_tensor(_from_sparse(data, argument), argument)
+    data = from_tensor(_from_sparse(data, argument), argument)
     frame = _from_frame(data, argument)
     if frame is not None:
         return frame
@@ -145,7 +145,7 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
     """Return one column of anything as an array: of numbers, strings or objects (None where a value is missing)."""
     if data is None or isinstance(data, str | bytes | Mapping):
         raise InputTypeError(argument, f"expected one class per instance, got {type(data).__name__}")
-    data = _from_tensor(data, argument)
+    data = from_tensor(data, argument)
     frame = _from_frame(data, argument)
     if frame is not None:
         columns, names = frame
@@ -190,10 +190,10 @@ def _from_sparse(data: object, argument: str) -> object:
     return checked_structure(matrix, argument).toarray()
 
 
-def _from_tensor(data: object, argument: str) -> object:
+def from_tensor(data: object, argument: str) -> object:
     """Bring a PyTorch (or any ``__array__``-less) tensor to NumPy, from any device."""
     if isinstance(data, list | tuple) and data and hasattr(data[0], "detach"):
-        parts = [np.asarray(_from_tensor(item, argument)) for item in data]
+        parts = [np.asarray(from_tensor(item, argument)) for item in data]
         odd = next((index for index, part in enumerate(parts) if part.shape != parts[0].shape), None)
         if odd is not None:
             raise InputError(
@@ -275,7 +275,11 @@ def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InputError(argument, f"expected distinct column names, got {quoted(repeated[0])} more than once; rename")
-    return [_series(series) for series in native.iter_columns()], names
+    columns = [_series(series) for series in native.iter_columns()]
+    nested = [name for name, column in zip(names, columns, strict=True) if column.ndim != 1]
+    if nested:
+        raise InputTypeError(argument, f"expected one value per row in column {quoted(nested[0])}, got lists of values")
+    return columns, names
 
 
 def _series(series: Any) -> Any:

@@ -75,6 +75,7 @@ class ArrayImages(ImageSet):
             raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
         check_type(images.dtype)
         n, height, width, channels = checked_shape(images.shape)
+        self.stored_white = 255 if images.dtype == np.uint8 else 1
         self._array, self._shape_drawn = images, (height, width, channels)
         table = None
         if space is None:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demele.core.errors import UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.data.documents import image_set_document
 from demele.data.images import ImageSet
@@ -150,7 +149,7 @@ def describe(name: str) -> ImageSetFacts:
     >>> describe("squares").sentence
     'squares: a red, a green and a blue square on a grid of places.'
     """
-    if name in PUBLISHED:
+    if checked_name(name, "name", image_set_names()) in PUBLISHED:
         one = PUBLISHED[name]
         first = f', variant="{one.variants[0]}"' if one.variants else ""
         return ImageSetFacts(
@@ -168,9 +167,6 @@ def describe(name: str) -> ImageSetFacts:
             download=f"{one.publisher}: {one.download}",
             notes=one.notes,
         )
-    if name not in DRAWN:
-        hint = suggestion(str(name), image_set_names())
-        raise UnknownNameError("name", f"no set of images is called {quoted(name)}{hint}")
     draw, title, notes = DRAWN[name]
     images = draw()
     space = images.space

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
+from demele.core.given_arrays import real_numbers
 from demele.core.names import checked_name
 from demele.data.sample import Sample
 
@@ -183,7 +184,7 @@ def digit_factors(images: ArrayLike) -> pd.DataFrame:
 
 
 def _checked(images: ArrayLike) -> Floats:
-    array = np.asarray(images, dtype=float)
+    array = real_numbers(images, "images")
     if array.ndim != 3 or array.shape[1:] != (8, 8):
         raise InputError("images", f"expected shape (n, 8, 8); got {array.shape}; reshape rows of 64 with (-1, 8, 8)")
     wrong = ~((array >= 0) & (array <= FULL_INK)).all(axis=(1, 2))  # NaN compares false, so it is wrong too

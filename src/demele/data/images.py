@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.given_arrays import plain_array, whole_array
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.resample import Resample, checked_resample, resampled
-from demele.data.space import FactorSpace, refuse_outside, whole_array
+from demele.data.space import FactorSpace, refuse_outside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,8 @@ class ImageSet(ABC):
         As above.
     complete : bool
         Whether there is a space and each of its combinations occurs exactly once.
+    stored_white : int
+        What white is as the pixels are stored, 255 or 1; black is 0.
 
     Notes
     -----
@@ -65,6 +68,7 @@ class ImageSet(ABC):
     licence: str
     digest: str
     complete: bool
+    stored_white: int = 255
 
     def __init__(
         self,
@@ -341,7 +345,7 @@ class ImageSet(ABC):
     def _checked_rows(self, rows: ArrayLike) -> NDArray[np.int64]:
         if rows is None or isinstance(rows, str | slice):
             raise InputTypeError("rows", f"expected an array of rows, got {quoted(rows)}; use a range or numpy.arange")
-        array = np.asarray(rows)
+        array = plain_array(rows, "rows", "an array of rows")
         if array.dtype.kind == "b":
             raise InputTypeError("rows", "expected numbers of rows, got True and False; use numpy.flatnonzero")
         if array.ndim == 0 and array.dtype.kind in "iu":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, UnknownNameError
+from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import checked_name
 from demele.core.sentences import plural
 
@@ -109,7 +109,7 @@ class LabelSet:
         """
         if self.groups is None or group not in self.group_names():
             known = ", ".join(map(repr, self.group_names())) or "none"
-            raise UnknownNameError("group", f"expected one of the groups of {self.name} ({known}), got {group!r}")
+            raise UnknownNameError("group", f"expected one of the groups of {self.name} ({known}), got {quoted(group)}")
         return self.take(np.flatnonzero(self.groups == group))
 
     def take(self, rows: Any) -> LabelSet:

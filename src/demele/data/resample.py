@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.checked_numbers import checked_count
+from demele.core.names import checked_name
 
 Resample = Literal["area", "lanczos"]
 
@@ -55,7 +55,8 @@ def resampling_matrix(size: int, new_size: int, resample: Resample = "area") -> 
     array([[0.66666667, 0.33333333, 0.        ],
            [0.        , 0.33333333, 0.66666667]])
     """
-    weights, total = whole_weights(size, new_size, checked_resample(resample))
+    sizes = checked_count(size, "size", 1), checked_count(new_size, "new_size", 1)
+    weights, total = whole_weights(*sizes, checked_resample(resample))
     return weights / total
 
 
@@ -109,11 +110,7 @@ def checked_resample(resample: object) -> Resample:
     ------
     UnknownNameError
     """
-    for known in get_args(Resample):
-        if resample == known:
-            return known  # type: ignore[no-any-return]
-    hint = suggestion(resample, get_args(Resample)) if isinstance(resample, str) else "; known are area, lanczos"
-    raise UnknownNameError("resample", f"expected a way to resample, got {quoted(resample)}{hint}")
+    return cast("Resample", checked_name(resample, "resample", get_args(Resample)))
 
 
 @lru_cache(maxsize=16)

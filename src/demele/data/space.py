@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
+from demele.core.given_arrays import whole_array
 from demele.core.inputs import given_kinds
 from demele.core.reading import HALVES
 from demele.core.result import TableResult
@@ -255,6 +256,8 @@ class FactorSpace(TableResult):
         import pandas as pd
 
         columns: dict[str, NDArray[Any]] = {}
+        if not isinstance(factors, Mapping) and not hasattr(factors, "columns"):
+            raise InputTypeError("factors", f"expected a table of factors by name, got {type(factors).__name__}")
         for name in self.names:
             if name not in factors:
                 raise InputError("factors", f"expected a column {quoted(name)}, got {_listed(tuple(factors))}")
@@ -302,7 +305,7 @@ class FactorSpace(TableResult):
         """
         try:
             data = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise FormatError("factor space", f"expected JSON, got something else: {error}") from error
         if not isinstance(data, dict) or data.get("kind") != "factor space":
             raise FormatError("factor space", "expected what FactorSpace.to_json wrote, got other JSON")
@@ -385,18 +388,6 @@ def _numbers(values: Sequence[object]) -> bool:
 
 def _listed(values: Sequence[object]) -> str:
     return ", ".join(map(quoted, values[:6])) + (", ..." if len(values) > 6 else "")
-
-
-def whole_array(given: ArrayLike, argument: str, *, dimensions: int) -> NDArray[np.int64]:
-    """Return whole numbers that a user gave as an array of so many dimensions, or refuse them."""
-    array = np.asarray(given)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise InputTypeError(argument, f"expected whole numbers, got {array.dtype}")
-    if array.ndim != dimensions:
-        raise InputError(argument, f"expected {dimensions} dimensions, got shape {array.shape}")
-    return array.astype(np.int64)
 
 
 def refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:

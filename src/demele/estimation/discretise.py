@@ -6,7 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, quoted
+from demele.core.given_arrays import real_numbers
 
 #: Values within this share of the column's range below an edge count as on it, so that rounding in the unit of a
 #: column cannot move them to another bin.
@@ -142,9 +143,9 @@ class Edges:
     edges: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        edges = np.asarray(self.edges, dtype=float)
+        edges = real_numbers(self.edges, "bins", "increasing edges")
         if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-            raise InputError("bins", f"expected at least 2 increasing finite edges, got {self.edges!r}")
+            raise InputError("bins", f"expected at least 2 increasing finite edges, got {quoted(self.edges)}")
         object.__setattr__(self, "edges", tuple(float(edge) for edge in edges))
 
     @property
@@ -206,4 +207,4 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
 
 def _check_count(bins: object) -> None:
     if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MAX_BINS:
-        raise InputError("bins", f"expected a whole number from 2 to {MAX_BINS}, got {bins!r}")
+        raise InputError("bins", f"expected a whole number from 2 to {MAX_BINS}, got {quoted(bins)}")

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.labelled import plain_text
 from demele.core.names import checked_name
 from demele.core.results import Note
@@ -61,7 +61,7 @@ def refuse_without_expert(error: float, method: str, measure: str, design: str |
         )
     if error and measure != "accuracy":
         raise InputError(
-            "expert_error", f"only for accuracy and error, got {measure!r}: all errors may be of one class"
+            "expert_error", f"only for accuracy and error, got {quoted(measure)}: all errors may be of one class"
         )
 
 

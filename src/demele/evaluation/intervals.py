@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_level
+from demele.core.checked_numbers import checked_level, checked_number
 from demele.core.errors import InputError
+from demele.core.given_arrays import real_numbers
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def score_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.
     (array([0.49, 0.71]), array([0.94, 0.87]))
     """
     z = normal_quantile((1 + checked_level(level)) / 2)
-    hits, n = (np.asarray(values, dtype=np.float64) for values in (successes, trials))
+    hits, n = real_numbers(successes, "successes"), real_numbers(trials, "trials")
     with np.errstate(divide="ignore", invalid="ignore"):
         e = hits / n
         centre = e + z * z / (2 * n)
@@ -99,7 +100,7 @@ def exact_low(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
     """Lower end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
     from scipy.special import betaincinv
 
-    hits, n = np.broadcast_arrays(np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64))
+    hits, n = np.broadcast_arrays(real_numbers(successes, "successes"), real_numbers(trials, "trials"))
     with np.errstate(invalid="ignore"):
         low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, 1), np.maximum(n - hits + 1, 1), tail))
     return np.where(n > 0, low, np.nan)
@@ -109,7 +110,7 @@ def exact_high(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
     """Upper end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
     from scipy.special import betaincinv
 
-    hits, n = np.broadcast_arrays(np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64))
+    hits, n = np.broadcast_arrays(real_numbers(successes, "successes"), real_numbers(trials, "trials"))
     with np.errstate(invalid="ignore"):
         high = np.where(hits >= n, 1.0, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail))
     return np.where(n > 0, high, np.nan)
@@ -148,7 +149,8 @@ def overlap_level(z: float, *, deviation_ratio: float = 1.0, correlation: float 
     """
     from scipy.special import ndtr
 
-    return float(1 - 2 * ndtr(-z * _overlap_factor(deviation_ratio, correlation)))
+    quantile = checked_number(z, "z", "a number", inside=lambda given: given == given)
+    return float(1 - 2 * ndtr(-quantile * _overlap_factor(deviation_ratio, correlation)))
 
 
 def overlap_quantile(level: float, *, deviation_ratio: float = 1.0, correlation: float = 0.0) -> float:
@@ -263,15 +265,13 @@ def checked_confidence(level: Any) -> float:
     if checked_level(level) < 0.5:
         raise InputError(
             "level",
-            f"expected a confidence from 0.5 to below 1, such as 0.95, got {level!r}; did you mean {1 - level:g}?",
+            f"expected a confidence from 0.5 to below 1, such as 0.95, got {level}; did you mean {1 - level:g}?",
         )
     return float(level)
 
 
 def _overlap_factor(deviation_ratio: float, correlation: float) -> float:
-    if not deviation_ratio > 0:
-        raise InputError("deviation_ratio", f"expected a positive number, got {deviation_ratio!r}")
-    if not -1 < correlation < 1:
-        raise InputError("correlation", f"expected a number between -1 and 1, got {correlation!r}")
+    checked_number(deviation_ratio, "deviation_ratio", "a positive number", inside=lambda ratio: 0 < ratio < math.inf)
+    checked_number(correlation, "correlation", "a number between -1 and 1", inside=lambda share: -1 < share < 1)
     spread = math.sqrt(1 - 2 * correlation * deviation_ratio + deviation_ratio**2)
     return (1 + deviation_ratio) / spread

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_level, checked_whole
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.checked_numbers import checked_flag, checked_level, checked_whole
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.given_arrays import items_of, whole_array
 from demele.core.labelled import read_labels
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
@@ -236,12 +237,15 @@ class _Splits:
         self.digest = hashlib.blake2b(digest_size=6)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:  # noqa: N803
-        for train, test in self.splitter.split(X, y, groups):
-            self.trained.append(np.unique(train).size)
-            self.tested.append(len(test))
-            for part in (train, test):
-                self.digest.update(np.asarray(part, dtype=np.int64).tobytes() + b"|")
-            yield train, test
+        for pair in self.splitter.split(X, y, groups):
+            parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
+            if len(parts) != 2:
+                raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
+            self.trained.append(np.unique(parts[0]).size)
+            self.tested.append(len(parts[1]))
+            for part in parts:
+                self.digest.update(part.tobytes() + b"|")
+            yield parts[0], parts[1]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
         return int(self.splitter.get_n_splits(X, y, groups))
@@ -251,7 +255,8 @@ class _Bootstrap:
     """Samples with replacement to train on, and the instances not drawn to test on, one pair at a time."""
 
     def __init__(self, classes: NDArray[Any], repeats: int, stratified: bool, seed: int) -> None:
-        self.classes, self.repeats, self.stratified, self.seed = classes, repeats, stratified, seed
+        self.classes, self.repeats, self.seed = classes, repeats, seed
+        self.stratified = checked_flag(stratified, "stratified")
         self.several = bool((classes != classes[0]).any())
         self.redrawn = 0
 
@@ -320,13 +325,17 @@ def _cross_validate(
     parameters = estimator.get_params(deep=True)
     unset = [name for name in sorted(parameters) if name.split("__")[-1] == "random_state" and parameters[name] is None]
     seeds = {name: int(rng_for(seed, "estimator", name).integers(2**31)) for name in unset}
+    if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
+        raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
     try:
         splits = _Splits(check_cv(cv, y, classifier=True))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(
-            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {cv!r}: {error}"
+            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
         ) from error
     # The scorer is what we can give to processes of scikit-learn: where it arrives, they begin to look after this one.
+    if n_jobs is not None:
+        checked_whole(n_jobs, "n_jobs", "a number of processes, -1 for all, or None", inside=bool)
     scorer = scoring if n_jobs in (None, 1) else Watched(check_scoring(estimator, scoring=scoring))
     with lost_workers_told("n_jobs"):
         scores = cross_validate(
@@ -376,7 +385,7 @@ def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803
         )
     classes = read_labels(y, "y")
     shape = getattr(X, "shape", None)
-    if shape == () or (shape is None and not hasattr(X, "__len__")):
+    if shape == () or not isinstance(shape, tuple | None) or (shape is None and not hasattr(X, "__len__")):
         raise InputTypeError(f"X: expected a table of shape (n, n_features), got {type(X).__name__}")
     rows = shape[0] if shape else len(X)
     if rows != classes.size:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_level
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
@@ -130,7 +130,7 @@ class PseudoEvaluation(Written, Tabled):
         for model in self.models:
             if model.name == name:
                 return model
-        raise InputError("name", f"expected one of {shown([model.name for model in self.models])}, got {name!r}")
+        raise InputError("name", f"expected one of {shown([model.name for model in self.models])}, got {quoted(name)}")
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per classifier, the columns of labels NaN without them."""
@@ -381,8 +381,8 @@ def _read(predictions: object, labels: object, classes: Sequence[object] | None)
     columns = {name: read_labels(values, f"predictions, {name}") for name, values in models.items()}
     if classes is None:
         parts = [*columns.values(), *([] if given is None else [given])]
-        kind = parts[0].dtype
-        classes = vocabulary(np.concatenate([part for part in parts if part.dtype == kind])).classes
+        classes = vocabulary(np.concatenate([part for part in parts if part.dtype == parts[0].dtype])).classes
+    classes = vocabulary(np.empty(0), classes=classes).classes
     if len(classes) < 2:
         raise NotEnoughData("predictions", f"expected at least 2 classes, got only {classes[0]!r}: nobody can be wrong")
     # The first classifier's column stands for labels: any would do, it is only read for its length and classes.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_level
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.checked_numbers import checked_flag, checked_level, checked_number
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.given_arrays import real_numbers
 from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
@@ -209,7 +210,7 @@ def corrected_t_test(
     if first.size < 2:
         raise NotEnoughData("scores_baseline", f"expected at least 2 scores, got {first.size}")
     direction = _direction(better, both)
-    ratio = _ratio(test_fraction, n_train, n_test, both) if corrected else 0.0
+    ratio = _ratio(test_fraction, n_train, n_test, both) if checked_flag(corrected, "corrected") else 0.0
     differences = second - first
     mean, count = float(differences.mean()), differences.size
     t, p_value, low, high = (math.nan,) * 4
@@ -260,10 +261,7 @@ def value_or(value: Any, default: Any) -> Any:
 
 def _read_scores(scores: Any, argument: str) -> Floats:
     values = scores.scores if isinstance(scores, ResampledScores) else scores
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(argument, f"expected numbers of shape (n_scores,), got {type(scores).__name__}") from error
+    array = real_numbers(values, argument, "numbers of shape (n_scores,)")
     if array.ndim != 1:
         raise InputError(argument, f"expected shape (n_scores,), got {array.shape}; put all repeats in one row")
     bad = np.flatnonzero(~np.isfinite(array))
@@ -304,9 +302,9 @@ def _ratio(test_fraction: Any, n_train: Any, n_test: Any, results: list[Resample
     if test_fraction is not None:
         if n_train is not None or n_test is not None:
             raise InputError("test_fraction", "expected it, or n_train and n_test, got both")
-        if not _is_number(test_fraction) or not 0 < test_fraction < 1:
-            raise InputError("test_fraction", f"expected a number between 0 and 1, such as 0.1, got {test_fraction!r}")
-        return float(test_fraction / (1 - test_fraction))
+        expected = "a number between 0 and 1, such as 0.1"
+        share = checked_number(test_fraction, "test_fraction", expected, inside=lambda share: 0 < share < 1)
+        return share / (1 - share)
     if n_train is None or n_test is None:
         raise InputError(
             "test_fraction",
@@ -314,10 +312,5 @@ def _ratio(test_fraction: Any, n_train: Any, n_test: Any, results: list[Resample
             "(or n_train and n_test), got none; the correction depends on it",
         )
     for name, value in (("n_train", n_train), ("n_test", n_test)):
-        if not _is_number(value) or not 0 < value < math.inf:
-            raise InputError(name, f"expected a positive number of instances, got {value!r}")
+        checked_number(value, name, "a positive number of instances", inside=lambda count: 0 < count < math.inf)
     return float(n_test / n_train)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

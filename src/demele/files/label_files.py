@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleError, FormatError, InputError, shortened
+from demele.core.errors import DemeleError, FormatError, InputError, quoted, shortened
+from demele.core.given_arrays import refuse_large_floats
 from demele.core.reading import real_path
 from demele.core.sentences import mentions, plural, renamed
 from demele.files.named import listed_items, read_table, split_name, unquoted
@@ -116,7 +117,7 @@ def classes_named(text: str, given: NDArray[Any]) -> list[int | str]:
     """Read a list of classes: as numbers if the labels are numbers and all of the list are."""
     names = [unquoted(name) for name in listed_items(text)]
     if not all(names):
-        raise InputError(f"--classes: expected classes, such as cat,dog or 0,1,2, got {text!r}")
+        raise InputError(f"--classes: expected classes, such as cat,dog or 0,1,2, got {quoted(text)}")
     return classes_like(names, given)
 
 
@@ -169,8 +170,15 @@ def _refuse_missing_words(text: str, values: "pd.Series[Any]") -> None:
 
 
 def class_text(value: object) -> str:
-    """Write a class as text, and the same for 3, 3.0 and numpy's 3."""
+    """Write a class or an identifier as text, and the same for 3, 3.0 and numpy's 3.
+
+    Raises
+    ------
+    InputError
+        For a float that may stand for several whole numbers.
+    """
     if isinstance(value, float) and value.is_integer():
+        refuse_large_floats(np.array([value]), "")
         value = int(value)
     return str(value).strip()
 

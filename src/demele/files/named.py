@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
+from demele.core.reading import path_of
 from demele.files.array_files import is_sparse, load_sparse, read_numpy
 from demele.files.table_files import Warn, read_csv, read_json, read_json_lines, read_parquet
 
@@ -45,8 +46,8 @@ def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
     InputError
         If there is no name, or a quote is not closed.
     """
-    if "::" not in text or Path(text).exists():
-        return Path(text), ()
+    if not isinstance(text, str) or "::" not in text or Path(text).exists():
+        return path_of(text, "file"), ()
     file, names = _file_and_names(text)
     chosen = tuple(name for name in map(unquoted, _ONE_NAME.findall(names)) if name)
     if not chosen:

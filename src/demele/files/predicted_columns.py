@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.reading import real_path
 from demele.core.sentences import give, plural
-from demele.files.label_files import class_text, classes_like, label_column, models
+from demele.files.label_files import class_text, classes_like, in_file, label_column, models
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, quoted_name
 
@@ -101,7 +101,8 @@ def _ids(text: str, values: "pd.Series[Any]") -> tuple[str, ...]:
             f"{text}: column {values.name}: {plural(missing.size, 'row has', 'rows have')} no identifier, first "
             f"row {missing[0]}"
         )
-    names = [class_text(value) for value in values.tolist()]
+    with in_file(f"{text}: column {values.name}"):
+        names = [class_text(value) for value in values.tolist()]
     first: dict[str, int] = {}
     for row, name in enumerate(names):
         if first.setdefault(name, row) != row:

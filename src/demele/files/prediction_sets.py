@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.labelled import shown
 from demele.core.names import checked_name
+from demele.core.reading import path_of
 from demele.core.sentences import give, plural, setting
 from demele.files.label_files import column as one_column
 from demele.files.label_files import in_one_vocabulary, name_of
@@ -135,9 +137,9 @@ def read_predictions(
     (['dog', 'cat'], ['dog', 'dog'])
     """
     checked_name(ids, "ids", ("same", "common"))
-    named = dict(files) if isinstance(files, Mapping) else dict.fromkeys(files)
-    texts = list(files.values()) if isinstance(files, Mapping) else list(files)
-    if not texts or (not isinstance(files, Mapping) and len(named) < len(texts)):
+    given = files.values() if isinstance(files, Mapping) else files
+    texts = [str(path_of(text, "files")) for text in items_of(given, "files", "names of files")]
+    if not texts or (not isinstance(files, Mapping) and len(set(texts)) < len(texts)):
         raise InputError("files", f"expected files, each once, got {shown(texts)}")
     logs = [text for text in texts if is_log(text)]
     if not logs:

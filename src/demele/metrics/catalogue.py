@@ -9,7 +9,7 @@ import importlib.metadata
 import pkgutil
 from collections.abc import Iterator, Mapping
 
-from demele.core.errors import DemeleWarning, InputError, UnknownNameError, shortened, warn_user
+from demele.core.errors import DemeleWarning, InputError, UnknownNameError, quoted, shortened, warn_user
 from demele.core.names import suggestion
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.other_names import elsewhere
@@ -195,7 +195,7 @@ def describe(name: str) -> Metric:
 def resolve(name: str, *, argument: str = "metrics", made_by: Mapping[str, str] | None = None) -> str:
     """Return the registered name for a name or an alias; ``made_by`` is what stored results say of its code."""
     if not isinstance(name, str):
-        raise UnknownNameError(argument, f"expected a name or a callable, got {name!r}")
+        raise UnknownNameError(argument, f"expected a name or a callable, got {quoted(name)}")
     found = CATALOGUE.find(name)
     if found is None and made_by and (made_by.get("from") or made_by.get("code")):
         home = f"came from {made_by['from']}" if made_by.get("from") else "was a function of somebody's own"

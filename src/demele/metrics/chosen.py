@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.results import Note
 from demele.core.sentences import give
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
@@ -113,7 +113,7 @@ def given_options(options: object, chosen: Mapping[str, Metric] | None = None) -
     given: dict[str, Mapping[str, Any]] = {}
     for key, own in options.items():
         if not isinstance(own, Mapping):
-            raise InputTypeError("options", f"expected a mapping of options for {key!r}, got {own!r}")
+            raise InputTypeError("options", f"expected a mapping of options for {key!r}, got {quoted(own)}")
         members = [metric for metric in CATALOGUE.values() if metric.group == key]
         if key in (chosen or {}):
             members = [(chosen or {})[key]]

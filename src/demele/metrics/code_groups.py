@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.code_groups import CodeGroups, read_code_groups
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.inputs import Codes
 from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for
@@ -55,7 +55,7 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     InputError, InputTypeError, UnknownNameError
     """
     if reduce not in (None, "pca1"):
-        raise InputError("reduce_groups", f"expected None or 'pca1', got {reduce!r}")
+        raise InputError("reduce_groups", f"expected None or 'pca1', got {quoted(reduce)}")
     if code_groups is None:
         raise InputError("reduce_groups", f"reduces groups of columns; {give('code_groups', code_groups=...)}")
     groups = read_code_groups(code_groups, source.data.codes.names)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError
+from demele.core.given_arrays import real_numbers
 from demele.metrics.data import Array
 
 
@@ -69,7 +70,7 @@ def dci_modularity(importance: ArrayLike) -> float:
     >>> dci_modularity([[3, 0], [1, 1]])
     0.6
     """
-    per_code, weights = modularity_of_codes(_checked(importance))
+    per_code, weights = modularity_of_codes(checked_table(importance, "importance"))
     return weighted_modularity(per_code, weights)
 
 
@@ -91,14 +92,20 @@ def dci_compactness(importance: ArrayLike) -> float:
     >>> dci_compactness([[1, 0], [0, 1], [0, 0]])
     1.0
     """
-    return float(compactness_of_factors(_checked(importance)).mean())
+    return float(compactness_of_factors(checked_table(importance, "importance")).mean())
 
 
-def _checked(importance: ArrayLike) -> Array:
-    matrix = np.asarray(importance, dtype=float)
+def checked_table(given: ArrayLike, argument: str) -> Array:
+    """Return finite numbers of codes and factors, none below 0.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    matrix = real_numbers(given, argument)
     if matrix.ndim != 2 or not matrix.size:
-        raise InputError("importance", f"expected a matrix (n_codes, n_factors), got shape {matrix.shape}")
+        raise InputError(argument, f"expected a matrix (n_codes, n_factors), got shape {matrix.shape}")
     if not np.isfinite(matrix).all() or (matrix < 0).any():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1) | (matrix < 0).any(axis=1))[0])
-        raise InputError("importance", f"expected finite values of at least 0, got others, first in row {row}")
+        raise InputError(argument, f"expected finite values of at least 0, got others, first in row {row}")
     return matrix

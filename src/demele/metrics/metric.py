@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.bibliography import bibtex_of, referenced
-from demele.core.errors import InputTypeError
+from demele.core.errors import InputTypeError, quoted
 from demele.core.fingerprint import fingerprint
 from demele.core.results import Note
 from demele.metrics.options import RANDOM, Option, options_of
@@ -283,7 +283,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not callable(self.call):
-            raise InputTypeError(f"{self.name}: expected a function, got {self.call!r}")
+            raise InputTypeError(f"{self.name}: expected a function, got {quoted(self.call)}")
         for name, default in (("title", self.name), ("shares", self.name), ("readings", (of_arrays(self.call),))):
             if not getattr(self, name):
                 object.__setattr__(self, name, default)
@@ -435,6 +435,6 @@ def as_metric(item: object, name: str = "", *, package: str = "") -> Metric:
     if isinstance(item, Metric):
         return replace(item, package=package) if package else item
     if not callable(item):
-        raise InputTypeError("metrics", f"expected a name, a Metric or a function (codes, factors), got {item!r}")
+        raise InputTypeError("metrics", f"expected a name, a Metric or a function (codes, factors), got {quoted(item)}")
     own = name or str(getattr(item, "__name__", type(item).__name__))
     return Metric(own, item, guards=_UNDECIDED)

@@ -1,6 +1,7 @@
 """Options of metrics: the default stands in a function's signature, the check in its annotation; both are read once."""
 
 import inspect
+import math
 import numbers
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +12,9 @@ from typing import Annotated, Any, Literal, TypedDict, Union, cast, get_args, ge
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.checked_numbers import is_number
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
 from demele.core.sentences import arg, give
 from demele.core.signature import OptionText
@@ -45,17 +48,17 @@ def at_least(least: int) -> Reads:
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise InputTypeError(name, f"expected a whole number, got {value!r}")
+            raise InputTypeError(name, f"expected a whole number, got {quoted(value)}")
         if int(value) < least:
-            raise InputError(name, f"expected at least {least}, got {value}")
+            raise InputError(name, f"expected at least {least}, got {quoted(value)}")
         return int(value)
 
     return Reads(f"a whole number, at least {least}", check)
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-        raise InputTypeError(name, f"expected a number, got {value!r}")
+    if not is_number(value) or not math.isfinite(value):
+        raise InputTypeError(name, f"expected a number, got {quoted(value)}")
     return float(value)
 
 
@@ -92,17 +95,17 @@ def _resamples(name: str, value: Any) -> int:
     return cast("int", at_least(0).check(name, value))
 
 
-def _flag(name: str, value: Any) -> Any:
+def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise InputTypeError(name, f"expected True or False, got {value!r}")
-    return value
+        raise InputTypeError(name, f"expected True or False, got {quoted(value)}")
+    return bool(value)
 
 
 def _one_of(choices: tuple[object, ...]) -> Callable[[str, Any], Any]:
     def check(name: str, value: Any) -> Any:
         if not (value is None or isinstance(value, str)) or value not in choices:
             wanted = ", ".join(repr(choice) for choice in choices)
-            raise InputError(name, f"expected one of {wanted}, got {value!r}")
+            raise InputError(name, f"expected one of {wanted}, got {quoted(value)}")
         return value
 
     return check
@@ -130,7 +133,7 @@ def as_binning(bins: object) -> Binning:
     if isinstance(bins, EqualWidth | EqualFrequency | Adaptive | Edges):
         return bins
     if isinstance(bins, bool):
-        raise InputTypeError("bins", f"expected a number, a Binning or edges, got {bins!r}")
+        raise InputTypeError("bins", f"expected a number, a Binning or edges, got {quoted(bins)}")
     if isinstance(bins, numbers.Integral):
         return EqualWidth(int(bins))
     if isinstance(bins, str):
@@ -141,16 +144,17 @@ def as_binning(bins: object) -> Binning:
             return EqualWidth(int(bins))
         if word in _BINNING_WORDS and (count.isdecimal() or not count):
             return _BINNING_WORDS[word](int(count or 10))
-        raise InputError("bins", f"expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}")
-    edges = bins.tolist() if isinstance(bins, np.ndarray) and bins.ndim else bins
+        words = "'equal-width:B', 'equal-frequency:B' or 'adaptive'"
+        raise InputError("bins", f"expected a number, {words}, got {quoted(bins)}")
+    edges = items_of(bins, "bins", "increasing edges") if isinstance(bins, np.ndarray) and bins.ndim else bins
     if isinstance(edges, Sequence) and len(edges):
         try:
             return Edges(tuple(float(edge) for edge in edges))
         except (TypeError, ValueError) as error:
-            raise InputError("bins", f"expected increasing edges, got {bins!r}") from error
+            raise InputError("bins", f"expected increasing edges, got {quoted(bins)}") from error
     if hasattr(bins, "column_bins") and hasattr(bins, "needs_values"):
         return cast("Binning", bins)  # a user's own rule
-    raise InputTypeError("bins", f"expected a number, a Binning or edges, got {bins!r}")
+    raise InputTypeError("bins", f"expected a number, a Binning or edges, got {quoted(bins)}")
 
 
 #: The parameter of a function of arrays that is given random numbers, and no option.
@@ -288,7 +292,7 @@ class RunOptions(TypedDict, total=False):
 def checked_jobs(n_jobs: object) -> int:
     """Validate a number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError("n_jobs", f"expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+        raise InputError("n_jobs", f"expected a number of processes, or -1 for all processors, got {quoted(n_jobs)}")
     return int(n_jobs)
 
 

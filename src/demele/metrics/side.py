@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.given_arrays import real_numbers
 from demele.core.names import suggestion
 from demele.core.results import Note
 from demele.core.sentences import arg, marked
@@ -58,7 +59,7 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
             )
         return np.arange(m)
     if isinstance(reg_dim, str) or not isinstance(reg_dim, Sequence | np.ndarray):
-        raise InputTypeError("reg_dim", f"expected one code (index or name) for each factor, got {reg_dim!r}")
+        raise InputTypeError("reg_dim", f"expected one code (index or name) for each factor, got {quoted(reg_dim)}")
     if len(reg_dim) != m:
         raise InputError("reg_dim", f"expected one code for each of the {m} factors, got {len(reg_dim)}")
     found = np.empty(m, dtype=np.intp)
@@ -72,7 +73,7 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
             found[index] = list(code_names).index(code)
         elif isinstance(code, bool) or not isinstance(code, numbers.Integral):
             raise InputTypeError(
-                "reg_dim", f"expected a code's index or name for factor {factor_names[index]!r}, got {code!r}"
+                "reg_dim", f"expected a code's index or name for factor {factor_names[index]!r}, got {quoted(code)}"
             )
         elif not 0 <= int(code) < d:
             raise InputError(
@@ -122,10 +123,7 @@ def _read_intended(given: object, subject: Subject) -> SideInput:
     InputError, InputTypeError
     """
     shape = subject.codes.d, subject.factors.m
-    try:
-        matrix = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError("intended", f"expected zeros and ones of shape {shape}, got {quoted(given)}") from error
+    matrix = real_numbers(given, "intended", f"zeros and ones of shape {shape}")
     others = matrix[~np.isin(matrix, (0.0, 1.0))]
     if matrix.shape != shape or others.size:
         found = f"shape {matrix.shape}" if matrix.shape != shape else f"other numbers, such as {others[0]:g}"

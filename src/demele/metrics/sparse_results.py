@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
 from demele.core.shown import SaidTable
 from demele.core.written import as_json, plain
@@ -150,7 +150,7 @@ class SparseEvaluation(SaidTable, ScoresByName):
         if k is None:
             return None
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise InputTypeError("k", f"expected a whole number, got {k!r}")
+            raise InputTypeError("k", f"expected a whole number, got {quoted(k)}")
         kept = max((item.rank for item in self.top), default=0)
         if k < 1 or (k > kept and kept < self.d):
             raise InputError(

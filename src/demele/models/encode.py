@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, is_number
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.given_arrays import whole_array
 from demele.core.names import checked_name
 from demele.core.sentences import arg, give, setting
 from demele.data.images import ImageSet
@@ -102,7 +103,7 @@ def encode(
     size = checked_count(batch, "batch", 1)
     axes = _checked_layout(layout) or default_layout(model)
     low, high = checked_range(value_range)
-    wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
+    wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
 
     def pixels(part: NDArray[Any]) -> NDArray[np.float32]:
         drawn = images.images(part).astype(np.float32) * np.float32((high - low) / 255) + np.float32(low)
@@ -116,7 +117,8 @@ def encode(
     mean = np.concatenate([one.mean for one in found]) if found else np.zeros((0, 0))
     stds = [one.std for one in found if one.std is not None]
     name = getattr(model, "__qualname__", type(model).__name__)
-    told = f"Codes of {images.name} by {name}."
+    own = "" if (low, high) == (0, images.stored_white) else f", stored from 0 to {images.stored_white}"
+    told = f"Codes of {images.name} by {name}; pixels from {low:g} to {high:g}{own}."
     return sample_of(mean, np.concatenate(stds) if stds else None, images, wanted, provenance=told)
 
 

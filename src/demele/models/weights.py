@@ -1,7 +1,8 @@
 """Weights of networks: drawn without the generator of the process, and counted."""
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,6 +55,24 @@ def initialised(module: nn.Module, rng: np.random.Generator, init: str = "torch"
             if init == "glorot":
                 bias.zero_()
     return module
+
+
+def restore(optimiser: torch.optim.Optimizer, held: Mapping[str, Any]) -> None:
+    """Take what an optimiser had kept of each weight; its settings stay those that it was made with.
+
+    Raises
+    ------
+    ValueError
+        If it is not what such an optimiser keeps of such weights.
+    """
+    own = optimiser.state_dict()
+    kept = {"step", "exp_avg", "exp_avg_sq"} if isinstance(optimiser, torch.optim.Adam) else {"momentum_buffer"}
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    for place, values in held["state"].items():
+        wanted = {name: torch.Size() if name == "step" else weights[place].shape for name in kept}
+        if wanted != {name: one.shape for name, one in values.items() if one is not None}:
+            raise ValueError(f"its optimiser keeps other numbers of weight {place}")
+    optimiser.load_state_dict({"state": held["state"], "param_groups": own["param_groups"]})
 
 
 def parameter_count(*modules: nn.Module) -> int:

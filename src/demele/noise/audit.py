@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_number
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg, plural
@@ -230,7 +230,7 @@ class Audit:
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "probabilities", _read_probabilities(probabilities, design, drawn.size))
         object.__setattr__(self, "least_probability", _read_least(least_probability, design))
-        object.__setattr__(self, "unclear", unclear and count(unclear, "unclear"))
+        object.__setattr__(self, "unclear", unclear and checked_count(unclear, "unclear", 1))
         if (within is None) == (design == "stratified"):
             raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
         object.__setattr__(self, "within", None if within is None else read_rows(within, "within"))
@@ -344,7 +344,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
         if not isinstance(audit, Audit):
             raise InputTypeError(name, f"expected an Audit, got {type(audit).__name__}")
         if audit.design != "uniform":
-            raise InputError(name, f"expected an audit of design 'uniform', got {audit.design!r}")
+            raise InputError(name, f"expected an audit of design 'uniform', got {quoted(audit.design)}")
     among = read_rows(within, "within")
     stray = second.rows[~np.isin(second.rows, among)]
     if stray.size:
@@ -436,12 +436,3 @@ def _read_least(value: Any, design: str) -> float | None:
     if design != "weighted":
         raise InputError("least_probability", f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
     return checked_number(value, "least_probability", "a probability in (0, 1]", inside=lambda least: 0 < least <= 1)
-
-
-def count(value: Any, argument: str) -> int:
-    """Read a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(argument, f"expected a whole number, got {plain_text(value)}")
-    if value < 1:
-        raise InputError(argument, f"expected at least 1, got {value}")
-    return int(value)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, plain_text, read_labels, read_models, vocabulary
 from demele.core.names import renamed
 from demele.core.seeds import checked_seed, rng_for
@@ -18,7 +20,7 @@ from demele.noise.square_tables import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-from demele.noise.audit import Audit, Design, count, read_rows
+from demele.noise.audit import Audit, Design, read_rows
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -132,7 +134,7 @@ def draw_audit(
     >>> plan.answered(["cat", "dog", "cat"]).design
     'uniform'
     """
-    n, size = count(n, "n"), count(size, "size")
+    n, size = checked_count(n, "n", 1), checked_count(size, "size", 1)
     if size > n:
         raise InputError("size", f"expected at most {n} rows, as many as there are, got {size}")
     seed = checked_seed(seed)
@@ -272,11 +274,10 @@ def read_disagreement(values: object, n: int) -> Floats:
 
 def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
     if isinstance(predictions, Mapping) or hasattr(predictions, "columns"):
-        models = read_models(predictions)
-        rows = [read_labels(values, name) for name, values in models.items()]
+        rows = [read_labels(values, name) for name, values in read_models(predictions).items()]
     else:
-        array = predictions if isinstance(predictions, np.ndarray) else list(_iterable(predictions))
-        rows = [read_labels(values, f"predictions, model {index}") for index, values in enumerate(array)]
+        models = items_of(predictions, "predictions", "shape (n_models, n)")
+        rows = [read_labels(values, f"predictions, model {index}") for index, values in enumerate(models)]
         if len(rows) < 2 and labels is None:
             raise NotEnoughData(
                 "predictions",
@@ -297,9 +298,3 @@ def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
     kinds = {row.dtype.kind for row in rows}
     words = vocabulary(np.concatenate(rows) if len(kinds) == 1 else rows[0])
     return np.stack([words.encode(row, f"predictions, model {index}") for index, row in enumerate(rows)]), len(words)
-
-
-def _iterable(values: Any) -> Any:
-    if values is None or isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise InputTypeError("predictions", f"expected shape (n_models, n), got {type(values).__name__}")
-    return values

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count, checked_number, is_number
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
+from demele.core.given_arrays import whole_array
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
 from demele.noise.limits import hypergeometric_limit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -111,18 +113,24 @@ def noise_budget(
     >>> noise_budget(TransitionCounts([[95, 5], [5, 95]]), given, 2, tail=0.025).wrong
     100
     """
-    if not 0 < tail < 1:
-        raise InputError("tail", f"expected a probability in (0, 1), got {plain_text(tail)}")
-    given = np.bincount(labels, minlength=k)
+    checked_number(tail, "tail", "a probability in (0, 1)", inside=lambda share: 0 < share < 1)
+    given = np.bincount(_indices(labels, checked_count(k, "k", 1)), minlength=k)
     if isinstance(noise, TransitionMatrix | TransitionCounts):
         if noise.k != k:
             raise InputError("noise", f"expected {k} classes, as the labels have, got {noise.k}")
         return _of_matrix(noise, given, tail) if isinstance(noise, TransitionMatrix) else _of_counts(noise, given, tail)
-    if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
+    if not is_number(noise):
         raise InputTypeError(
             "noise", f"expected a rate, a TransitionMatrix or TransitionCounts, got {type(noise).__name__}"
         )
     return _of_rate(float(noise), given)
+
+
+def _indices(labels: Any, k: int) -> NDArray[np.int64]:
+    found = whole_array(labels, "labels", dimensions=1)
+    if found.size and not 0 <= found.min() <= found.max() < k:
+        raise InputError("labels", f"expected indices of classes from 0 to {k - 1}, got {found.min()} to {found.max()}")
+    return found
 
 
 def _of_rate(rate: float, given: Counts) -> NoiseBudget:

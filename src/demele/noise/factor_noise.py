@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number, checked_share
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import items_of
 from demele.core.table_columns import as_column
-from demele.noise.audit import Audit, count
+from demele.noise.audit import Audit
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionMatrix
 
@@ -129,7 +130,7 @@ class FactorAudit:
             )
         object.__setattr__(self, "rows", drawn)
         object.__setattr__(self, "values", held)
-        object.__setattr__(self, "unclear", unclear and count(unclear, "unclear"))
+        object.__setattr__(self, "unclear", unclear and checked_count(unclear, "unclear", 1))
 
     @classmethod
     def of(cls, audit: "Audit | FactorAudit") -> "FactorAudit":
@@ -163,7 +164,7 @@ def _check_design(design: object) -> None:
             "draw rows at random without disagreement=, with demele.labels.draw_audit(n, size)",
         )
     if design != "uniform":
-        raise InputError("design", f"expected 'uniform', got {design!r}")
+        raise InputError("design", f"expected 'uniform', got {quoted(design)}")
 
 
 def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: str = "matrices") -> TransitionMatrix:
@@ -195,7 +196,8 @@ def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: 
     >>> matrix_of_annotators([one, other, other]).probabilities.round(3).tolist()
     [[0.833, 0.167], [0.167, 0.833]]
     """
-    held = list(matrices.values()) if isinstance(matrices, Mapping) else list(matrices)
+    given = matrices.values() if isinstance(matrices, Mapping) else matrices
+    held = items_of(given, argument, "a matrix of each annotator")
     read = [one if isinstance(one, TransitionMatrix) else TransitionMatrix(one) for one in held]
     if len(read) < 3:
         raise NotEnoughData(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.given_arrays import real_numbers
 from demele.core.labelled import Vocabulary, shown, vocabulary
 from demele.core.sentences import plural
 from demele.core.shown import Tabled
@@ -72,10 +73,7 @@ def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple
     named = _axes(values, argument) if hasattr(values, "columns") and hasattr(values, "index") else None
     if values is None or isinstance(values, str | bytes | SquareTable):
         raise InputTypeError(argument, f"expected a table of shape (K, K), got {type(values).__name__}")
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(argument, "expected a table of numbers of shape (K, K)") from error
+    table = real_numbers(values, argument, "a table of numbers of shape (K, K)")
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
         raise InputError(
             argument, f"expected a square table, row = true class, column = given label, got shape {table.shape}"

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_level
-from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import real_numbers
+from demele.core.labelled import read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.names import checked_name
 from demele.core.results import Interval
 from demele.core.sentences import in_code, plural, setting
@@ -161,7 +162,7 @@ class TransitionMatrix(SquareTable):
         InputError
             If they are not K proportions that sum to 1.
         """
-        shares = np.asarray(priors, dtype=np.float64)
+        shares = real_numbers(priors, "priors")
         if shares.shape != (self.k,):
             raise InputError("priors", f"expected {self.k} proportions, one per true class, got shape {shares.shape}")
         if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= SUM_TOLERANCE):
@@ -236,12 +237,7 @@ class TransitionCounts(SquareTable):
         sample_of: SampleOf = "source",
     ) -> None:
         table, names = read_square(counts, classes, "counts")
-        if sample_of not in get_args(SampleOf):
-            raise InputError(
-                "sample_of",
-                f"expected 'source' (other instances of the same source) or 'labels' (the instances that "
-                f"are judged), got {plain_text(sample_of)}",
-            )
+        checked_name(sample_of, "sample_of", get_args(SampleOf))
         if table.size == 1:
             raise NotEnoughData("counts", "expected at least 2 classes, got 1")
         refuse_no_counts(table)
@@ -336,6 +332,8 @@ class TransitionCounts(SquareTable):
         InputError
             If their classes differ, or what they are samples of.
         """
+        if not isinstance(other, TransitionCounts):
+            raise InputTypeError("other", f"expected TransitionCounts, got {type(other).__name__}")
         if self.classes != other.classes or self.k != other.k:
             raise InputError(
                 "counts",

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning
+from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, quoted
 from demele.core.inputs import read_pair
 from demele.core.later import Later
 from demele.core.results import Evaluation, LeftOut, Score
@@ -88,7 +88,7 @@ def evaluation_in_pieces(
     """
     _refuse(bootstrap=run.bootstrap, chance=run.chance, codes_std=codes_std)
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
-        raise InputError("sample", f"expected a number of rows of at least 4, got {sample!r}")
+        raise InputError("sample", f"expected a number of rows of at least 4, got {quoted(sample)}")
     with reporting(progress, even=False) as report:
         rows = whole_rows(
             codes,

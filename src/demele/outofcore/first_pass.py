@@ -16,11 +16,11 @@ from demele.core.columns import (
     unique_class_doubt,
     whole_number_doubt,
 )
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import Kind, as_numbers, is_text, read_factor
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.inputs import Kind, as_numbers, is_text, levels_of_floats, read_factor
 from demele.core.sentences import give
 from demele.core.table_columns import real_column, series_to_numpy
-from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
+from demele.core.written_numbers import notation_doubt, refuse_names_of_rows, refuse_written_numbers
 
 #: Distinct numbers that are kept where a column may hold classes, and where it was said to.
 MOST_DETECTED = MAX_LEVELS_OF_WHOLE_FLOATS + 1
@@ -293,6 +293,8 @@ def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
 
 def doubt_of(seen: SeenFactor, name: str, kind: Kind) -> str | None:
     """Say how whole numbers were read that are neither clearly classes nor clearly a quantity."""
+    if seen.text:
+        return notation_doubt(seen.levels, f"the values of factor {quoted(name)}")
     if seen.form != "whole":
         return None
     if seen.distinct is None:
@@ -308,12 +310,12 @@ def declared_doubt(seen: SeenFactor, name: str, kind: Kind) -> str | None:
     return unique_class_doubt(name, kind, n_levels, seen.n_annotated)
 
 
-def levels_of(seen: SeenFactor) -> tuple[str, ...]:
+def levels_of(seen: SeenFactor, name: str) -> tuple[str, ...]:
     """Return the names of the classes, in the order in which reading all rows at once would put them."""
     if seen.form in ("classes", "ordered"):
         return seen.levels
     if seen.distinct is None:
         raise ValueError("a categorical column of numbers has its distinct values")
-    return tuple(
-        str(int(value)) if seen.integer or float(value).is_integer() else str(value) for value in seen.distinct
-    )
+    if seen.integer:
+        return tuple(map(str, seen.distinct.tolist()))
+    return levels_of_floats(seen.distinct, name)

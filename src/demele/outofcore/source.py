@@ -216,7 +216,7 @@ def whole_rows(
 def _column(name: str, kind: Kind, seen: SeenFactor) -> Column:
     if kind == "continuous":
         return Column(name, kind, seen.low, seen.high)
-    levels = levels_of(seen)
+    levels = levels_of(seen, name)
     return Column(name, kind, 0.0, len(levels) - 1.0, levels)
 
 

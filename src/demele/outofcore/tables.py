@@ -20,6 +20,7 @@ from demele.core.errors import (
     shortened,
 )
 from demele.core.extras import require
+from demele.core.given_arrays import items_of
 from demele.core.parquet_files import decoded, facts_of, parsing_parquet, text_columns
 from demele.core.reading import path_of
 from demele.core.table_columns import split_columns
@@ -200,7 +201,7 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
         raise InputError(f"{path}: there is no such file or folder")
     if isinstance(columns, str):
         columns = [columns]
-    names = None if columns is None else tuple(columns)
+    names = None if columns is None else tuple(map(str, items_of(columns, "columns", "names of columns")))
     if names is not None and not names:
         raise InputError("columns", "expected at least one name, got none")
     if names is not None and len(set(names)) < len(names):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.extras import require
-from demele.core.names import suggestion
+from demele.core.names import checked_name, suggestion
 from demele.report.print_figures import LINES, plain_text
 from demele.report.said import sentences_of
 from demele.report.scores_figures import scale_of
@@ -52,7 +52,9 @@ def draw(kind: str, content: Item, *, ax: Any = None, **options: Any) -> Any:
     InputError, NotEnoughData
         For a picture that this kind does not have, or of which there is nothing to draw.
     """
-    require("matplotlib", purpose=_PURPOSE)
+    axes = require("matplotlib.axes", purpose=_PURPOSE).Axes
+    if ax is not None and not isinstance(ax, axes):
+        raise InputTypeError("ax", f"expected axes of matplotlib, got {type(ax).__name__}")
     return _KINDS[kind](content, ax, **options)
 
 
@@ -70,9 +72,7 @@ def _place(ax: Any, width: float, height: float) -> Any:
 def _chosen(show: str | None, pictures: Sequence[str]) -> str:
     if show is None:
         return pictures[0]
-    if show not in pictures:
-        raise InputError("show", f"expected {' or '.join(map(repr, pictures))}, got {show!r}")
-    return show
+    return str(checked_name(show, "show", pictures))
 
 
 def _title(ax: Any, text: str) -> None:

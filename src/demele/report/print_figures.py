@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError, OutputError
+from demele.core.errors import InputError, OutputError, quoted
 from demele.core.extras import require
 from demele.core.outputs import write_whole
 
@@ -86,7 +86,7 @@ def checked_formats(formats: Any) -> tuple[str, ...]:
     listed = (formats,) if isinstance(formats, str) else tuple(formats)
     for form in listed:
         if form not in FORMATS:
-            raise InputError("formats", f"expected some of {', '.join(FORMATS)}, got {form!r}")
+            raise InputError("formats", f"expected some of {', '.join(FORMATS)}, got {quoted(form)}")
     if not listed:
         raise InputError("formats", f"expected at least one of {', '.join(FORMATS)}, got none")
     return tuple(dict.fromkeys(listed))

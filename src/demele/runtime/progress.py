@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+from demele.core.checked_numbers import checked_flag
+
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]
 
@@ -79,7 +79,8 @@ def reporting(progress: bool | Report, *, even: bool = True) -> AbstractContextM
     """
     if callable(progress):
         return nullcontext(progress)
-    return progress_bar(even=even) if progress else nullcontext(None)
+    shown = progress is not None and checked_flag(progress, "progress")
+    return progress_bar(even=even) if shown else nullcontext(None)
 
 
 def with_time_left(report: Report) -> Report:

@@ -6,6 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
 from typing import Any, TypeVar
 
+from demele.core.errors import InputTypeError
 from demele.runtime.processes import parallel
 from demele.runtime.workers import Watched, lost_workers_told
 
@@ -49,6 +50,8 @@ def completed(
     [1, 2]
     """
     if executor is not None:
+        if not callable(getattr(executor, "submit", None)):
+            raise InputTypeError("executor", f"expected one with a method submit, got {type(executor).__name__}")
         with lost_workers_told("executor"):
             yield from _executed(function, iter(items), executor)
     elif n_jobs == 1:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Missing, read_codes
 from demele.core.results import Note, Score
 from demele.estimation.concept_probes import (
@@ -21,7 +22,6 @@ from demele.estimation.concept_probes import (
     whole_probe,
 )
 from demele.estimation.information import mean_of_defined
-from demele.metrics.options import at_least
 from demele.scoring.concept_rows import (
     Array,
     Concept,
@@ -263,10 +263,10 @@ def absorption(
 
 def _settings(jump: object, most: object, screen: object) -> tuple[float, int, int]:
     if isinstance(jump, bool) or not isinstance(jump, int | float | np.floating):
-        raise InputTypeError("jump", f"expected a number, got {jump!r}")
+        raise InputTypeError("jump", f"expected a number, got {quoted(jump)}")
     if not 0 < jump < 1:
         raise InputError("jump", f"expected a gain of F1 between 0 and 1, got {jump}")
-    return float(jump), at_least(1).check("most", most), at_least(1).check("screen", screen)
+    return float(jump), checked_count(most, "most", 1), checked_count(screen, "screen", 1)
 
 
 def _classes(rows: ConceptRows) -> list[Concept]:

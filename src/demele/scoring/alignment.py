@@ -7,7 +7,8 @@ from statistics import NormalDist
 import numpy as np
 
 from demele.core.alignment import AlignedHalf, Alignment, Reading, reading_of
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
+from demele.core.checked_numbers import checked_flag
+from demele.core.errors import DemeleWarning, InputError, NotEnoughData, warn_user
 from demele.core.results import Chance, Evaluation, Interval, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.sentences import give, setting
@@ -42,8 +43,7 @@ def check_alignment(aligned: object, whiten: object) -> None:
     InputError, InputTypeError
     """
     for name, value in (("aligned", aligned), ("whiten", whiten)):
-        if not isinstance(value, bool | np.bool_):
-            raise InputTypeError(name, f"expected True or False, got {value!r}")
+        checked_flag(value, name)
     if whiten and not aligned:
         raise InputError("whiten", f"says how codes are aligned; {give(aligned=True)} too, or leave it out")
 

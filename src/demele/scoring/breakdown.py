@@ -1,7 +1,7 @@
 """At which rate of wrong annotations the order of two representations can turn round."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import Missing
-from demele.core.errors import UnknownNameError, quoted
+from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import read_pair
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
@@ -172,12 +172,9 @@ def breakdown(
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """
-    if metric not in BOUNDS:
-        raise UnknownNameError(
-            "metric",
-            f"no bounds are known of {quoted(metric)}{suggestion(str(metric), BOUNDS)}",
-        )
-    rule, formula = as_binning(bins), _formula(metric)
+    rule, formula = as_binning(bins), _formula(checked_name(metric, "metric", BOUNDS))
+    if not isinstance(names, Sequence) or len(names) != 2:
+        raise InputTypeError("names", f"expected two names, got {quoted(names)}")
     both = [
         _scored(_read(codes, factors, kinds, missing), name, rule, formula)
         for name, codes in zip(names, (codes_a, codes_b), strict=True)

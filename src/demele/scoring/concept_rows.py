@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
 from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
-from demele.metrics.options import at_least
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -138,7 +138,7 @@ def concept_rows(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    n_rows, seed = at_least(20).check("n_rows", n_rows), at_least(0).check("seed", seed)
+    n_rows, seed = checked_count(n_rows, "n_rows", 20), checked_count(seed, "seed", 0)
     checked_name(score_on, "score_on", ("unseen", "training"))
     read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)
     refuse_cyclic(columns.columns, "scoring of concepts")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from demele.core.code_groups import slots_as_groups
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
 from demele.metrics.chosen import Choice, are_named, asked_of, chosen_metrics, draws_of, given_options, unnamed_metrics
@@ -195,7 +195,7 @@ def evaluate(
         ignore_index=ignore_index,
     )
     if not isinstance(name, str):
-        raise InputTypeError("name", f"expected a string, got {name!r}")
+        raise InputTypeError("name", f"expected a string, got {quoted(name)}")
     _refuse_several(codes)
     check_alignment(aligned, whiten)
     if code_groups is not None:

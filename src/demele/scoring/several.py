@@ -188,7 +188,7 @@ def _by_name(codes: Mapping[str, object] | Sequence[object]) -> dict[str, object
         named = dict(codes)
         for name in named:
             if not isinstance(name, str) or not name.strip():
-                raise InputTypeError("codes", f"expected names of representations, got {name!r}")
+                raise InputTypeError("codes", f"expected names of representations, got {quoted(name)}")
     elif isinstance(codes, list | tuple):
         named = {f"codes {place}": each for place, each in enumerate(codes, start=1)}
     else:
@@ -221,7 +221,9 @@ def checked_models(
     models: dict[str, tuple[str, ...]] = {}
     for model, own in runs.items():
         if isinstance(own, str) or not isinstance(own, Sequence) or not own:
-            raise InputTypeError("runs", f"model {model!r}: expected a list of names of representations, got {own!r}")
+            raise InputTypeError(
+                "runs", f"model {model!r}: expected a list of names of representations, got {quoted(own)}"
+            )
         for name in own:
             if name not in names:
                 raise UnknownNameError(

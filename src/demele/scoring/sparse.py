@@ -1,16 +1,17 @@
 """Sparse codes, such as the activations of a sparse dictionary, scored from their non-zeros alone."""
 
-import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
 
+from demele.core.checked_numbers import is_whole
 from demele.core.errors import (
     InputError,
     InputTypeError,
     NotEnoughData,
+    quoted,
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
 from demele.core.results import LeftOut, Note, Score
@@ -179,7 +180,7 @@ def evaluate_sparse(
 
 
 def _nonzero_binning(bins: object) -> Binning:
-    if (isinstance(bins, numbers.Integral) and not isinstance(bins, bool) and bins == 1) or bins == "1":
+    if (is_whole(bins) or isinstance(bins, str)) and bins in (1, "1"):
         return Active()
     return bins if isinstance(bins, Active) else as_binning(bins)
 
@@ -197,12 +198,12 @@ def _checked_correction(correction: object) -> Literal["none", "miller-madow"]:
     if correction == "miller-madow":
         return "miller-madow"
     also = "; 'adjusted' is for dense codes, it takes milliseconds per code and factor" * (correction == "adjusted")
-    raise InputError("correction", f"expected 'none' or 'miller-madow', got {correction!r}{also}")
+    raise InputError("correction", f"expected 'none' or 'miller-madow', got {quoted(correction)}{also}")
 
 
 def _checked_name(name: object) -> str:
     if not isinstance(name, str):
-        raise InputTypeError("name", f"expected a string, got {name!r}")
+        raise InputTypeError("name", f"expected a string, got {quoted(name)}")
     return name
 
 
@@ -228,7 +229,7 @@ def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
     chosen: dict[str, Metric] = {}
     for name, metric in chosen_metrics(metrics).items():
         if CATALOGUE.find(name) is not metric:
-            raise InputTypeError("metrics", f"expected names, got {metric.call!r}; a callable needs dense codes")
+            raise InputTypeError("metrics", f"expected names, got {quoted(metric.call)}; a callable needs dense codes")
         if not (_is_counted(metric) or metric.screened):
             raise InputError(
                 "metrics", f"{name} is not computed of sparse codes; there are {', '.join(sparse_metrics())}"

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputTypeError
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
 from demele.core.names import checked_name
 from demele.core.results import Chance, Note, Score
@@ -21,7 +22,6 @@ from demele.estimation.concept_probes import (
     logistic_scores,
 )
 from demele.estimation.information import mean_of_defined
-from demele.metrics.options import at_least
 from demele.scoring.concept_rows import (
     Array,
     Concept,
@@ -114,7 +114,7 @@ def sparse_probing(
     """
     counts = _counts(k)
     checked_name(ranking, "ranking", ("standardised", "raw"))
-    n_rows, chance = at_least(20).check("n_rows", n_rows), at_least(0).check("chance", chance)
+    n_rows, chance = checked_count(n_rows, "n_rows", 20), checked_count(chance, "chance", 0)
     rows = concept_rows(
         codes,
         factors,
@@ -152,8 +152,8 @@ def sparse_probing(
 def _counts(k: object) -> tuple[int, ...]:
     given = [k] if isinstance(k, int | np.integer) else k
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise InputTypeError("k", f"expected a number of codes, or several, got {k!r}")
-    return tuple(at_least(1).check("k", count) for count in given)
+        raise InputTypeError("k", f"expected a number of codes, or several, got {quoted(k)}")
+    return tuple(checked_count(count, "k", 1) for count in given)
 
 
 def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
+from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Missing, read_pair
 from demele.core.names import checked_name
 from demele.core.results import Evaluation, LeftOut, Score
@@ -119,10 +119,10 @@ class Accumulator:
         if frame is not None and not isinstance(frame, Frame):
             raise InputTypeError("frame", f"expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
         if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 4:
-            raise InputError("bound", f"expected a number of rows of at least 4, got {bound!r}")
+            raise InputError("bound", f"expected a number of rows of at least 4, got {quoted(bound)}")
         checked_name(outside, "outside", ("raise", "clip"))
         if not isinstance(stream, str | int | np.integer) or isinstance(stream, bool):
-            raise InputTypeError("stream", f"expected a name or a number, got {stream!r}")
+            raise InputTypeError("stream", f"expected a name or a number, got {quoted(stream)}")
         checked_name(missing, "missing", ("raise", "omit"))
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)

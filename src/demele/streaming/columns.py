@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import Factor, Missing, WholeNumbers
-from demele.core.errors import IncompatibleState, InputError, InputTypeError
+from demele.core.errors import IncompatibleState, InputError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.table_columns import as_column
 from demele.estimation.discretise import Binning, ColumnBins
 
@@ -160,12 +161,11 @@ def column_order(
 
 def named_items(given: Any, argument: str, default: str) -> list[tuple[str, Any]]:
     """Return the pairs of a mapping, or the items of a sequence with names made up."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise InputTypeError(argument, f"expected a sequence or a mapping of names, got {type(given).__name__}")
     if isinstance(given, Mapping):
         items = [(str(name), value) for name, value in given.items()]
     else:
-        items = [(f"{default}{index + 1}", value) for index, value in enumerate(given)]
+        held = items_of(given, argument, "a sequence or a mapping of names")
+        items = [(f"{default}{index + 1}", value) for index, value in enumerate(held)]
     if not items:
         raise InputError(argument, "expected at least one, got none")
     return items
@@ -176,7 +176,7 @@ def range_of(ends: Any, what: str) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in ends)
     except (TypeError, ValueError) as error:
-        raise InputError(what, f"expected (low, high), got {ends!r}") from error
+        raise InputError(what, f"expected (low, high), got {quoted(ends)}") from error
     if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
-        raise InputError(what, f"expected finite low < high, got {ends!r}")
+        raise InputError(what, f"expected finite low < high, got {quoted(ends)}")
     return low, high

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import IncompatibleState, InputError
+from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.names import checked_name
 from demele.core.table_columns import check_same_rows, split_columns
@@ -124,9 +125,8 @@ class Frame(Columns):
             if _is_range(about):
                 columns.append(Column(name, "continuous", *range_of(about, f"factors: {name!r}")))
                 continue
-            if isinstance(about, str) or not hasattr(about, "__iter__"):
-                raise InputError("factors", f"{name!r} is (low, high) or a list of levels, got {about!r}")
-            columns.append(_stated_levels(name, list(about)))
+            levels = items_of(about, "factors", f"(low, high) or a list of levels of {quoted(name)}")
+            columns.append(_stated_levels(name, levels))
         checked_name(missing, "missing", ("raise", "omit"))
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
@@ -332,6 +332,8 @@ def _stated_levels(name: str, about: list[Any]) -> Column:
 
 
 def _check_columns(first: Frame, second: Frame) -> None:
+    if not isinstance(second, Frame):
+        raise InputTypeError("other", f"expected a Frame, got {type(second).__name__}")
     if first.codes != second.codes or first.factors != second.factors:
         raise IncompatibleState(
             f"the two frames have other columns: codes {first.codes[:4]} and {second.codes[:4]}, factors "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, warn_user
+from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import given_kinds
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score, Severity
 from demele.core.version import __version__
@@ -349,7 +349,7 @@ def check_with_frame(frame: Frame, kinds: object, reg_dim: object) -> None:
         if frame.kinds[name] != kind:
             raise InputError(
                 "kinds",
-                f"factor {name!r} is {frame.kinds[name]} in the frame, got {kind!r}; make the frame with "
+                f"factor {name!r} is {frame.kinds[name]} in the frame, got {quoted(kind)}; make the frame with "
                 f"Frame.of(codes, factors, kinds=...)",
             )
     if reg_dim is not None:

@@ -87,11 +87,11 @@ def read_codes_file(path: Path) -> CodesFile:
     codes = _columns(path, arrays, "codes")
     n, d = codes.shape
     names = [f"z{number}" for number in range(1, d + 1)]
-    std = pd.DataFrame(_columns(path, arrays, "codes_std"), columns=names) if "codes_std" in arrays else None
+    std = _columns(path, arrays, "codes_std") if "codes_std" in arrays else None
     given = _factors(path, arrays, n)
     try:
         factors = factor_table(given, n)
-        sample = Sample(pd.DataFrame(codes, columns=names), factors, f"Codes of the file {path.name}.", codes_std=std)
+        sample = Sample(pd.DataFrame(codes, columns=names), factors, f"Codes of the file {path.name}.", codes_std=std)  # type: ignore[arg-type]
         known = factors if factors.shape[1] else None
         images = ArrayImages(arrays["images"], known, name=path.name) if "images" in arrays else None
     except FormatError:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
 from demele.models.callers import called, telling_of_shapes
@@ -222,8 +223,6 @@ def checked_decoded(decoded: Any) -> str:
 
     Raises
     ------
-    InputTypeError
+    UnknownNameError
     """
-    if decoded not in ("pixels", "logits"):
-        raise InputTypeError("decoded", f"expected 'pixels' or 'logits', got {decoded!r}")
-    return str(decoded)
+    return str(checked_name(decoded, "decoded", ("pixels", "logits")))

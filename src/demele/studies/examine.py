@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import DemeleWarning, InputError, NotEnoughData
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import checked_seed, rng_for
@@ -150,10 +151,14 @@ def examine(
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
     own = code_facts(codes, held.sample.codes_std, shares)
     told = factor_facts(codes, factors, active=own["active"].to_numpy(dtype=bool), kinds=kinds, seed=start)
+    if model is not None and not callable(getattr(model, "decode", None)):
+        raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
     decode = model.decode if decode is None and model is not None else decode
     moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), checked_range(value_range), start)
     settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "missing": missing}
     chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
+    if not isinstance(name, str | None):
+        raise InputTypeError("name", f"expected a text, got {type(name).__name__}")
     settings["name"] = name or "codes"
     scores, unscored = _scores(held.sample, chosen, metrics, settings)
     scores, importances = _with_forest(scores, held.sample, chosen, forest, settings)
@@ -270,13 +275,14 @@ def _scores(
     sample: Sample, rows: NDArray[np.int64], metrics: Sequence[Any], settings: dict[str, Any]
 ) -> tuple[Evaluation | None, list[Note]]:
     """Return the scores, or a note why there are none."""
-    if not sample.factors.shape[1] or not len(metrics):
+    metrics = items_of(metrics, "metrics", "names of metrics")
+    if not sample.factors.shape[1] or not metrics:
         return None, []
     codes, factors = sample.codes.iloc[rows], sample.factors.iloc[rows]
     std = None if sample.codes_std is None else sample.codes_std.iloc[rows]
     with warnings.catch_warnings(action="ignore", category=DemeleWarning):  # the scores hold them as notes
         try:
-            return evaluate(codes, factors, list(metrics), codes_std=std, **settings), []
+            return evaluate(codes, factors, metrics, codes_std=std, **settings), []
         except NotEnoughData as error:
             message = f"the codes cannot be scored: {error}"
             return None, [Note(code="not-scored", message=message, severity="warning")]

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError, quoted
-from demele.core.reading import parsing, path_of
+from demele.core.reading import check_shape, parsing, path_of
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Configuration, score_key, train_key
-from demele.studies.json_files import check_format, check_shape, json_lines
+from demele.studies.json_files import check_format, json_lines
 from demele.studies.packed import FORMAT, FORMAT_VERSION, header
 from demele.studies.planning import StudyPlan
 from demele.studies.study import Study

@@ -7,7 +7,7 @@ from typing import Any
 from demele.core.errors import FormatError, InputError, quoted, shortened
 from demele.core.reading import check_nesting, parsing, read_whole
 
-__all__ = ["check_format", "check_shape", "json_lines"]
+__all__ = ["check_format", "json_lines"]
 
 
 def json_lines(path: Path, what: str, *, whole: bool = False) -> list[Any]:
@@ -32,31 +32,6 @@ def json_lines(path: Path, what: str, *, whole: bool = False) -> list[Any]:
     check_nesting(str(path), content)
     with parsing(f"{path}: not {what}"):
         return [json.loads(part) for part in ([content] if whole else content.splitlines())]
-
-
-def check_shape(value: Any, shape: Any, where: str = "it") -> None:
-    """Refuse plain values of another shape: a type or several, ``[shape]`` of a list, ``{name: shape}`` of an object.
-
-    Raises
-    ------
-    TypeError
-        Naming the place: to be raised within :func:`demele.core.reading.parsing`.
-
-    Examples
-    --------
-    >>> check_shape({"steps": [5], "codes": "mean"}, {"steps": [int], "codes": str})
-    >>> check_shape({"steps": [None]}, {"steps": [int]})
-    Traceback (most recent call last):
-    TypeError: steps holds None
-    """
-    if isinstance(shape, dict) and isinstance(value, dict):
-        for name, own in shape.items():
-            check_shape(value[name], own, name)
-    elif isinstance(shape, list) and isinstance(value, list):
-        for item in value:
-            check_shape(item, shape[0], where)
-    elif isinstance(shape, dict | list) or type(value) not in (shape if isinstance(shape, tuple) else (shape,)):
-        raise TypeError(f"{where} holds {quoted(value)}")
 
 
 def check_format(content: Any, path: Path, what: str, expected: tuple[str, int]) -> None:

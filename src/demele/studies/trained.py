@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.table_columns import as_float
 from demele.core.written import plain
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Configuration
@@ -126,7 +127,7 @@ class TrainedModel:
 
 def known(value: float | None) -> float:
     """Return a number of a record; what is null there is NaN."""
-    return math.nan if value is None else float(value)
+    return math.nan if value is None else as_float(value)
 
 
 def _floats(values: "list[float | None]") -> tuple[float, ...]:

@@ -12,7 +12,8 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decided, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.names import checked_name
 from demele.core.reading import path_of
@@ -256,7 +257,7 @@ def concluded(
         level=plan.level,
         seed=plan.seed,
         noise=plan.noise,
-        title=title or "Which comparison methods can be believed?",
+        title=str(title or "Which comparison methods can be believed?"),
         reference=plan.reference,
         version=__version__,
         notes=notes,
@@ -310,7 +311,7 @@ def _versions(
         made = [_own_noise(noise, truth, rate, seed, data) for rate in rates]
         return tuple(made), None, (), f"own ({getattr(noise, '__name__', 'function')})"
     if noise not in ("feature", "uniform"):
-        raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {noise!r}")
+        raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {quoted(noise)}")
     if noise == "uniform":
         if annotations is not None:
             raise InputError(
@@ -380,7 +381,7 @@ def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[floa
     if isinstance(noise_rates, bool | str) or not (
         isinstance(noise_rates, int | float | np.number) or hasattr(noise_rates, "__iter__")
     ):
-        raise InputTypeError(argument, f"expected rates in [0, 1), got {noise_rates!r}")
+        raise InputTypeError(argument, f"expected rates in [0, 1), got {quoted(noise_rates)}")
     listed = [noise_rates] if isinstance(noise_rates, int | float | np.number) else list(noise_rates)
     if not listed:
         raise InputError(argument, "expected at least one rate, got none")
@@ -389,7 +390,7 @@ def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[floa
             number = isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 100
             raise InputError(
                 argument,
-                f"expected shares of the labels in [0, 1), got {rate!r}"
+                f"expected shares of the labels in [0, 1), got {quoted(rate)}"
                 + (f"; for {rate:g}% write {rate / 100:g}" if number else ""),
             )
     return tuple(sorted({float(rate) for rate in listed}))
@@ -403,10 +404,13 @@ def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
     InputError
     """
     single = isinstance(measures, str) or (
-        isinstance(measures, tuple) and len(measures) == 2 and measures[0] in get_args(MeasureName)[1:]
+        isinstance(measures, tuple)
+        and len(measures) == 2
+        and isinstance(measures[0], str)
+        and measures[0] in get_args(MeasureName)[1:]
     )
     asked: dict[str, Asked] = {}
-    for one in [measures] if single else list(measures):
+    for one in [measures] if single else items_of(measures, "measures", "names of measures"):
         name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
         checked_name(name, "measures", get_args(MeasureName))
         if name == "accuracy":

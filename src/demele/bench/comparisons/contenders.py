@@ -12,7 +12,7 @@ import numpy as np
 
 from demele.bench.comparisons.own import own_contender
 from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.names import checked_name
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Outcomes, Question
@@ -253,7 +253,7 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
             found = own_contender(method, name=name, taken=[*_FAMILIES, *chosen])
         else:
             raise InputTypeError(
-                "methods", f"expected a name or a function (baseline, candidate, labels), got {method!r}"
+                "methods", f"expected a name or a function (baseline, candidate, labels), got {quoted(method)}"
             )
         chosen.setdefault(found.name, found)
     if not chosen:
@@ -282,22 +282,21 @@ def _options(name: str, text: str) -> dict[str, Any]:
         words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
         return {str(word.arg): ast.literal_eval(word.value) for word in words}
     except (SyntaxError, ValueError) as error:
-        raise InputError("methods", f"expected options such as audit(labels=250), got {name!r}") from error
+        raise InputError("methods", f"expected options such as audit(labels=250), got {quoted(name)}") from error
 
 
 def _check_option(name: str, option: str, value: Any) -> None:
     if option in _CHOICES:
-        if value not in _CHOICES[option]:
-            raise InputError("methods", f"{option} is one of {', '.join(_CHOICES[option])}, got {value!r} in {name!r}")
+        checked_name(value, f"methods, {name}: {option}", _CHOICES[option])
     elif option in ("labels", "cap"):
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise InputError("methods", f"{option} is a whole number of at least 2, got {value!r} in {name!r}")
+            raise InputError("methods", f"{option} is a whole number of at least 2, got {quoted(value)} in {name!r}")
     elif not (option == "c" and value is None):
         least = 0 if option in ("s", "e", "c") else 1e-12
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
-            raise InputError("methods", f"{option} is a share in [0, 1], got {value!r} in {name!r}")
+            raise InputError("methods", f"{option} is a share in [0, 1], got {quoted(value)} in {name!r}")
         if option == "error" and value >= 0.5:
-            raise InputError("methods", f"error is a probability below 0.5, got {value!r} in {name!r}")
+            raise InputError("methods", f"error is a probability below 0.5, got {quoted(value)} in {name!r}")
 
 
 def _title(family: str, changed: Mapping[str, Any]) -> str:

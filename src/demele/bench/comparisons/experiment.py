@@ -23,7 +23,7 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import FormatError, InputError, NotEnoughData
+from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.reading import path_of
@@ -162,7 +162,8 @@ def noise_experiment(
     contenders = chosen_contenders(methods)
     first = about.words.classes[0]
     usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
-    wanted = (usual[:1] if reference == "paired" else usual) if measures is None else measures
+    paired = isinstance(reference, str) and reference == "paired"
+    wanted = measures if measures is not None else usual[:1] if paired else usual
     checked_reference(reference, read_measures(wanted, about.words))
     path = None if store is None else path_of(store, "store")
     identity = settings.identity(about)
@@ -422,7 +423,7 @@ def _range(value: Any) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in value)
     except (TypeError, ValueError) as error:
-        raise InputError("accuracies", f"expected (low, high), got {value!r}") from error
+        raise InputError("accuracies", f"expected (low, high), got {quoted(value)}") from error
     if not 0 <= low < high <= 1:
-        raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {value!r}")
+        raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {quoted(value)}")
     return low, high

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.noise.transition import TransitionCounts
 
 __all__ = ["Known", "own_contender"]
@@ -145,7 +145,7 @@ def _verdict(said: Any, name: str) -> str:
     if said not in _VERDICTS:
         raise InputError(
             "methods",
-            f"{name!r} must return one of {', '.join(_VERDICTS)}, True for the candidate, or a Decision; got {said!r}",
+            f"{name!r} must return one of {', '.join(_VERDICTS)}, True, or a Decision; got {quoted(said)}",
         )
     return str(said)
 
@@ -159,7 +159,7 @@ def _measures(function: Callable[..., Any], name: str, *, wants_known: bool) -> 
     listed = (said,) if isinstance(said, str) else said
     if not isinstance(listed, list | tuple) or not listed or any(one not in every for one in listed):
         raise InputError(
-            "methods", f"the attribute measures of {name!r} must list some of {', '.join(every)}; got {said!r}"
+            "methods", f"the attribute measures of {name!r} must list some of {', '.join(every)}; got {quoted(said)}"
         )
     return tuple(listed)
 

@@ -11,7 +11,7 @@ from demele.bench.scenarios.mended import MENDED_SCENARIOS
 from demele.bench.scenarios.own_settings import SETTINGS
 from demele.bench.scenarios.sizes import SIZE_SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion
 
 __all__ = ["SCENARIOS", "chosen_scenarios", "scenario", "scenario_names"]
@@ -68,10 +68,10 @@ def scenario(name: str) -> Scenario:
     >>> bench.scenario("mixing").severities
     (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
     """
-    if not isinstance(name, str) or name not in SCENARIOS:
-        known = [*SCENARIOS, *_SETS]
-        raise UnknownNameError("scenarios", f"none is called {name!r}{suggestion(str(name), known)}")
-    return SCENARIOS[name]
+    if isinstance(name, str) and name in SCENARIOS:
+        return SCENARIOS[name]
+    hint = suggestion(name, [*SCENARIOS, *_SETS]) if isinstance(name, str) else ""
+    raise UnknownNameError("scenarios", f"none is called {quoted(name)}{hint}")
 
 
 def chosen_scenarios(scenarios: Sequence[str | Scenario] | str | Scenario | None) -> tuple[Scenario, ...]:

@@ -19,7 +19,7 @@ from demele.core.errors import (
     quoted,
     warn_user,
 )
-from demele.core.names import checked_name, suggestion
+from demele.core.names import checked_name
 from demele.core.reading import path_of, size_text
 from demele.core.sentences import in_code
 from demele.data.images import ImageSet, digest_of
@@ -141,10 +141,7 @@ def published_set(name: str) -> PublishedSet:
     UnknownNameError
         For another name, with the nearest.
     """
-    if name not in PUBLISHED:
-        told = suggestion(name, PUBLISHED) if isinstance(name, str) else ""
-        raise UnknownNameError("name", f"no published set is called {quoted(name)}{told}")
-    return PUBLISHED[name]
+    return PUBLISHED[checked_name(name, "name", PUBLISHED)]
 
 
 def load_as(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_whole, is_whole
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import InputError, quoted
+from demele.core.given_arrays import items_of
 
 #: Sides of images, in pixels: below, shapes cannot be told apart; above, an image takes more than a million pixels.
 SMALLEST, LARGEST = 8, 1024
@@ -43,8 +44,7 @@ def checked_counts(counts: object, limits: Mapping[str, int | None]) -> tuple[in
         Naming the factor.
     """
     names = ", ".join(limits)
-    if isinstance(counts, str) or not isinstance(counts, Sequence | np.ndarray):
-        raise InputTypeError("counts", f"expected a number of values for each of {names}; got {quoted(counts)}")
+    counts = items_of(counts, "counts", f"a number of values for each of {names}")
     if len(counts) != len(limits):
         raise InputError("counts", f"expected {len(limits)} numbers of values, of {names}; got {len(counts)}")
     for (name, most), count in zip(limits.items(), counts, strict=True):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError
+from demele.core.given_arrays import items_of
 from demele.core.labelled import Labelled, plain_text, read_labelled, read_models
 from demele.core.names import checked_name, renamed
 from demele.core.seeds import checked_seed, rng_for
@@ -157,7 +158,7 @@ def _read(
 
 
 def _rates(wrong: float | Sequence[float]) -> tuple[float, ...]:
-    given = [wrong] if np.isscalar(wrong) else list(wrong)  # type: ignore[arg-type]
+    given = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
     rates = [
         checked_number(one, "wrong", "shares of wrong labels in [0, 1), such as 0.05", inside=lambda r: 0 <= r < 1)
         for one in given
@@ -172,7 +173,7 @@ def _checked_sizes(sizes: int | Sequence[int] | None, n: int, held: CodedAudit |
     if sizes is None:
         wanted = _SIZES if held is None else (done, *(done + more for more in _MORE))
         return tuple(size for size in wanted if size <= n) or (n,)
-    asked: list[int] = [sizes] if isinstance(sizes, int) else list(sizes)
+    asked: list[int] = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
     for size in asked:
         if not is_whole(size) or not max(1, done) <= size <= n:
             least = f"{done}, the rows that were audited," if done else "1"

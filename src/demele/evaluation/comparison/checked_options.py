@@ -7,9 +7,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_count, checked_flag, checked_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
+from demele.core.given_arrays import items_of
+from demele.core.labelled import Indices, Labelled, read_labelled, shown
 from demele.core.names import checked_name
 from demele.core.sentences import arg, setting
 from demele.core.table_columns import as_column, check_same_order
@@ -174,8 +175,7 @@ def ask(
 
 def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact: Any, errors: Any) -> None:
     """Check what is offered with audits only."""
-    if not isinstance(exact, bool):
-        raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
+    checked_flag(exact, "exact")
     checked_name(errors, "errors", ("any", "undirected"))
     if (
         measure in TABLE_MEASURES
@@ -241,8 +241,8 @@ def two_names(names: Any) -> tuple[str, str]:
     InputError
         If these are not two different names.
     """
-    unordered = isinstance(names, str | bytes | set | frozenset | Mapping) or not np.iterable(names)
-    found = [] if unordered else [str(name) for name in names]
+    unordered = isinstance(names, set | frozenset | Mapping)
+    found = [] if unordered else [str(name) for name in items_of(names, "names", "two different names")]
     if len(found) != 2 or found[0] == found[1]:
         raise InputError("names", f"expected two different names, got {quoted(names)}")
     return found[0], found[1]

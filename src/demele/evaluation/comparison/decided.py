@@ -22,7 +22,7 @@ from demele.evaluation.comparison.table_difference import own_ends, table_notes
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
 from demele.evaluation.measures.audit_interval import unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
-from demele.evaluation.measures.largest_class import largest_class_notes, unlabelled_notes, unpredicted_notes
+from demele.evaluation.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
 from demele.evaluation.question import Outcomes, Question, as_value
 from demele.evaluation.results import OF_POSITIVE, Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
 from demele.evaluation.row_groups import effective_rows, group_notes
@@ -195,7 +195,7 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         for name, methods in uses.items()
         if getattr(question, name) is not None and spec.name not in methods
     )
-    unpredicted = (*unlabelled_notes(alone), *unpredicted_notes(alone)) if spec.name != "agreement" else ()
+    unpredicted = (*class_notes(alone), *unpredicted_notes(alone)) if spec.name != "agreement" else ()
     return (*found, *_group_notes(question), *weak, *unpredicted, *unused)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from demele.core.bibliography import bibtex_of
-from demele.core.errors import InputError
+from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
@@ -238,12 +238,13 @@ def resolved(method: str | None, *, measure: str, inference: str | None, given: 
         able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
         why = f": {spec.lacks}" if measure in TABLE_MEASURES else ""
         raise InputError(
-            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {measure!r}{why}; use {able}"
+            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {quoted(measure)}{why}; use {able}"
         )
     if inference == "overlap" and measure in TABLE_MEASURES:
         raise InputError(
             "inference", f"'overlap' is of the score intervals of two proportions, and {measure} is none; use another"
         )
     if inference is not None and inference not in spec.inferences:
-        raise InputError("inference", f"method {method!r} answers for {', '.join(spec.inferences)}, got {inference!r}")
+        able = ", ".join(spec.inferences)
+        raise InputError("inference", f"method {method!r} answers for {able}, got {quoted(inference)}")
     return spec

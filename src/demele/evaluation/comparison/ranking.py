@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, UnknownNameError
-from demele.core.labelled import shown
+from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.shown import Shown
 from demele.core.signature import Signature
@@ -135,10 +135,9 @@ class Ranking(Published, ForPapers, Shown):
             If both are the same.
         """
         for name in (baseline, candidate):
-            if name not in self.names:
-                raise UnknownNameError(f"expected two of the models {shown(self.names)}, got {name!r}")
+            checked_name(name, "models", self.names)
         if baseline == candidate:
-            raise InputError(f"expected two different models, got {baseline!r} twice")
+            raise InputError(f"expected two different models, got {quoted(baseline)} twice")
         return self.asked.decision(baseline, candidate, self.measure)
 
     @property

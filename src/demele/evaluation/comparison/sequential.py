@@ -289,7 +289,7 @@ class SequentialComparison(Worded):
         InputError
             If they come from other data or settings.
         """
-        if state.get("digest") != self._digest():
+        if not isinstance(state, Mapping) or state.get("digest") != self._digest():
             raise InputError(
                 "state",
                 "comes from other predictions, labels or settings (level, inference, noise, disagreement, seed); "

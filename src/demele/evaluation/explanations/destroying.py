@@ -99,7 +99,7 @@ def checked_filling(destroy: Any) -> Filling | float:
     """
     if is_number(destroy):
         if not np.isfinite(destroy):
-            raise InputError("destroy", f"expected a finite value, got {destroy!r}")
+            raise InputError("destroy", f"expected a finite value, got {quoted(destroy)}")
         return float(destroy)
     if not isinstance(destroy, str) or destroy not in FILLINGS:
         hint = suggestion(destroy, FILLINGS) if isinstance(destroy, str) else ""

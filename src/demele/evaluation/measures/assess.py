@@ -8,7 +8,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.checked_numbers import checked_flag
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -27,7 +28,7 @@ from demele.evaluation.measures.label_knowledge import (
     table_of,
     trials_of,
 )
-from demele.evaluation.measures.largest_class import always_predicting, tells_nothing, unlabelled_notes
+from demele.evaluation.measures.largest_class import always_predicting, class_notes, tells_nothing
 from demele.evaluation.question import as_value, classes_of
 from demele.evaluation.results import Estimate
 from demele.evaluation.row_groups import (
@@ -155,8 +156,7 @@ def assess(
     (-0.02, 0.02)
     """
     level, averages = checked_confidence(level), _averages(average)
-    if not isinstance(per_class, bool):
-        raise InputTypeError("per_class", f"expected True or False, got {per_class!r}")
+    checked_flag(per_class, "per_class")
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
     if data.k > MAX_CLASSES:
@@ -192,7 +192,7 @@ def assess(
         assumptions=_assumptions(knowledge, clusters),
         notes=(
             *(_one_class_notes(table) if one_class else _notes(table, estimates)),
-            *unlabelled_notes(data),
+            *class_notes(data),
             *knowledge.notes,
             *every.notes(estimates),
             *_group_notes(data, together),
@@ -412,7 +412,7 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
 def _averages(average: Any) -> tuple[str, ...]:
     names = (average,) if isinstance(average, str) else average
     if not np.iterable(names):
-        raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {average!r}")
+        raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {quoted(average)}")
     known = get_args(Average)
     wrong = [name for name in names if name not in known]
     if wrong:

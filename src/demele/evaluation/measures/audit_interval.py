@@ -7,10 +7,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_level
-from demele.core.errors import InputError, InputTypeError
+from demele.core.checked_numbers import checked_flag, checked_level
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.labelled import Indices, Labelled
-from demele.core.names import renamed
+from demele.core.names import checked_name, renamed
 from demele.core.results import Interval, Note
 from demele.core.sentences import arg, in_code
 from demele.evaluation.measures.audit_cells import (
@@ -101,14 +101,14 @@ def audit_interval(
     [0.870, 0.916]
     """
     level = checked_level(level)
-    if inference not in get_args(AuditInference):
-        raise InputError("inference", f"expected 'population' or 'test_set', got {inference!r}")
+    checked_name(inference, "inference", get_args(AuditInference))
+    checked_flag(exact, "exact")
     values = {"hits": hits, "n": n, "audited_hits": audited_hits, "lost": lost}
     values |= {"audited_misses": audited_misses, "won": won}
     values |= {} if wrong is None else {"wrong": wrong}
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise InputTypeError(name, f"expected a count, got {value!r}")
+            raise InputTypeError(name, f"expected a count, got {quoted(value)}")
     for name, most, what in (
         ("hits", n, "n"),
         ("audited_hits", hits, "hits"),

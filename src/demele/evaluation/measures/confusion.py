@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.given_arrays import plain_array
 from demele.core.labelled import Indices, read_labelled, vocabulary
 from demele.core.names import checked_name
 from demele.core.sentences import plural
@@ -348,7 +349,7 @@ def ratio(part: Any, whole: Any) -> Floats:
 
 def _checked_counts(values: object) -> Counts:
     """Return a read-only copy of a square table of whole numbers."""
-    array = np.array(values)
+    array = plain_array(values, "counts", "a square table of whole numbers")
     if array.dtype.kind not in "iuf":
         raise InputTypeError("counts", f"expected whole numbers, got values of type {array.dtype}")
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_level, checked_whole, is_number
-from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
+from demele.core.checked_numbers import checked_level, checked_number, checked_whole
+from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
 from demele.core.results import Interval, Note
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.bias_bounds import Moves, corner
@@ -248,9 +248,9 @@ def binary_correction(
     """
     seen, noise = _share(observed, "observed"), _share(rate, "rate")
     if seen > 1:
-        raise InputError("observed", f"expected an accuracy in [0, 1], got {observed!r}{_percent(seen)}")
+        raise InputError("observed", f"expected an accuracy in [0, 1], got {quoted(observed)}{_percent(seen)}")
     if noise >= 1:
-        raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {rate!r}{_percent(noise)}")
+        raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {quoted(rate)}{_percent(noise)}")
     if noise == 0.5:
         raise InputError(
             "rate",
@@ -303,11 +303,7 @@ def binary_correction(
 
 
 def _share(value: Any, argument: str) -> float:
-    if not is_number(value):
-        raise InputTypeError(argument, f"expected a number in [0, 1], got {type(value).__name__}")
-    if not math.isfinite(value) or value < 0:
-        raise InputError(argument, f"expected a number in [0, 1], got {value!r}")
-    return float(value)
+    return checked_number(value, argument, "a number in [0, 1]", inside=lambda share: 0 <= share < math.inf)
 
 
 def _percent(value: float) -> str:

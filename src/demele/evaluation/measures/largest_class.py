@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled, shown
 from demele.core.results import Note
+from demele.core.written_numbers import notation_doubt
 from demele.evaluation.intervals import normal_quantile
 from demele.evaluation.row_groups import Groups, effective_share, ends_at
 from demele.evaluation.table_measures import Table
@@ -53,8 +54,21 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     return (Note(code="largest-class", message=told, subject=weak, severity="warning"),)
 
 
-def unlabelled_notes(data: Labelled) -> tuple[Note, ...]:
-    """Say which classes predictions alone hold."""
+def class_notes(data: Labelled) -> tuple[Note, ...]:
+    """Say how truth values and odd numbers were read as classes, and which classes predictions alone hold."""
+    truths = None
+    if data.truths:
+        truths = f"True and False of {shown(data.truths)} were read as 1 and 0, which the others hold"
+    doubt = notation_doubt(data.vocabulary.classes, "classes")
+    read = tuple(
+        Note(code=code, message=message, severity="warning")
+        for code, message in (("truths-as-numbers", truths), ("number-notation", doubt))
+        if message is not None
+    )
+    return (*read, *_unlabelled_notes(data))
+
+
+def _unlabelled_notes(data: Labelled) -> tuple[Note, ...]:
     if not data.unlabelled:
         return ()
     places = [data.vocabulary.index(item) for item in data.unlabelled]

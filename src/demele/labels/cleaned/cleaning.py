@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_number, checked_whole
+from demele.core.checked_numbers import checked_flag, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.given_arrays import plain_array
 from demele.core.labelled import read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
@@ -146,7 +147,7 @@ class Cleaning(Written, SaidTable):
         >>> Cleaning([True, False, True], [0, 1, 1]).take([True, True, False]).suspect
         array([ True, False])
         """
-        chosen = np.asarray(rows)
+        chosen = plain_array(rows, "rows", "flags or row numbers")
         try:
             return Cleaning(
                 self.suspect[chosen],
@@ -218,6 +219,7 @@ class Cleaning(Written, SaidTable):
         """
         import pandas as pd
 
+        checked_flag(only_suspects, "only_suspects")
         columns: dict[str, Any] = {} if y is None else {"label": self._labels(y)}
         columns["suspect"] = self.suspect
         if self.suggested is not None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import items_of
 from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.table_columns import as_column, split_columns
@@ -128,9 +129,9 @@ class Annotations(AnswerTable):
         """
         names, rows = _rows_of(matrix)
         if annotators is not None:
-            if len(annotators) != len(rows):
-                raise InputError("annotators", f"expected {len(rows)} names, one per row, got {len(annotators)}")
-            names = list(annotators)
+            names = items_of(annotators, "annotators", "a name of each annotator")
+            if len(names) != len(rows):
+                raise InputError("annotators", f"expected {len(rows)} names, one per row, got {len(names)}")
         sizes = sorted({row.size for row in rows})
         if len(sizes) > 1:
             raise InputError(
@@ -248,12 +249,6 @@ def _long_columns(names: Sequence[str]) -> list[str] | None:
 
 
 def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
-    if matrix is None or isinstance(matrix, str | bytes) or not hasattr(matrix, "__iter__"):
-        raise InputTypeError(
-            "annotations",
-            f"expected a table of answers, got {type(matrix).__name__}; pass a data frame with columns "
-            "item, annotator, answer, or an array of shape (n_annotators, n_items)",
-        )
     if isinstance(matrix, Mapping):
         rows = {
             name: as_column(values, f"annotations, annotator {plain_text(name)}") for name, values in matrix.items()
@@ -265,7 +260,9 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
             for place, name in enumerate(names)
         }
     else:
-        rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(matrix)}
+        remedy = "pass a data frame with columns item, annotator, answer, or an array of shape (n_annotators, n_items)"
+        held = items_of(matrix, "annotations", "a table of answers", remedy)
+        rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(held)}
     if not rows:
         raise NotEnoughData("annotations", "expected at least 1 annotator, got none")
     for name, row in rows.items():
@@ -283,6 +280,8 @@ def _answered(row: NDArray[Any], missing: object) -> NDArray[np.intp]:
 
     empty = np.asarray(pd.isna(row))
     if missing is not None:
+        if not isinstance(missing, str | int | float | np.generic):
+            raise InputTypeError("missing", f"expected one value that stands for no answer, got {quoted(missing)}")
         empty = empty | (row == missing)
     return np.flatnonzero(~empty)
 

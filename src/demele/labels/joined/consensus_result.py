@@ -158,7 +158,7 @@ class Consensus(Written, SaidTable):
         UnknownNameError
             If there is no such annotator.
         """
-        if annotator not in self.annotators:
+        if not isinstance(annotator, int | str | np.generic) or annotator not in self.annotators:
             raise UnknownNameError(
                 "annotator", f"expected one of {shown(self.annotators)}, got {plain_text(annotator)}"
             )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.error_aims import ErrorAims, in_turn
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.results import Note
@@ -362,7 +362,7 @@ def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]
         if isinstance(model, type) or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
             raise InputTypeError(
                 "models",
-                f"expected classifiers with fit, predict and get_params, got {model!r} as {plain_text(name)}"
+                f"expected classifiers with fit, predict and get_params, got {quoted(model)} as {plain_text(name)}"
                 + ("; make an instance of it" if isinstance(model, type) else ""),
             )
         copy = clone(model)

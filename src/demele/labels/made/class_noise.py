@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_flag, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.seeds import checked_seed, rng_for
@@ -69,7 +70,7 @@ def add_uniform_noise(
     >>> bool((noisy.labels[noisy.mislabelled] != noisy.true_labels[noisy.mislabelled]).all())
     True
     """
-    share, exact, seed = read_rate(rate), _flag(exact), checked_seed(seed)
+    share, exact, seed = read_rate(rate), checked_flag(exact, "exact"), checked_seed(seed)
     true = read_labels(y, "y")
     words = vocabulary(true, classes=classes)
     coded = words.encode(true, "y")
@@ -140,7 +141,7 @@ def add_class_noise(y: object, transition: object, *, exact: bool = False, seed:
     cat      6    2
     dog      0    2
     """
-    exact, seed = _flag(exact), checked_seed(seed)
+    exact, seed = checked_flag(exact, "exact"), checked_seed(seed)
     true = read_labels(y, "y")
     matrix, words = _read_transition(transition, vocabulary(true))
     coded = words.encode(true, "y")
@@ -352,7 +353,9 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
 
 def _read_classes(classes: Any) -> Vocabulary:
     if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
-        words = Vocabulary(tuple(range(int(classes))))
+        most = 1 << 20  # a table of so many takes more memory than machines have
+        expected = f"their names, or a number up to {most}"
+        words = Vocabulary(tuple(range(checked_whole(classes, "classes", expected, inside=lambda k: k <= most))))
     elif classes is None:
         raise InputTypeError("classes", "expected the names of the classes, or their number, got None")
     else:
@@ -384,9 +387,3 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
 def _read_confusion(value: Any, true: object, given: object) -> float:
     name = f"confusions, {plain_text(true)} as {plain_text(given)}"
     return read_rate(value, name, f"the instances of {plain_text(true)}")
-
-
-def _flag(exact: object) -> bool:
-    if not isinstance(exact, bool | np.bool_):
-        raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
-    return bool(exact)

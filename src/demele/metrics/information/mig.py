@@ -5,8 +5,11 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.errors import InputError
+from demele.core.given_arrays import real_numbers
 from demele.core.results import Score
 from demele.estimation.information import Correction, InformationTable, best_other, mean_of_defined, ratio, top_two
+from demele.metrics.importances import checked_table
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, RegDim, RunOptions
 from demele.metrics.run import score
@@ -44,7 +47,9 @@ def mig_from_information(information: ArrayLike, entropy: ArrayLike) -> float:
     >>> mig_from_information([[0.6, 0.0], [0.2, 0.5]], [1.0, 0.5])
     0.7
     """
-    table = InformationTable(np.asarray(information, dtype=float), np.asarray(entropy, dtype=float))
+    table = InformationTable(checked_table(information, "information"), real_numbers(entropy, "entropy"))
+    if table.factor_entropy.shape != table.information.shape[1:]:
+        raise InputError("entropy", f"expected one for each factor, got shape {table.factor_entropy.shape}")
     return float(gap(table).value)
 
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from demele.core.errors import NotEnoughData
 from demele.core.results import Score
 from demele.estimation.information import Correction, InformationTable, beyond_chance, mean_of_defined
+from demele.metrics.importances import checked_table
 from demele.metrics.information.infom import barely_beyond_chance
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, RunOptions
@@ -61,8 +62,8 @@ def modularity_from_information(information: ArrayLike) -> float:
     >>> modularity_from_information([[1.0, 0.0], [0.5, 1.0]])
     0.875
     """
-    matrix = np.asarray(information, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[1] < 2:
+    matrix = checked_table(information, "information")
+    if matrix.shape[1] < 2:
         raise NotEnoughData("information", f"expected a matrix with at least 2 factors (columns), got {matrix.shape}")
     return float(modularity_of(InformationTable(matrix, np.ones(matrix.shape[1]))).value)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.inputs import Codes, Factors, Missing, read_pair
 from demele.core.names import checked_name, suggestion
 from demele.core.results import Interval, Note, Score, Severity
@@ -107,7 +107,7 @@ def interventional_robustness(
     (1.0, True)
     """
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
-        raise InputError("norm", f"expected a number of at least 1, or inf, got {norm!r}")
+        raise InputError("norm", f"expected a number of at least 1, or inf, got {quoted(norm)}")
     read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, missing, kinds, centre)
     of_codes = _indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
     interest = _indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
@@ -351,7 +351,7 @@ def _indices(columns: Columns, names: Sequence[str], argument: str, default: Seq
     if isinstance(columns, str | numbers.Integral):
         return _indices([columns], names, argument, default)
     if not isinstance(columns, Sequence | np.ndarray):
-        raise InputTypeError(argument, f"expected names or indices of columns, got {columns!r}")
+        raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(columns)}")
     found: list[int] = []
     for column in columns:
         if isinstance(column, str):
@@ -363,7 +363,7 @@ def _indices(columns: Columns, names: Sequence[str], argument: str, default: Seq
                 raise InputError(argument, f"expected an index from 0 to {len(names) - 1}, got {column}")
             index = int(column)
         else:
-            raise InputTypeError(argument, f"expected names or indices of columns, got {column!r}")
+            raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(column)}")
         if index in found:
             raise InputError(argument, f"column {names[index]!r} is named twice")
         found.append(index)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.checked_numbers import is_number
+from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.given_arrays import real_numbers
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.sentences import give, plural
@@ -153,9 +155,9 @@ def smoothness_on(
     share: float | None = None,
 ) -> Floats:
     """Return the smoothness of each attribute on each traversal; arguments as of :func:`interpolatability`."""
-    if power is not None and not (_is_number(power) and 1 < power < np.inf):
+    if power is not None and not (is_number(power) and 1 < power < np.inf):
         raise InputError("power", f"expected a number above 1, or None, got {quoted(power)}")
-    if share is not None and not (_is_number(share) and 0 < share <= 1):
+    if share is not None and not (is_number(share) and 0 < share <= 1):
         raise InputError("share", f"expected a number above 0 and at most 1, or None, got {quoted(share)}")
     z, a = _read(codes, attributes, reg_dim, fewest=3, equal_steps=True)
     return smoothness_values(z, a, power=power, share=share)
@@ -165,7 +167,7 @@ def monotonicity_on(
     codes: object, attributes: object, reg_dim: Sequence[int] | None = None, *, threshold: float = 1e-3
 ) -> Floats:
     """Return the monotonicity of each attribute on each traversal, whose steps may differ."""
-    if not (_is_number(threshold) and 0 <= threshold < np.inf):
+    if not (is_number(threshold) and 0 <= threshold < np.inf):
         raise InputError("threshold", f"expected a number of at least 0, got {quoted(threshold)}")
     z, a = _read(codes, attributes, reg_dim, fewest=2, equal_steps=False)
     return monotonicity_values(z, a, threshold=threshold)
@@ -209,12 +211,7 @@ def _read(
 
 
 def _cube(values: object, argument: str) -> Floats:
-    if hasattr(values, "detach"):  # a tensor
-        values = values.detach().cpu().numpy()
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(argument, f"expected numbers of shape {_CUBE}: {error}") from error
+    array = real_numbers(values, argument, f"numbers of shape {_CUBE}")
     if array.ndim not in (1, 2, 3) or 0 in array.shape:
         shape = f"{_CUBE}, (traversals, points) of one column, or (points,) of one traversal of one column"
         raise InputError(argument, f"expected an array of shape {shape}, with at least 1 of each, got {array.shape}")
@@ -245,10 +242,6 @@ def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) ->
         if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < n_codes:
             raise InputError("reg_dim", f"expected indices from 0 to {n_codes - 1}, got {quoted(code)}")
     return [int(code) for code in found]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _notes(smooth: Floats, steady: Floats, names: Sequence[str]) -> list[Note]:

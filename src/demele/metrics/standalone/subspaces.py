@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.errors import InputError, NotEnoughData, UnknownNameError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.inputs import Factors, read_pair
 from demele.core.names import suggestion
 from demele.core.result import TableResult
@@ -289,16 +290,14 @@ def _moving(codes: Floats, labels: Labels, seed: int) -> list[bool]:
 
 
 def _places(cyclic: Sequence[str] | Sequence[int], names: Sequence[str]) -> list[int]:
-    if isinstance(cyclic, str):
-        raise InputTypeError("cyclic", f"expected a sequence of factors, got {cyclic!r}; write [{cyclic!r}]")
     found = []
-    for one in cyclic:
+    for one in items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']"):
         if isinstance(one, str):
             if one not in names:
                 raise UnknownNameError("cyclic", f"no factor is called {one!r}{suggestion(one, names)}")
             found.append(list(names).index(one))
         elif isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
-            raise InputError("cyclic", f"expected names or places from 0 to {len(names) - 1}, got {one!r}")
+            raise InputError("cyclic", f"expected names or places from 0 to {len(names) - 1}, got {quoted(one)}")
         else:
             found.append(int(one))
     return found

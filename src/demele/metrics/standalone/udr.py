@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.given_arrays import real_numbers
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.names import checked_name
 from demele.core.result import TableResult
@@ -236,7 +237,7 @@ def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, thres
     for (title, model), given in zip(read.items(), own, strict=True):
         alive = ~model.constant
         if given is not None:
-            values = np.asarray(given, dtype=np.float64)
+            values = real_numbers(given, argument)
             if codes_std is not None:
                 values = _divergences(model, values, title)
             if values.shape != (model.d,):

@@ -21,6 +21,7 @@ from demele.models.fabric.spec import TrainingSpec
 from demele.models.fabric.state import LAYOUT, check_past, network_from, network_state
 from demele.models.specs import refuse_other
 from demele.models.threads import computing
+from demele.models.weights import restore
 from demele.runtime.interrupts import held_interrupts
 from demele.runtime.progress import Report, reporting
 
@@ -102,9 +103,7 @@ class FabricFitting:
                 weight_decay=self._spec.weight_decay,
             )
             if self._content["optimiser"] is not None:
-                self._optimiser.load_state_dict(self._content["optimiser"])
-            for group in self._optimiser.param_groups:  # a fabric that goes on may be asked for others than before
-                group.update(momentum=self._spec.momentum, weight_decay=self._spec.weight_decay)
+                restore(self._optimiser, self._content["optimiser"])
 
     def _work_off(self, epochs: int, report: Report | None, on_epoch: OnEpoch | None) -> None:
         """Make the epochs that are left, and keep each."""

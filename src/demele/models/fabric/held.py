@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
+from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.models.fabric.counts import FabricCounts, counted
@@ -111,7 +112,7 @@ class HeldFabric:
         if hasattr(scores, "to_dict"):
             scores = scores.to_dict()
         if not isinstance(scores, Mapping):
-            values = np.asarray(scores, dtype=float)
+            values = real_numbers(scores, "scores", f"one for each of the {len(self.links)} links")
             if values.shape != (len(self.links),):
                 raise InputError("scores", f"expected one for each of the {len(self.links)} links, got {values.shape}")
             scores = dict(zip(self.links, values.tolist(), strict=True))
@@ -150,8 +151,9 @@ class HeldFabric:
         from demele.models.threads import computing
 
         feed = self._feed(images)
-        wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
-        held = None if gates is None else torch.as_tensor(np.asarray(gates, dtype=np.float32), device=self._device)
+        wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
+        given = None if gates is None else real_numbers(gates, "gates").astype(np.float32)
+        held = None if given is None else torch.as_tensor(given, device=self._device)
         if held is not None:
             check_gates(held, len(self.links), len(wanted))
         found = [np.zeros((0, self.spec.classes), dtype=np.float32)]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, quoted
+from demele.core.errors import InputError
+from demele.core.given_arrays import items_of
 from demele.core.names import checked_name
 from demele.core.result import plain
 from demele.core.seeds import checked_seed, rng_for
@@ -230,9 +231,8 @@ class PrunableFabric(HeldFabric):
         from demele.models.fabric.surgery import without_links
 
         known = {link.name: link for link in self.lattice.links}
-        odd = [name for name in links if name not in known]
-        if odd:
-            raise InputError("links", f"there is no link {quoted(odd[0])}; fabric.links names those that live")
+        for name in items_of(links, "links", "names of links"):
+            checked_name(name, "links", known)
         network = without_links(self._network, {known[name] for name in links})
         gone = [name for name in known if name not in {link.name for link in network.lattice.links}]
         plan = Pruning(

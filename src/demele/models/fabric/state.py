@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from demele.core.checked_numbers import is_number
 from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
 from demele.models.checkpoint import Layout
@@ -112,7 +113,7 @@ def check_past(content: Mapping[str, Any], what: str) -> None:
         content["status"] in STATUSES
         and isinstance(content["epoch"], int)
         and content["epoch"] >= 0
-        and isinstance(content["seconds"], float | int)
+        and is_number(content["seconds"])
         and isinstance(content["problem"], str)
         and isinstance(content["prunings"], list)
         and all(isinstance(one, dict) for one in content["prunings"])
@@ -120,6 +121,7 @@ def check_past(content: Mapping[str, Any], what: str) -> None:
         and isinstance(history, dict)
         and (not history or set(history) == set(ROW))
         and len({len(column) for column in history.values()}) <= 1
+        and all(isinstance(one, float | int) for column in history.values() for one in column)
     )
     if not whole:
         raise FormatError(what, "its history is not that of a training")

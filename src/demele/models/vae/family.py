@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
-from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.checked_numbers import checked_count, checked_flag, checked_number
+from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.names import checked_name, suggestion
 from demele.models.vae import objectives
@@ -246,8 +246,7 @@ def _checked(name: str, value: Any, wanted: Any) -> Any:
     if get_origin(wanted) is Literal:
         return checked_name(value, name, get_args(wanted))
     if wanted is bool:
-        if not isinstance(value, bool):
-            raise InputTypeError(name, f"expected True or False, got {quoted(value)}")
+        checked_flag(value, name)
         return value
     if wanted is int:
         return checked_count(value, name, 1)

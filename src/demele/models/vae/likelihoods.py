@@ -132,4 +132,6 @@ def likelihood_of(given: Any) -> Likelihood:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError("likelihood", f"expected a standard deviation, as in 'gaussian:0.1', got {given!r}") from error
+        raise InputError(
+            "likelihood", f"expected a standard deviation, as in 'gaussian:0.1', got {quoted(given)}"
+        ) from error

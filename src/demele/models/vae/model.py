@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError
 from demele.core.extras import require
+from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.names import checked_name
 from demele.core.publish import publish
 from demele.core.reading import parsing, path_of
@@ -309,7 +310,7 @@ class VAE:
         from demele.models.vae.figures import posteriors
 
         way, pair = checked_name(codes, "codes", ("mean", "sampled")), self._fitted(images)
-        wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
+        wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
         with computing(threads=None, device=str(pair.device), gradients=False):
             found = posteriors(pair, images, wanted)
         mean, std = found.mean.double().numpy(), None
@@ -344,7 +345,7 @@ class VAE:
         from demele.models.vae.figures import batches
 
         pair = self._fitted()
-        given = np.asarray(codes, dtype=np.float32)
+        given = real_numbers(codes, "codes").astype(np.float32)
         if given.ndim != 2 or given.shape[1] != self._latents:
             raise InputError("codes", f"expected shape (n, {self._latents}), got {given.shape}")
         found = [np.zeros((0, *pair.spec.shape), dtype=np.float32)]

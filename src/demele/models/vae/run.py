@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from demele.core.reading import check_shape
 from demele.core.result import Result
 from demele.core.uncertainty import Note
 from demele.models.vae.active import is_active
@@ -110,6 +111,9 @@ class Run(Result):
         return pd.DataFrame({"kl": self.kl, "std": self.std, "active": self.active}).rename_axis("code").reset_index()
 
 
+_NUMBER = (float, int)
+
+
 def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> Run:
     """Return the run that a file of a training, or its content in memory, tells of.
 
@@ -126,6 +130,9 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
     unknown = ("reconstruction", "floor", "mutual_information", "total_correlation", "largest_logvar")
     each = dict.fromkeys(("kl", "std"), [math.nan] * spec.latents)
     figures = dict(content["figures"] or {**dict.fromkeys(unknown, math.nan), **each, "examined": 0})
+    check_shape(content, {"status": str, "step": int, "seconds": _NUMBER, "problem": (str, type(None))})
+    check_shape([*content["history"].values(), figures["kl"], figures["std"]], [[_NUMBER]])
+    check_shape([value for value in figures.values() if not isinstance(value, list)], [_NUMBER])
     names = [f"z{number}" for number in range(1, len(figures["kl"]) + 1)]
     kl, std = np.array(figures.pop("kl")), np.array(figures.pop("std"))
     active = is_active(kl, std)

@@ -14,7 +14,7 @@ from demele.models.vae.nets import check_decoded, discriminator
 from demele.models.vae.objectives import Posterior, discriminator_error, kl_per_code
 from demele.models.vae.pair import Pair
 from demele.models.vae.spec import TrainingSpec
-from demele.models.weights import initialised
+from demele.models.weights import initialised, restore
 
 if TYPE_CHECKING:
     import torch
@@ -163,10 +163,10 @@ class Training:
     def load(self, state: Mapping[str, Any]) -> None:
         """Take networks and optimisers from what :meth:`state` returned."""
         self.pair.load(state["model"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        restore(self.optimiser, state["optimiser"])
         if self.discriminator is not None and self.discriminator_optimiser is not None:
             self.discriminator.load_state_dict(state["discriminator"]["model"])
-            self.discriminator_optimiser.load_state_dict(state["discriminator"]["optimiser"])
+            restore(self.discriminator_optimiser, state["discriminator"]["optimiser"])
         self.step = int(state["step"])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.extras import require
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Parts, Strips
 from demele.report.renderers.tables import figures_of
@@ -29,6 +29,8 @@ def draw(document: Document, figure: int | str = 0, ax: Any = None) -> Any:
     InputError, NotEnoughData
         If there is no such figure, or if the document has none that can be drawn.
     """
+    if ax is not None and not isinstance(ax, require("matplotlib.axes", purpose="a picture").Axes):
+        raise InputTypeError("ax", f"expected axes of matplotlib, got {type(ax).__name__}")
     known = figures_of(document)
     if not known:
         raise NotEnoughData("figure", "this result has no figure to draw")

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError
-from demele.core.reading import parsing, path_of
+from demele.core.reading import check_shape, parsing, path_of
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
 from demele.runtime.sweep import Record
-from demele.studies.json_files import check_format, check_shape, json_lines
+from demele.studies.json_files import check_format, json_lines
 from demele.studies.pruning.packed import FORMAT, FORMAT_VERSION
 from demele.studies.pruning.study import FIGURES, PruningStudy
 

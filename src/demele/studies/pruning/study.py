@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.core.errors import InputError, quoted
-from demele.core.names import suggestion
+from demele.core.names import checked_name
 from demele.core.outputs import write_whole
 from demele.core.result import Result
 from demele.core.store import Key
@@ -223,10 +223,7 @@ class PruningStudy(Result):
         import numpy as np
         import pandas as pd
 
-        names = {one[1] for one in self._places()}
-        if configuration not in names:
-            near = suggestion(str(configuration), sorted(names))
-            raise InputError("configuration", f"none is called {quoted(configuration)}{near}")
+        checked_name(configuration, "configuration", dict.fromkeys(one[1] for one in self._places()))
         records = [self._record(noise, configuration, seed) for seed in range(self.seeds)]
         alive = [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
         if not alive:
