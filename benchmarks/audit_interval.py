@@ -8,6 +8,7 @@ many labels are wrong.
 """
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def coverage(
             name = f"{inference} {'exact' if exact else 'default'}"
             result[f"{name} coverage"] = float(np.mean((low <= truth[some]) & (truth[some] <= high)))
             result[f"{name} width"] = float(np.mean(high - low))
-    known = replace(cells, wrong=wrong[:, None])
+    known = replace(cells, wrong=cast(float, wrong[:, None]))
     low, high = cell_interval(known, level=LEVEL, exact=False, inference="population")
     result["population, number of wrong labels known, coverage"] = float(
         np.mean((low <= expected) & (expected <= high))

@@ -57,9 +57,9 @@ def draw(n: np.ndarray, t: np.ndarray, line: np.ndarray, title: str) -> None:
     axes.loglog(n, line, color="#c4622d")
     axes.loglog(n, t, "o", color="#0b6e99")
     axes.set(title=title, xlabel="rows", ylabel="seconds")
-    picture = io.StringIO()
-    axes.figure.savefig(picture, format="svg")
-    write_whole(RESULTS / "irs_general.svg", picture.getvalue())
+    held = io.StringIO()
+    axes.figure.savefig(held, format="svg")
+    write_whole(RESULTS / "irs_general.svg", held.getvalue())
 
 
 if __name__ == "__main__":

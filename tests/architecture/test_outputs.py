@@ -70,7 +70,7 @@ def writes_a_frame(call: ast.Call) -> bool:
 
 
 OURS = {
-    *("result.to_html", "found.to_html", "assessment.to_html"),
+    *("result.to_html", "found.to_html", "assessment.to_html", "shown.to_html"),
 }
 
 

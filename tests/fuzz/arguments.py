@@ -5,6 +5,7 @@
 draws one whose arguments are good and come in another form (frames, tensors, views): its result must be the same.
 """
 
+import copy
 import dataclasses
 import importlib
 import inspect
@@ -177,7 +178,7 @@ def good_values() -> dict[str, Any]:
         "epochs": 2, "shares": [0.1], "confusions": {0: {1: 0.1}}, "transition": [[0.9, 0.1], [0.2, 0.8]], "within": np.arange(N) < 9,
         "first": labels.Audit([0, 2], [0, 0], design="uniform"), "second": labels.Audit([4, 6], [0, 0], design="uniform"), "at": 0.5, "than": 0.5,
         "scores": pd.DataFrame(rng.random((8, 3)), columns=["mig", "sap", "dci"]), "scores_established": [0.5, 0.6, 0.7],
-        "scores_candidate": [0.5, 0.7, 0.8], "n_test": 10, "n_train": 20, "batch": codes, "sample": data.Sample(codes, factors, "x"),
+        "scores_candidate": [0.5, 0.7, 0.8], "n_test": 10, "n_train": 20, "batch": codes, "sample": data.Sample(pd.DataFrame(codes), pd.DataFrame(factors), "x"),
         "model": _encoder, "encode": _encoder, "predict": _predicted, "estimator": _classifier(), "maps": rng.random((1, 12, 16, 16)),
         "file": "rows.csv", "files": ["rows.csv"], "name": "mig", "matrices": np.full((2, 2, 2), 0.5), "new_size": 4,
         "cleaning": labels.Cleaning(label == 1), "detected": 0.5, "false_alarms": 0.1, "tail": 0.05, "within_": None,
@@ -234,7 +235,7 @@ def odd_value(rng: np.random.Generator, good: Any) -> Any:
         *(lambda one=one: one for one in (None, True, False, -1, 0, 1, 3, 2**31, 2**63, 2**64, 10**30, 10**400, -0.0, 0.5, 1.5)),
         *(lambda one=one: one for one in (float("nan"), float("inf"), float("-inf"), 1e308, 1e-320, 1j, np.nan, np.float64(0.3))),
         *(lambda one=one: one for one in ("", "x", "mig", "\ud800", "a\0b", "q" * 5000, b"x", bytearray(b"x"), np.str_("x"))),
-        *(lambda one=one: one for one in ([], (), {}, set(), frozenset({1}), {1, 2}, [[]], [None], [{}], {"a": 1}, {1: 2}, {None: None})),
+        *(partial(copy.copy, one) for one in list[Any]([[], (), {}, set(), frozenset({1}), {1, 2}, [[]], [None], [{}], {"a": 1}, {1: 2}, {None: None}])),
         *(lambda one=one: one for one in ([1, "x"], ["x"], [1, 2, 3], (1, 2), (0.5,), [[1, 2], [3]], [[1, [2]]], range(5), slice(3), ...)),
         lambda: str(TOKENS[int(rng.integers(0, len(TOKENS)))]),
         lambda: (value for value in range(5)),
@@ -274,8 +275,8 @@ def odd_value(rng: np.random.Generator, good: Any) -> Any:
         lambda: np.zeros((N, 3), dtype=np.longdouble),
         lambda: np.broadcast_to(np.float64(1), (10**10, 3)),
         lambda: np.broadcast_to(np.int64(1), (10**10,)),
-        lambda: np.ma.masked_all((N, 3)),
-        lambda: np.ma.masked_all(N),
+        lambda: np.ma.masked_invalid(np.full((N, 3), np.nan)),
+        lambda: np.ma.masked_invalid(np.full(N, np.nan)),
         lambda: np.matrix([[1, 2]]),
         lambda: scipy.sparse.csr_array(np.eye(N, 3)),
         lambda: scipy.sparse.coo_matrix(np.eye(3)),
@@ -379,7 +380,7 @@ def spoiled(rng: np.random.Generator, good: Any) -> Any:
 
 def _replaced(rng: np.random.Generator, array: Any) -> Any:
     changed = array.copy()
-    choices = [
+    choices: list[Any] = [
         None,
         np.nan,
         np.inf,
@@ -453,7 +454,7 @@ def forms_of(array: Any, rng: np.random.Generator) -> Any:
         lambda: frame,
         lambda: frame.convert_dtypes(),
         lambda: pl.from_pandas(frame),
-        lambda: pl.from_pandas(frame).lazy() if array.ndim == 2 else pl.from_pandas(frame),
+        lambda: pl.LazyFrame(pl.from_pandas(frame)) if array.ndim == 2 else pl.from_pandas(frame),
         lambda: frame.astype("float64[pyarrow]" if not whole else "int64[pyarrow]"),
         lambda: torch.tensor(array),
         lambda: torch.tensor(array).requires_grad_() if not whole else torch.tensor(array),

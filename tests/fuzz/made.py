@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ Rng = np.random.Generator
 def _written(names: Sequence[str], rows: Sequence[Sequence[str]], rng: Rng) -> tuple[bytes, bool, str]:
     """Write a table in one of many ways; whether its values are as they were, and how it was written."""
     head, lines = list(names), [list(row) for row in rows]
+    quoting: Literal[0, 1]
     sign, quoting, end = ",", csv.QUOTE_MINIMAL, "\n"
     how = str(rng.choice(_WAYS))
     at = int(rng.integers(0, len(lines)))
@@ -177,6 +178,7 @@ def _changed(content: Any, rng: Rng) -> Any:
     """Return what a checkpoint holds with something in it replaced."""
     changed = copy.deepcopy(content)
     for _ in range(int(rng.integers(1, 3))):
+        key: Any
         holder, key, deep = changed, str(rng.choice([name for name in changed if name not in _HEAD])), False
         while isinstance(holder[key], dict | list) and len(holder[key]) and (not deep or rng.random() < 0.8):
             deep = True
@@ -245,7 +247,7 @@ def fabric_checkpoint(rng: Rng) -> None:
         fabric = models.Fabric.load(path)
         repr((fabric, fabric.run, fabric.prunings))
         fabric.predict(images)
-        fabric.to_dict()
+        fabric.report().to_dict()
     else:
         again = models.Fabric(layers=2, scales=5, channels=2, image_channels=3)
         again.fit(images, np.arange(len(images)) % 10, epochs=2, batch=4, milestones=(2,), checkpoint=path)

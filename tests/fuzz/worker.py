@@ -20,7 +20,7 @@ import demele
 from demele.cli.main import main
 from demele.core.errors import DemeleError
 from demele.streaming.state_bytes import state_to_bytes, with_state
-from tests.fuzz import image_sets, made, makers
+from tests.fuzz import arguments, image_sets, made, makers
 from tests.fuzz.generate import Input, generated, good_files
 from tests.fuzz.heavy import HEAVY
 
@@ -144,7 +144,7 @@ def _told(one: Input) -> tuple[str, str]:
             if error.filename is None:  # one that names its file is told as the system tells it
                 return "traceback", traceback.format_exc()
             status = 2
-        except made.Shifted as error:
+        except arguments.Shifted as error:
             return "shift", str(error)
         except _TooLong:  # many repeats were asked for
             return "done", "stopped"
