@@ -39,7 +39,7 @@ def measured(cell: tuple[str, str]) -> dict[str, Any]:
         "run": f"{name}, {noise} noise" if noise else "digits, training included",
         "instances": found.n,
         "ordered_pairs": m * (m - 1),
-        "methods": len(found.methods),
+        "methods": len(found.contenders),
         "rates": len(found.columns),
         "measures": len(found.measures),
         "seconds": round(perf_counter() - started, 1),

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from demele import bench, evaluation, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
 from demele.bench.comparisons.published import published
-from demele.bench.comparisons.result import OUTCOMES
 from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.fingerprint import fingerprint
 from demele.core.store import Store
@@ -153,7 +152,7 @@ def test_two_classifiers_have_no_third_to_judge_them() -> None:
     with pytest.raises(NotEnoughData, match="'agreement' judges each pair by a third classifier, and there are 2"):
         bench.compare_methods(predictions, truth, [0.1], ["overlap", "agreement"])
     found = bench.compare_methods(predictions, truth, [0.1], noise="uniform")
-    assert "agreement" not in found.methods
+    assert "agreement" not in found.contenders
     [note] = found.notes
     assert (note.code, note.subject) == ("method-left-out", ("agreement",))
 
@@ -174,7 +173,7 @@ def peeking(baseline: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any]
 def test_a_function_joins_by_one_argument() -> None:
     predictions, truth = simulated(300, models=5)
     found = bench.compare_methods(predictions, truth, [0.1], [simple, "overlap", peeking])
-    assert list(found.methods) == ["simple", "overlap", "peeking"]
+    assert list(found.contenders) == ["simple", "overlap", "peeking"]
     noisy = labels.add_feature_noise(truth, np.stack(list(predictions.values())), 0.1).labels
     accuracy = [(values == noisy).mean() for values in predictions.values()]
     taken = np.isin(found.matrix("simple", 0.1), (2, 3))
@@ -257,7 +256,7 @@ def test_three_references_by_hand() -> None:
     for reference in ("overlap", "paired", "sample"):
         found = bench.compare_methods(predictions, truth, [0.0], "overlap", reference=reference, noise="uniform")
         taken[reference] = found.references["accuracy"].candidate.tolist()
-        assert found.reference == found.to_dict()["reference"]["name"] == reference
+        assert found.reference == found.to_dict()["reference"] == reference
     # Ordered pairs: 70-71, 70-80, 71-70, 71-80, 80-70, 80-71.
     assert taken == {
         "overlap": [False] * 6,
@@ -310,7 +309,8 @@ def test_a_store_serves_every_reference(tmp_path: Path) -> None:
     found = bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path, reference="sample")
     assert path.stat().st_size == size
     assert "larger value on the true labels" in found.notes[0].message
-    assert found.to_dict()["published"] == []  # the source has another reference
+    titles = [section.title for section in found.document().sections]
+    assert "Published results" not in titles  # the source has another reference
 
 
 # Resuming ------------------------------------------------------------------------------------------------------------
@@ -578,9 +578,9 @@ def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
     assert_exact(len(frame), len(run.tallies))
     content = json.loads(run.to_json(tmp_path / "found.json"))
     assert content == json.loads((tmp_path / "found.json").read_text())
-    assert content["outcomes"] == list(OUTCOMES)
-    cells = {(row["method"], row["noise"], row["measure"]): row["cells"] for row in content["matrices"]}
-    assert cells["overlap", 0.1, "accuracy"] == "".join(map(str, run.matrix("overlap", 0.1).ravel()))
+    assert content["kind"] == "method comparison"
+    assert {"tallies", "names", "contenders"} < set(content)
+    assert not {"decided", "references"} & set(content)
     table = run.table("type_2")
     assert_exact(table[0.1]["overlap"], run.tally("overlap", 0.1).type_2)
     for name in ("type", "method"):
@@ -588,7 +588,7 @@ def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
             run.table(name)
     with pytest.raises(UnknownNameError, match="expected a method among"):
         run.tally("audit", 0.1)
-    assert "7 methods, 8 classifiers, n=600" in repr(run)
+    assert "of 7 methods make no type I error" in repr(run)
 
 
 def test_methods_are_asked_for_the_measures_that_the_study_knows() -> None:

@@ -204,8 +204,8 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
     run = demele(*GIVEN, "--noise-rate", "0.05", "--methods", names, "--jobs", jobs)
     assert run.status == 0, run.err
     content = json.loads(run.out)  # what the function prints is not among the results
-    assert [method["name"] for method in content["methods"]] == ["overlap", "bolder", "asker", "overlap 2"]
-    assert content["methods"][2]["told"] == "what it asks for"
+    assert list(content["contenders"]) == ["overlap", "bolder", "asker", "overlap 2"]
+    assert content["contenders"]["asker"] == ["asker", "what it asks for"]
     tallies = {one["method"]: one for one in content["tallies"]}
     assert tallies["asker"]["labels_asked"] == 40
     # more right answers than the other: of two models, always the one or the other
@@ -256,16 +256,11 @@ def test_tables_for_eyes(demele: Program, own: Path) -> None:
         "table",
     )
     out = demele(*asked, "--noise-rate", "0.05,0.1").out
-    assert "3 classifiers, 6 ordered pairs, 600 instances of 4 classes" in out
-    titles = [line.partition(" (")[0] for line in out.splitlines() if "the comparison on true labels keeps" in line]
-    assert titles == ["accuracy, noise 5%", "accuracy, noise 10%", "recall of 2, noise 5%", "recall of 2, noise 10%"]
-    assert "0.00, 66.82" in out  # what the source printed, at 5% only
-    assert "source: type I, type II of Benjelloun" in out
-    assert "note: The classifiers themselves made the noise" in out
-    at = demele(*asked, "--noise-rate", "0.05,0.1", "--at", "0.1").out
-    assert "noise 5%" not in at
-    assert "66.82" not in at
-    assert "other noise rates, with --at R or --format csv: 0.05" in at
+    assert "3 classifiers, 6 ordered pairs, 600 instances, 5% wrong labels, accuracy" in " ".join(out.split())
+    assert [line.split()[0] for line in out.splitlines()[4:8]] == ["Method", "overlap", "worst-case-overlap", "audit"]
+    explained = " ".join(demele(*asked, "--noise-rate", "0.05,0.1", "--explain").out.split())
+    assert "The classifiers themselves made the noise" in explained
+    assert "10% wrong labels" in " ".join(demele(*asked, "--noise-rate", "0.05,0.1", "--at", "0.1").out.split())
     many = demele(
         *GIVEN, "--methods", "overlap,worst-case-overlap", "--noise-rate", "0.01,0.06", "--measures", "accuracy"
     ).out
@@ -278,24 +273,16 @@ def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.D
         _models(judged), judged["true"], [0.1], ["overlap", "agreement"], reference="paired"
     )
     assert json.loads(demele(*asked, "--reference", "paired").out) == _as_json(expected)
-    out = demele(*asked, "--reference", "paired", "--format", "table").out
-    assert "reference: McNemar's exact test on true labels" in out
-    assert "a type I error need not be one" not in out
-    usual = demele(*asked, "--format", "table").out
-    assert "reference: the overlap of the two score intervals on true labels" in usual
-    assert "a type I error need not be one" in " ".join(usual.split())
-    head = next(line for line in usual.splitlines() if line.startswith("method"))
-    assert head.split()[5:7] == ["agreement", "reversed"]
+    table = ("--format", "table", "--explain")
+    out = " ".join(demele(*asked, "--reference", "paired", *table).out.split())
+    assert "Reference: McNemar's exact test on true labels" in out
+    assert "The reference is blunt" not in out
+    usual = " ".join(demele(*asked, *table).out.split())
+    assert "Reference: the overlap of the two score intervals on true labels" in usual
+    assert "The reference is blunt" in usual
     wrong = demele(*asked, "--reference", "truth")
     assert (wrong.status, wrong.out) == (2, "")
     assert "--reference: expected one of overlap, paired, sample, got 'truth'" in wrong.err
-
-
-def test_one_rate_where_all_would_be_too_many(demele: Program, own: Path) -> None:
-    cleanings = ",".join(f"cleaned(s=0.6,e={share / 100})" for share in range(1, 32))
-    run = demele(*GIVEN, "--noise-rate", "0.01,0.04", "--methods", cleanings, "--format", "table")
-    assert "accuracy, noise 4%" in run.out
-    assert "accuracy, noise 1%" not in run.out
 
 
 def test_files_of_results(demele: Program, own: Path) -> None:
@@ -308,7 +295,7 @@ def test_files_of_results(demele: Program, own: Path) -> None:
     ]
     assert list(pd.read_csv("found.csv")["method"]) == ["overlap", "worst-case-overlap"]
     assert "worst-case-overlap" in (own / "page.html").read_text(encoding="utf-8")
-    assert (own / "pictures" / "curves.png").stat().st_size > 0
+    assert (own / "pictures" / "matrix-0.05-2-1.png").stat().st_size > 0
     again = demele(*asked, "--pictures", "pictures")
     assert again.status == 2
     assert "--pictures: pictures: holds files already; --force replaces pictures among them" in again.err

@@ -24,6 +24,7 @@ from demele.report.document import Document, Strips, Table
 from demele.report.renderers.tables import blocks_of, figures_of, table_of
 from demele.report.written import FORMAT
 from demele.report.written import plain as plain_text
+from tests.bench.sample_comparisons import measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +180,7 @@ def results() -> list[Result]:
         studies.pruning_demo(),
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
         bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
+        measured(),
     ]
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from demele.report.agreement import write_agreement
 from demele.report.assessment import write_assessment
-from demele.report.comparisons import write_comparisons
 from demele.report.decision import write_decision
 from demele.report.examination import write_examination
 from demele.report.explanations import write_perturbation_test
@@ -19,7 +18,6 @@ from demele.report.scores import write_report
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
 from tests.report.sample_agreement import sample_agreement, sample_study
-from tests.report.sample_comparisons import content
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import picture_content
 from tests.report.sample_labels import assessment, decision, ranking
@@ -63,7 +61,6 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
             *(data["settings"][key] for key in ("provenance", "images")),
         ],
     ),
-    "comparisons": (write_comparisons, content, lambda data: [*data["names"], *map(str, data["classes"])]),
     "decision": (
         write_decision,
         decision,

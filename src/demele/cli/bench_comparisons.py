@@ -9,7 +9,17 @@ import numpy as np
 
 from demele.cli.functions import PythonFiles, chosen_methods, folders_on_path, named_files
 from demele.cli.options import command, flag_of, option, refuse, share, shares_in, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
+from demele.cli.output import (
+    as_text,
+    document_text,
+    emit,
+    format_of,
+    log,
+    result_text,
+    say_written,
+    warned,
+    warnings_in_one_line,
+)
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
@@ -160,7 +170,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--list", action="store_true", help="show the comparison methods, and measure nothing")
 
     out = parser.add_argument_group("output")
-    option(out, "--format", "--output")
+    option(out, "--format", "--output", "--explain")
     option(out, "--at", type=share, metavar="R", help="the one noise rate that the table shows (default: all, if few)")
     option(out, "--report")
     option(
@@ -354,16 +364,13 @@ def _say_what_is_there(path: Path | None) -> None:
 
 
 def _text(found: "MethodComparison", arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.comparisons import comparison_tables
+    from demele.bench.comparisons.method_documents import methods_document
 
-    return as_text(
-        format_of(arguments.format, arguments.output),
-        table=lambda: comparison_tables(
-            found.to_dict(), at=arguments.at, output=arguments.output, words=told_by(arguments)
-        ),
-        data=found.to_dict,
-        frame=found.to_frame,
-    )
+    kind = format_of(arguments.format, arguments.output)
+    if kind != "table":
+        return result_text(found, kind)
+    options = {"explain": arguments.explain, "words": told_by(arguments), "output": arguments.output}
+    return document_text(methods_document(found, arguments.at), **options)
 
 
 def _listed(arguments: argparse.Namespace) -> str:
@@ -371,18 +378,17 @@ def _listed(arguments: argparse.Namespace) -> str:
 
     from demele.bench import comparison_methods
     from demele.bench.comparisons.contenders import contender
-    from demele.report.terminal.comparisons import methods_table
 
-    known = {name: contender(name) for name in comparison_methods()}
     rows = [
-        {"method": name, "told": one.told, "measures": [str(measure) for measure in one.measures]}
-        for name, one in known.items()
+        {"method": one.name, "told": one.told, "measures": [str(measure) for measure in one.measures]}
+        for one in map(contender, comparison_methods())
     ]
+    frame = pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows])
     return as_text(
         format_of(arguments.format, arguments.output),
-        table=lambda: methods_table(rows, output=arguments.output),
+        table=lambda: frame.to_string(index=False),
         data=lambda: rows,
-        frame=lambda: pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]),
+        frame=lambda: frame,
     )
 
 

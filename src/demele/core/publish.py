@@ -19,7 +19,6 @@ PAGES = {
     "decision": "demele.report.decision:write_decision",
     "ranking": "demele.report.ranking:write_ranking",
     "audit forecast": "demele.report.forecast:write_forecast",
-    "methods": "demele.report.comparisons:write_comparisons",
     "perturbation test": "demele.report.explanations:write_perturbation_test",
     "score curve": "demele.report.score_curve:write_score_curve",
     "examination": "demele.report.examination:write_examination",
@@ -27,7 +26,6 @@ PAGES = {
     "agreement": "demele.report.agreement:write_agreement",
     "study": "demele.report.study:write_study",
     "pictures of a model": "demele.report.examination_print:write_examination_pictures",
-    "pictures of methods": "demele.report.pictures:write_pictures",
 }
 
 

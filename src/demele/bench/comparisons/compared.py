@@ -246,7 +246,7 @@ def concluded(
     return MethodComparison(
         names=plan.clean.names,
         accuracies=right.mean(axis=1),
-        methods={contender.name: (contender.title, contender.told) for contender in plan.contenders},
+        contenders={contender.name: (contender.title, contender.told) for contender in plan.contenders},
         columns=tuple(columns.values()),
         measures=measures,
         tallies=tuple(tallies),
@@ -257,7 +257,7 @@ def concluded(
         level=plan.level,
         seed=plan.seed,
         noise=plan.noise,
-        title=str(title or "Which comparison methods can be believed?"),
+        title=str(title or "Error rates of comparison methods"),
         reference=plan.reference,
         version=__version__,
         notes=notes,

@@ -1,4 +1,4 @@
-"""What comparison methods decided, beside the comparison on true labels: rates, matrices, curves."""
+"""What comparison methods decided, compared with the comparison on true labels: rates and matrices."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
-from demele.bench.comparisons.setting import REFERENCES, Decided, Flags, ordered_pairs
+from demele.bench.comparisons.method_documents import methods_document, outcome_png
+from demele.bench.comparisons.setting import Decided, Flags, ordered_pairs
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.names import checked_name
-from demele.core.publish import publish
+from demele.core.outputs import write_whole
+from demele.core.reading import path_of
+from demele.core.result import Result
 from demele.core.results import Note
-from demele.core.shown import Tabled
-from demele.core.written import Published, plain
+from demele.report.document import Document, Lines, Strips
+from demele.report.renderers.elements import slug
+from demele.report.renderers.tables import figures_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +80,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class MethodComparison(Published, Tabled):
+class MethodComparison(Result):
     """What comparison methods decided about all ordered pairs of classifiers, and how often that was right.
 
     Attributes
@@ -86,7 +89,8 @@ class MethodComparison(Published, Tabled):
         The classifiers, in the order of the rows and columns of every matrix.
     accuracies : array of shape (n_models,)
         On true labels.
-    methods : mapping of str to (title, what it is told)
+    contenders : mapping of str to (title, what it is told)
+        The methods.
     columns : tuple of Column
         The noise rates.
     measures : tuple of str
@@ -98,16 +102,16 @@ class MethodComparison(Published, Tabled):
         What verdicts are held against: ``"overlap"``, ``"paired"`` or ``"sample"``.
     """
 
-    _page = "methods"
+    _kind = "method comparison"
 
     names: tuple[str, ...]
     accuracies: NDArray[np.float64]
-    methods: Mapping[str, tuple[str, str]]
+    contenders: Mapping[str, tuple[str, str]]
     columns: tuple[Column, ...]
     measures: tuple[str, ...]
     tallies: tuple[Tally, ...]
-    references: Mapping[str, Decided]
-    decided: Mapping[tuple[float, str, str], Decided]
+    references: Mapping[str, Decided] = field(metadata={"json": False})
+    decided: Mapping[tuple[float, str, str], Decided] = field(metadata={"json": False})
     n: int
     classes: tuple[int | str, ...]
     level: float
@@ -119,13 +123,9 @@ class MethodComparison(Published, Tabled):
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        rates = ", ".join(f"{column.wanted:g}" for column in self.columns)
-        measures = ", ".join(self.measures)
-        return (
-            f"MethodComparison({len(self.methods)} methods, {len(self.names)} classifiers, n={self.n}, noise {rates}, "
-            f"{measures})"
-        )
+    def document(self) -> Document:
+        """Return how often each method errs: figures, tables and sentences."""
+        return methods_document(self)
 
     def table(self, figure: str = "type_1", measure: str | None = None) -> "pd.DataFrame":
         """Return one figure of every method (rows) at every noise rate (columns), in percent.
@@ -151,7 +151,7 @@ class MethodComparison(Published, Tabled):
             name: {
                 one.noise: getattr(one, figure) for one in self.tallies if (one.method, one.measure) == (name, measure)
             }
-            for name in self.methods
+            for name in self.contenders
         }
         kept = {name: row for name, row in rows.items() if row}
         return pd.DataFrame.from_dict(kept, orient="index").rename_axis(index="method", columns="noise")
@@ -175,7 +175,7 @@ class MethodComparison(Published, Tabled):
             if (one.method, one.measure) == (method, measure) and abs(one.noise - noise) < 1e-12:
                 return one
         raise UnknownNameError(
-            f"expected a method among {shown(list(self.methods), 40)}, a noise rate among "
+            f"expected a method among {shown(list(self.contenders), 40)}, a noise rate among "
             f"{shown([column.wanted for column in self.columns])} and a measure among {shown(self.measures)}, got "
             f"{method!r}, {noise!r} and {measure!r}"
         )
@@ -195,62 +195,43 @@ class MethodComparison(Published, Tabled):
         found, truth = self.decided[one.noise, one.measure, method].candidate, self.references[one.measure].candidate
         return square(outcomes(found, truth), len(self.names))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        content: dict[str, Any] = plain(
-            {
-                "kind": "method comparison",
-                "demele": self.version,
-                "title": self.title,
-                "n": self.n,
-                "classes": self.classes,
-                "level": self.level,
-                "seed": self.seed,
-                "noise": self.noise,
-                "reference": {"name": self.reference, "is": REFERENCES[self.reference]},
-                "names": self.names,
-                "accuracies": self.accuracies.tolist(),
-                "methods": [
-                    {"name": name, "title": title, "told": told} for name, (title, told) in self.methods.items()
-                ],
-                "columns": [asdict(column) for column in self.columns],
-                "measures": self.measures,
-                "tallies": [asdict(tally) for tally in self.tallies],
-                "outcomes": OUTCOMES,
-                "matrices": [
-                    {
-                        "method": one.method,
-                        "measure": one.measure,
-                        "noise": one.noise,
-                        "cells": "".join(map(str, self.matrix(one.method, one.noise, one.measure).ravel().tolist())),
-                    }
-                    for one in self.tallies
-                ],
-                "published": published() if self.reference == "overlap" else [],  # of no other reference
-                "published_source": PUBLISHED_SOURCE,
-                "notes": [asdict(note) for note in self.notes],
-                "details": dict(self.details),
-            }
-        )
-        return content
-
     def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
-        """Write the matrices and the curves as pictures for print.
+        """Write the matrices of all methods and rates as PNG, one pixel for each pair, and the curves.
 
         Parameters
         ----------
         folder : path
-            Made if it does not exist.
+            Made if it does not exist. Files of the same names are replaced.
         formats : tuple of str
-            Of matplotlib: "png", "svg", "pdf".
+            Of the curves, as matplotlib writes them: "png", "svg", "pdf".
+
+        Returns
+        -------
+        tuple of Path
+            ``matrix-<rate>-<place of the method>-<place of the measure>.png``, and ``<curve>.<format>``.
 
         Raises
         ------
         MissingExtraError
-            Without matplotlib, naming the extra to install.
+            Without matplotlib, naming the extra to install: before anything is written.
         """
-        written: tuple[Path, ...] = publish("pictures of methods", self.to_dict(), folder, formats=formats)
-        return written
+        where = path_of(folder, "folder")
+        figures = [one for one in figures_of(self.document()) if isinstance(one, Lines | Strips)]
+        drawn = {slug(one.caption): self.plot(one.caption).figure for one in figures}
+        files = {f"{name}.{form}": figure for name, figure in drawn.items() for form in formats}
+        for form in formats:
+            checked_name(form, "formats", ("png", "svg", "pdf"))
+        where.mkdir(parents=True, exist_ok=True)
+        for file, figure in files.items():
+            figure.savefig(where / file, dpi=200)
+        order = np.argsort(self.accuracies, kind="stable")
+        matrices = []
+        for one in self.tallies:
+            method, measure = list(self.contenders).index(one.method) + 1, self.measures.index(one.measure) + 1
+            cells = self.matrix(one.method, one.noise, one.measure)[np.ix_(order, order)]
+            path = where / f"matrix-{one.noise!r}-{method}-{measure}.png"
+            matrices.append(write_whole(path, outcome_png(cells)))
+        return (*(where / file for file in files), *matrices)
 
 
 def outcomes(found: Flags, truth: Flags) -> NDArray[np.int8]:
