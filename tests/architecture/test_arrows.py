@@ -31,7 +31,7 @@ ALLOWED = {
     "data": {"core", "runtime", "files", "report"},
     "noise": {"core"},
     "labels": {"core", "runtime", "noise", "report"},
-    "evaluation": {"core", "runtime", "noise", "labels"},
+    "evaluation": {"core", "runtime", "noise", "labels", "report"},
     "metrics": {"core", "runtime", "estimation", "report"},
     "streaming": {"core", "estimation", "metrics"},
     "outofcore": {"core", "runtime", "estimation", "metrics", "streaming"},

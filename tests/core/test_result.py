@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import bench, labels, studies
+from demele import bench, evaluation, labels, studies
 from demele.core.bibliography import bibliography
 from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
@@ -181,6 +181,29 @@ def results() -> list[Result]:
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
         bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
         measured(),
+        *of_classifiers(),
+    ]
+
+
+def of_classifiers() -> list[Result]:
+    truth = np.repeat(["<b>", "dog", "eel"], 200)
+    wrong = np.roll(truth, 200)
+    first, second, third = (np.where(np.arange(600) % step == 0, wrong, truth) for step in (3, 4, 9))
+    several = {"$\\&_": first, "</script>": second, "c": third}
+    plan = labels.draw_audit(600, 200, seed=0)
+    audit = plan.answered(truth[plan.rows])
+    every: tuple[Any, ...] = ("accuracy", "macro-f1")
+    return [
+        evaluation.compare(first, third, truth, noise=0.01, names=("a", "<b>")),
+        evaluation.compare(first, second, truth, noise=0.2),
+        evaluation.compare(first, third, truth, audit=audit, errors="undirected"),
+        evaluation.compare(first, third, truth, audit=audit, measure=every),
+        evaluation.compare(first, third, truth, method="agreement", reference=second),
+        evaluation.compare(first, third, truth, method="worst-case-overlap", measure="f1", of="<b>", noise=0.01),
+        evaluation.rank(several, truth, true_labels=truth),
+        evaluation.rank(several, truth, audit=audit, measure="error"),
+        evaluation.assess(third, truth, noise=0.02),
+        evaluation.assess(third, truth, per_class=False, average=()),
     ]
 
 

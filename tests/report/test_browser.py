@@ -1,6 +1,5 @@
 """The page in a real browser: figures are drawn, nothing fails, nothing is asked of any network."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -10,17 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy.stats import binom
 
 import demele
-from demele.report.assessment import write_assessment
-from demele.report.decision import write_decision
-from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import sample_examination
-from tests.report.sample_labels import HOSTILE, assessment, decision, inconclusive, largest_bearable, ranking
-from tests.tolerances import SOLVER, assert_close
 
 _BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 pytestmark = pytest.mark.skipif(_BROWSER is None, reason="needs a Chromium browser: none is installed")
@@ -100,9 +93,6 @@ def test_nothing_comes_from_outside(document: str) -> None:
     assert [a for a in addresses if not a.startswith(("#", "data:"))] == []
 
 
-# Pages about labels ---------------------------------------------------------------------------------------------------
-
-
 def _opened(write: Callable[..., Path], data: dict[str, Any], folder: Path, script: str = "") -> str:
     """Document after its scripts; ``script`` is run at the end of a copy without the policy."""
     path = write(data, folder / "page.html")
@@ -117,121 +107,6 @@ def _opened(write: Callable[..., Path], data: dict[str, Any], folder: Path, scri
 
 def _plain(text: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
-
-
-@pytest.mark.parametrize(
-    ("write", "data"),
-    [
-        (write_decision, decision(names=("old", HOSTILE))),
-        (write_decision, inconclusive()),
-        (write_ranking, ranking(10, reference=True)),
-        (write_assessment, assessment(20)),
-    ],
-)
-def test_pages_about_labels_run_under_their_policy(
-    write: Callable[..., Path], data: dict[str, Any], tmp_path: Path
-) -> None:
-    document = _opened(write, data, tmp_path)
-    assert not re.search(r'<div class="tools"[^>]*hidden', document)
-    assert "<title>broken out</title>" not in document
-    assert 'class="sort"' in document
-
-
-def _slid(data: dict[str, Any], wrong: int, folder: Path) -> str:
-    slide = (
-        f"const slider = document.getElementById('wrong'); slider.value = '{wrong}';"
-        "slider.dispatchEvent(new Event('input'));"
-    )
-    return _opened(write_decision, data, folder, slide)
-
-
-def test_the_slider_tells_what_wrong_labels_could_change(tmp_path: Path) -> None:
-    first = _slid(decision(), 120, tmp_path)
-    assert _plain(_element(first, "wrong-rate")) == "1.00% (120 of 12,000)"
-    told = _plain(_element(first, "wrong-says"))
-    # 684 - 312 - 2 x 120 = 132 instances, of 12 000.
-    assert told.startswith("The verdict stands.")
-    assert "In the worst case vit-small would still be better on these instances, by 1.10 points." in told
-    assert "564 instances speak for vit-small and 432 for resnet-18" in told
-    later = _plain(_element(_slid(decision(), 200, tmp_path), "wrong-says"))
-    assert later.startswith("The verdict would not stand in the worst case.")
-    assert "would be worse on these instances, by 0.23 points" in later
-    other = _plain(_element(_slid(inconclusive(), 100, tmp_path), "wrong-says"))
-    assert "stand" not in other
-    assert "would be worse on these instances, by 1.33 points" in other
-
-
-def test_the_test_of_the_slider_is_the_exact_one(tmp_path: Path) -> None:
-    sizes = [
-        (0, 0),
-        (1, 1),
-        (1, 0),
-        (10, 7),
-        (10, 3),
-        (57, 40),
-        (1000, 500),
-        (1000, 560),
-        (4321, 2300),
-        (900_000, 451_000),
-    ]
-    look = (
-        f"document.body.dataset.tails = {json.dumps(sizes)}.map(([n, k]) => binomialTail(n, k)).join();"
-        "document.body.dataset.stands = Array.from({ length: 400 }, (_, m) => m)"
-        ".filter((m) => mcnemar(worstCase({ lost: 312, won: 684, neither: 101 }, m)) <= 0.025).length;"
-    )
-    document = _opened(write_decision, decision(), tmp_path, look)
-    found = re.search(r'data-tails="([^"]*)"', document)
-    stands = re.search(r'data-stands="(\d+)"', document)
-    assert found
-    assert stands
-    tails = [float(value) for value in found[1].split(",")]
-    assert_close(tails, [binom.sf(k - 1, n, 0.5) for n, k in sizes], SOLVER)
-    assert int(stands[1]) == 1 + largest_bearable(312, 684, 101)
-
-
-def test_the_grid_opens_the_evidence_of_a_pair_by_keyboard(tmp_path: Path) -> None:
-    data = ranking(10, reference=True)
-    steps = (
-        "document.querySelector('#grid [tabindex=\"0\"]').focus();"
-        "const event = (key) => new KeyboardEvent('keydown', { key, bubbles: true });"
-        "['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowUp', 'Enter']"
-        ".forEach((key) => document.activeElement.dispatchEvent(event(key)));"
-    )
-    document = _opened(write_ranking, data, tmp_path, steps)
-    assert re.search(r"<dialog[^>]* open", document)
-    panel = _plain(document.split("<dialog")[1].split("</dialog>")[0])
-    row = next(row for row in data["pairs"] if (row["baseline"], row["candidate"]) == ("model 4", "model 1"))
-    assert "model 1 against model 4" in panel
-    assert "model 1 is shown to be better." in panel
-    assert f"label says model 1: {row['won']:,}" in panel
-    assert f"label says model 4: {row['lost']:,}" in panel
-    assert f"+{100 * row['difference']:.1f} points" in panel
-    assert "On true labels" in panel
-
-
-def test_long_tables_fold_sort_and_are_searched(tmp_path: Path) -> None:
-    look = (
-        "const table = document.querySelector('table.classes'); const tell = (name) => {"
-        "const shown = [...table.tBodies[0].rows].filter((row) => !row.hidden);"
-        "document.body.dataset[name] = `${shown.length} ${shown[0] ? shown[0].cells[0].textContent : ''}`; };"
-        "tell('folded'); const started = performance.now(); table.tHead.rows[0].cells[1].firstChild.click();"
-        "tell('sorted'); document.querySelector('.more').click(); tell('whole');"
-        "const find = document.querySelector('.find'); find.value = 'CLASS 77'; find.dispatchEvent(new Event('input'));"
-        "tell('found'); document.body.dataset.took = Math.round(performance.now() - started);"
-    )
-    data = assessment(1000)
-    document = _opened(write_assessment, data, tmp_path, look)
-    told = dict(re.findall(r'data-(folded|sorted|whole|found|took)="([^"]*)"', document))
-    most = max((item for item in data["estimates"] if item["measure"] == "recall" and item["trials"]), key=_trials)
-    assert told["folded"].startswith("20 ")
-    assert told["sorted"] == f"20 {most['of']}"
-    assert told["whole"].startswith("1000 ")
-    assert told["found"].startswith("19 ")  # 77, 177, ..., 977 and 770, ..., 779
-    assert int(told["took"]) < 5000
-
-
-def _trials(item: dict[str, Any]) -> float:
-    return float(item["trials"])
 
 
 def test_the_page_on_a_trained_model_starts_and_asks_nothing_of_any_network(tmp_path: Path) -> None:

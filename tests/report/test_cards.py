@@ -13,12 +13,10 @@ import demele
 from demele import evaluation, labels
 from demele.report.cards import card
 from demele.report.said import sentences_of
-from demele.report.terminal.labels import assessment_table, decision_table, ranking_table
 from demele.report.terminal.noise import cleaned_table
 from demele.report.terminal.scores import scores_table
 from tests.report.sample_agreement import sample_agreement
 from tests.report.sample_evaluation import NASTY, sample_evaluation
-from tests.report.sample_labels import HOSTILE, assessment, decision, ranking
 from tests.report.test_html import Page
 
 RNG = np.random.default_rng(0)
@@ -78,19 +76,11 @@ def test_results_have_cards_of_one_screen_without_scripts(results: dict[str, Any
 
 def test_cards_begin_with_the_sentence_of_the_result(results: dict[str, Any]) -> None:
     said = [result for result in results.values() if hasattr(result, "sentences")]
-    assert len(said) >= 9
+    assert len(said) >= 6
     for result in said:
-        shown = unescape(result._repr_html_())
-        assert f">{result.sentence}</p>" in shown
+        shown = unescape(result._repr_html_()).replace("<bdi>", "").replace("</bdi>", "")
+        assert f">{result.sentence}</p>" in shown.replace("\N{MINUS SIGN}", "-")
         assert result.sentence
-
-
-def test_numbers_on_a_card_are_those_of_the_result(results: dict[str, Any]) -> None:
-    found = results["decision"]
-    shown = Page(found._repr_html_()).words
-    assert f"{100 * found.difference:+.1f}"[:4] in shown
-    assert f"{100 * found.candidate.value:.1f}%"[:3] in shown
-    assert f"{results['score'].value:.3f}" in Page(results["evaluation"]._repr_html_()).words
 
 
 @pytest.mark.parametrize(
@@ -98,9 +88,6 @@ def test_numbers_on_a_card_are_those_of_the_result(results: dict[str, Any]) -> N
     [
         ("evaluation", lambda: sample_evaluation().to_dict(), []),
         ("score", lambda: sample_evaluation(code_names=NASTY, factor_names=NASTY)["mig"].to_dict(), list(NASTY[:4])),
-        ("decision", lambda: decision(names=(HOSTILE, "other")), [HOSTILE]),
-        ("ranking", lambda: ranking(6), []),
-        ("assessment", lambda: assessment(6), []),
     ],
 )
 def test_names_on_cards_are_text(kind: str, content: Callable[[], dict[str, Any]], names: list[str]) -> None:
@@ -122,24 +109,11 @@ def test_names_in_tables_are_text() -> None:
 
 def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, Any]) -> None:
     told = {
-        "decision": decision_table(results["decision"].to_dict()),
-        "ranking": ranking_table(results["ranking"].to_dict()),
-        "assessment": assessment_table(results["assessment"].to_dict(), name="first"),
         "evaluation": scores_table([results["evaluation"].to_dict()], {}, details=True),
     }
     for name, text in told.items():
         for sentence in results[name].sentences:
             assert _flat(sentence) in _flat(text), name
-
-
-def test_an_open_decision_says_what_an_audit_would_buy() -> None:
-    said = sentences_of("decision", decision("inconclusive", counts=(312, 350, 101)))
-    assert said[0].startswith("Keep resnet-18: the labels cannot show")
-    assert any(sentence.startswith("a random audit (demele audit): ") for sentence in said)
-    assert not any("\N{MINUS SIGN}" in sentence for sentence in said)
-    closed = sentences_of("decision", decision("candidate"))
-    assert not any(sentence.startswith("a random audit") for sentence in closed)
-    assert "difference: +3.1 [+1.9, +4.4] points, candidate minus baseline" in closed
 
 
 def test_a_cleaning_says_how_many_labels_it_suspects(results: dict[str, Any]) -> None:

@@ -10,9 +10,7 @@ import pytest
 
 import demele
 from demele import evaluation
-from demele.report.drawings import draw
 from tests.report.sample_evaluation import NASTY, sample_evaluation
-from tests.report.sample_labels import assessment, decision, ranking
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -77,41 +75,6 @@ def test_undefined_values_of_a_matrix_are_gaps() -> None:
     np.testing.assert_array_equal(np.ma.getmaskarray(drawn), wanted)
 
 
-def test_a_difference_is_drawn_against_zero_in_points() -> None:
-    content = decision("candidate")
-    ax = draw("decision", content)
-    rule, span, value = ax.lines
-    assert list(rule.get_xdata()) == [0.0, 0.0]
-    assert tuple(span.get_xdata()) == pytest.approx((1.9, 4.4))
-    assert value.get_xdata()[0] == pytest.approx(100 * content["difference"])
-    assert ax.get_title(loc="left").replace("\n", " ").startswith("Replace resnet-18 by vit-small")
-    assert "vit-small minus resnet-18" in ax.get_xlabel()
-
-
-def test_ranks_are_drawn_from_the_best_to_the_worst() -> None:
-    content = ranking(6)
-    ax = draw("ranking", content)
-    spans = [(bar.get_x() + 0.5, bar.get_x() + bar.get_width() - 0.5) for bar in ax.patches]
-    assert spans == [(model["best_rank"], model["worst_rank"]) for model in content["models"]]
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]
-    shown = draw("ranking", content, show="intervals")
-    first = content["models"][0]
-    assert list(shown.lines[-1].get_xdata()) == pytest.approx([100 * model["value"] for model in content["models"]])
-    assert shown.lines[0].get_xdata()[0] == pytest.approx(100 * first["interval"]["low"])
-
-
-def test_an_assessment_is_drawn_on_given_and_on_right_labels() -> None:
-    content = assessment(6)
-    accuracy = next(item for item in content["estimates"] if item["measure"] == "accuracy")
-    ax = draw("assessment", content)
-    assert _names(ax)[0] == "accuracy"
-    for label, key in (("interval on the given labels", "interval"), ("on right labels", "corrected")):
-        wanted = (100 * accuracy[key]["low"], 100 * accuracy[key]["high"])
-        assert tuple(_line(ax, label).get_xdata()) == pytest.approx(wanted)
-    weakest = list(draw("assessment", content, show="classes").lines[-1].get_xdata())
-    assert weakest == sorted(weakest)
-
-
 def test_pictures_are_drawn_where_the_user_says(scored: Any) -> None:
     figure, (left, right) = plt.subplots(1, 2)
     truth = RNG.integers(0, 2, 200)
@@ -120,14 +83,6 @@ def test_pictures_are_drawn_where_the_user_says(scored: Any) -> None:
     assert found.plot(ax=right) is right
     assert [axes.figure for axes in (left, right)] == [figure, figure]
     assert plt.get_fignums() == [figure.number]
-
-
-def test_names_are_text_and_not_mathematics(tmp_path: Any) -> None:
-    names = ("$a_b$", "100% & {x}", "\N{GREEK SMALL LETTER ALPHA}")
-    ax = draw("ranking", _renamed(ranking(3), names))
-    assert _names(ax)[0] == r"\$a_b\$"
-    ax.figure.savefig(tmp_path / "ranks.png")
-    assert (tmp_path / "ranks.png").stat().st_size > 1000
 
 
 def _renamed(content: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Names that users choose are text in every page: markup, quotes, right-to-left, very long ones change no element."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,19 +7,15 @@ from typing import Any
 import pytest
 
 from demele.report.agreement import write_agreement
-from demele.report.assessment import write_assessment
-from demele.report.decision import write_decision
 from demele.report.examination import write_examination
 from demele.report.explanations import write_perturbation_test
 from demele.report.page import h
-from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
 from tests.report.sample_agreement import sample_agreement, sample_study
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import picture_content
-from tests.report.sample_labels import assessment, decision, ranking
 from tests.report.test_explanations_html import sample as sample_perturbations
 from tests.report.test_html import Page
 
@@ -61,19 +56,12 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
             *(data["settings"][key] for key in ("provenance", "images")),
         ],
     ),
-    "decision": (
-        write_decision,
-        decision,
-        lambda data: [*data["names"], *(row["class"] for row in data["details"]["by_class"])],
-    ),
-    "ranking": (write_ranking, lambda: ranking(6), lambda data: [model["name"] for model in data["models"]]),
     "examination": (write_examination, picture_content, lambda data: [*data["code_names"], *data["factor_names"]]),
     "explanations": (
         write_perturbation_test,
         lambda: sample_perturbations().to_content(),
         lambda data: [one["name"] for one in data["maps"]],
     ),
-    "assessment": (write_assessment, lambda: assessment(6), lambda data: [str(name) for name in data["classes"]]),
 }
 
 
@@ -111,12 +99,3 @@ def test_what_is_no_markup_is_escaped_wherever_it_stands() -> None:
         assert [tag for tag, _ in page.elements] == ["p", "bdi", "strong", "a"]
         assert "".join(page.text) == 6 * name
         assert page.elements[0][1] == {"title": name}
-
-
-def test_data_of_a_page_survive_their_names(tmp_path: Path) -> None:
-    data = ranking(4)
-    names = {model["name"]: f"{place} {NAMES[place]}" for place, model in enumerate(data["models"])}
-    path = write_ranking(renamed(data, names), tmp_path / "page.html")
-    found = Page(path.read_text(encoding="utf-8")).script("data")
-    assert [model["name"] for model in found["models"]] == [*names.values()]
-    assert json.loads(json.dumps(found)) == found

@@ -107,23 +107,6 @@ def checked_markdown(text: str) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("kind", ["decision", "ranking", "assessment"])
-def test_verdicts_become_tables_whatever_the_names(kind: str, judged: dict[str, Any]) -> None:
-    result = judged[kind]
-    rows = checked_latex(result.to_latex())
-    assert checked_markdown(result.to_markdown())[0][0] in ("Classifier", "Model", "Measure")
-    text = result.to_latex()
-    assert f"% {' '.join(str(result.signature).split())}" in text
-    for assumed in result.assumptions:
-        assert text.count(escaped(assumed)[1:]) == 1
-    if kind == "decision":
-        assert [row[0] for row in rows[1:]] == [escaped(NASTY[0]), escaped(NASTY[1]), "Difference"]
-        assert rows[1][1].startswith(f"{100 * result.baseline.value:.1f} [")
-    if kind == "ranking":
-        assert {row[0] for row in rows[1:]} == {escaped(name) for name in NASTY[:3]}
-        assert rows[1][1] == "1"
-
-
 def test_scores_become_a_table(small: Evaluation) -> None:
     text = small.to_latex()
     rows = checked_latex(text)
@@ -298,20 +281,6 @@ def test_methods_cite_keys_that_are_known(format: str, small: Evaluation, judged
         assert "demele" in keys
         assert set(keys) <= {*bibliography(), "demele"}
         assert demele.cite(*keys)
-
-
-def test_methods_of_verdicts(judged: dict[str, Any]) -> None:
-    decision, ranking, assessment = (judged[kind].methods(format="text") for kind in judged)
-    for text in (decision, ranking, assessment):
-        assert "300 rows" in text
-        assert "noise = 0.02" in text
-        assert "95%" in text
-        assert "at most 6 of the 300 labels are wrong" in text.lower()
-    assert "method is worst-case (paired worst case) (McNemar 1947)" in decision
-    assert f"{NASTY[0]} (baseline)" in decision
-    assert "Better means better on new instances" in decision
-    assert "Holm's procedure (Holm 1979)" in ranking
-    assert "Wilson 1927" in assessment
 
 
 def test_methods_of_evaluations_made_alike_are_one_paragraph(small: Evaluation) -> None:

@@ -1,7 +1,6 @@
 """``demele assess``: one classifier, and labels that may be wrong."""
 
 import argparse
-from functools import partial
 from typing import Any
 
 from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
@@ -54,12 +53,11 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--level")
     out = parser.add_argument_group("output")
     option(out, "--format", choices=FORMATS_FOR_PAPERS)
-    option(out, "--output", "--report", "--methods", "--force", "--quiet")
+    option(out, "--output", "--report", "--methods", "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     from demele import evaluation
-    from demele.report.terminal.labels import assessment_table
 
     options = ("transition", "audit", "second_audit", "true_labels", "groups")
     files = [*arguments.files, *(getattr(arguments, name) for name in options)]
@@ -78,11 +76,10 @@ def _run(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"expected one model, got {', '.join(map(shortened, found.predictions))}; demele compare ranks several"
         )
-    ((name, predictions),) = found.predictions.items()
+    (predictions,) = found.predictions.values()
     known = read_knowledge(arguments, found, warn) | columns
     if found.open:  # measures of single texts
         known |= {"per_class": False, "average": ()}
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes([predictions, found.labels]):
         assessment = evaluation.assess(predictions, found.labels, **known)
-    table = partial(assessment_table, name=name, output=arguments.output, words=words)
-    deliver(arguments, assessment, words, table=lambda: table(assessment.to_dict()))
+    deliver(arguments, assessment, words)

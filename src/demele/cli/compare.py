@@ -27,8 +27,6 @@ from demele.files.prediction_sets import PredictionSet
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.evaluation import Decision, Ranking
 
 _DESCRIPTION = """\
@@ -162,7 +160,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     out = parser.add_argument_group("output")
     option(out, "--names", metavar="A,B", help="what to call the models (default: their columns or files)")
     option(out, "--format", choices=FORMATS_FOR_PAPERS)
-    option(out, "--output", "--report", "--methods", "--force", "--quiet")
+    option(out, "--output", "--report", "--methods", "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -170,25 +168,7 @@ def _run(arguments: argparse.Namespace) -> None:
     words = told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         result = _demonstration(arguments) if arguments.demo else _decided(arguments)
-    deliver(arguments, result, words, table=lambda: _table(arguments, result), frame=lambda: _frame(result))
-
-
-def _table(arguments: argparse.Namespace, result: "Decision | Ranking") -> str:
-    from demele.evaluation import Decision
-    from demele.report.terminal.labels import decision_table, ranking_table
-
-    table = decision_table if isinstance(result, Decision) else ranking_table
-    return table(result.to_dict(), output=arguments.output, words=told_by(arguments))
-
-
-def _frame(result: "Decision | Ranking") -> "pd.DataFrame":
-    import pandas as pd
-
-    from demele.evaluation import Decision
-
-    if isinstance(result, Decision):
-        return pd.DataFrame([one.row() for one in (result, *result.others)])
-    return result.to_frame()
+    deliver(arguments, result, words)
 
 
 # Before any computing --------------------------------------------------------------------------------------------

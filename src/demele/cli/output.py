@@ -4,6 +4,7 @@ import argparse
 import json
 import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
 from demele.core.publish import for_paper
-from demele.core.result import Result
+from demele.core.result import MethodsFormat, Result
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 from demele.report.document import Document
@@ -27,6 +28,8 @@ FORMATS = ("table", "json", "csv")
 #: Formats of results that have a table for papers.
 FORMATS_FOR_PAPERS = (*FORMATS, "latex", "markdown")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
+#: How a paragraph on methods cites, by the name of its file.
+_METHODS: Mapping[str, MethodsFormat] = {".tex": "latex", ".md": "markdown", ".txt": "text"}
 _BY_SUFFIX_FOR_PAPERS = {**_BY_SUFFIX, ".tex": "latex", ".md": "markdown"}
 
 
@@ -100,7 +103,8 @@ def document_text(
     """Write a document as wide as the terminal, or in 80 columns."""
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else 80
     notes = [replace(note, text=words(note.text)) for note in document.notes]
-    return terminal.text(replace(document, notes=notes), width=width, explain=explain)
+    assumptions = list(map(words, document.assumptions))
+    return terminal.text(replace(document, notes=notes, assumptions=assumptions), width=width, explain=explain)
 
 
 def as_text(
@@ -125,8 +129,7 @@ def _contents(data: object) -> list[Mapping[str, Any]]:
 def write_methods(path: Path | None, data: Callable[[], object]) -> None:
     """Write the paragraph on methods, if a file for it is named; citations as its name asks for."""
     if path is not None:
-        forms = {".tex": "latex", ".md": "markdown", ".txt": "text"}
-        text = for_paper("methods", _contents(data()), format=forms.get(path.suffix.lower(), "latex"))
+        text = for_paper("methods", _contents(data()), format=_METHODS.get(path.suffix.lower(), "latex"))
         write_whole(path, text.encode("utf-8"))
 
 
@@ -154,7 +157,7 @@ def deliver(
     result: Any,
     words: Callable[[str | Exception], str],
     *,
-    table: Callable[[], str],
+    table: Callable[[], str] | None = None,
     frame: "Callable[[], pd.DataFrame] | None" = None,
 ) -> None:
     """Write a result as the options of a command say, its page and paragraph on methods too.
@@ -166,23 +169,34 @@ def deliver(
     result : Result
     words : callable
         Says a message of the library in the options of the command.
-    table : callable
-        Returns the result for a terminal.
+    table : callable, optional
+        Returns the result for a terminal; by default the text of its document.
     frame : callable, optional
         Returns the table of a CSV; by default the result's own. Warnings, which a CSV does not hold, are told.
     """
     papers = hasattr(arguments, "methods")
     kind = format_of(arguments.format, arguments.output, papers=papers)
-    for note in getattr(result, "notes", ()) if kind == "csv" else ():
-        if note.severity == "warning":
-            warned(arguments.quiet)(words(note.message))
-    text = as_text(kind, table=table, data=result.to_dict, frame=frame or result.to_frame)
+    if kind == "csv" or (kind == "table" and not getattr(arguments, "explain", True)):
+        _tell_warnings(result, warned(arguments.quiet), words)
+    if table is None:
+        text = result_text(result, kind, explain=arguments.explain, words=words, output=arguments.output)
+    else:
+        text = as_text(kind, table=table, data=result.to_dict, frame=frame or result.to_frame)
     if getattr(arguments, "report", None) is not None:
         result.to_html(arguments.report)
-    if papers:
+    if papers and isinstance(result, Result) and arguments.methods is not None:
+        result.methods(arguments.methods, format=_METHODS.get(arguments.methods.suffix.lower(), "latex"))
+    elif papers:
         write_methods(arguments.methods, result.to_dict)
     emit(text, arguments.output)
     say_written(arguments, **{name: f"{name} written to" for name in ("report", "methods") if hasattr(arguments, name)})
+
+
+def _tell_warnings(result: Any, warn: Warn, words: Callable[[str], str]) -> None:
+    """Tell what a result warns of, in lines of at most 120 characters."""
+    for note in getattr(result, "notes", ()):
+        if note.severity == "warning":
+            warn(textwrap.shorten(words(note.message), 120 - len("demele: warning: "), placeholder=" ... (--explain)"))
 
 
 @contextmanager

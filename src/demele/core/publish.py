@@ -15,9 +15,6 @@ from demele.core.reading import path_of
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
 PAGES = {
     "evaluation": "demele.report.scores:write_report",
-    "assessment": "demele.report.assessment:write_assessment",
-    "decision": "demele.report.decision:write_decision",
-    "ranking": "demele.report.ranking:write_ranking",
     "audit forecast": "demele.report.forecast:write_forecast",
     "perturbation test": "demele.report.explanations:write_perturbation_test",
     "score curve": "demele.report.score_curve:write_score_curve",

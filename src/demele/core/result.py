@@ -98,7 +98,11 @@ class Result(ABC):
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""
-        return write_page(self.document(), path, json.dumps(self.to_dict(), allow_nan=False, separators=(",", ":")))
+        return write_page(self.document(), path, json.dumps(self._page_data(), allow_nan=False, separators=(",", ":")))
+
+    def _page_data(self) -> dict[str, Any]:
+        """Return what a page offers to download: everything."""
+        return self.to_dict()
 
     def to_latex(self, path: str | Path | None = None) -> str:
         """Return a table for a paper in LaTeX, and write it to a file if one is named; it needs booktabs only."""

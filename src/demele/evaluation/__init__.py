@@ -9,6 +9,7 @@
 
 from demele.evaluation.comparison.audit_forecast import plan_audit
 from demele.evaluation.comparison.compare import compare, compare_without_labels
+from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
 from demele.evaluation.comparison.forecast_result import AuditForecast
 from demele.evaluation.comparison.methods import method_names
 from demele.evaluation.comparison.rank import rank
@@ -26,7 +27,7 @@ from demele.evaluation.measures.correction import binary_correction
 from demele.evaluation.procedures import bootstrap_632, repeated_scores
 from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
 from demele.evaluation.resampled_scores import ResampledScores, TTest, corrected_t_test
-from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown
+from demele.evaluation.results import Estimate
 
 __all__ = [
     "Assessment",

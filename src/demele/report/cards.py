@@ -6,22 +6,14 @@ Colours are those of the text around, more or less of it, so that a card can be 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from demele.report.estimates import axis
 from demele.report.page import Html, h
 from demele.report.paper_beside import beside_cells, beside_heads, beside_words
 from demele.report.said import sentences_of
-from demele.report.sentences import by_class, estimate_words
 from demele.report.words import (
-    DASH,
     adjusted_text,
     brackets,
-    digits_for,
     named,
     number,
-    percent,
-    percent_range,
-    points,
-    points_range,
     span_of,
 )
 
@@ -45,7 +37,7 @@ def card(kind: str, *contents: Any) -> Html:
     Parameters
     ----------
     kind : str
-        One that has a card of its own, such as ``"decision"``, or ``"table"``.
+        One that has a card of its own, such as ``"evaluation"``, or ``"table"``.
     *contents : object
         What the result's ``to_dict()`` returns; for a table, its words and the frame.
 
@@ -194,67 +186,7 @@ def _score(content: Item) -> Html:
 # Classifiers ----------------------------------------------------------------------------------------------------------
 
 
-def _estimates(rows: Sequence[tuple[object, Item]], head: str, *, of: int | None = None) -> Html:
-    """Write estimates: intervals as the labels show them, and on right labels where something is known of these."""
-    corrected = any(item["corrected"] for _, item in rows)
-    ends_of = [
-        end for _, item in rows for end in (item["value"], *span_of(item["interval"]), *span_of(item["corrected"]))
-    ]
-    low, high, _ = axis(ends_of, within=(0.0, 1.0))
-    digits = max((digits_for(span_of(item["interval"])) for _, item in rows), default=1)
-    lines = []
-    for name, item in rows:
-        own, right = span_of(item["interval"]), span_of(item["corrected"])
-        strip = _strip((low, high), value=item["value"], span=own)
-        cells = [strip, percent(item["value"], digits), percent_range(own, digits) or DASH]
-        lines.append([name, *cells, *([percent_range(right, digits) or DASH] if corrected else [])])
-    return _table([head, "", "observed", "interval", *(["on right labels"] if corrected else [])], lines, of=of)
-
-
-def _decision(content: Item) -> Html:
-    roles = ("baseline", "candidate")
-    sides = [
-        (named(name) if name == role else h("", named(name), f" ({role})"), content[role])
-        for role, name in zip(roles, content["names"], strict=True)
-    ]
-    value, span = content["difference"], span_of(content["interval"])
-    low, high, _ = axis([value, *span, 0.0])
-    told = f"{points(value, digits_for(span), sign=True)} {points_range(span, digits_for(span), sign=True)} points"
-    drawn = _strip((low, high), value=value, span=span, rule=0.0, told=told)
-    beside = h("p", "candidate minus baseline, 0 in orange: ", drawn, " ", told, style="margin:.4em 0")
-    return h("", beside, _estimates(sides, str(content["measure"])))
-
-
-def _ranking(content: Item) -> Html:
-    models = content["models"]
-    m = len(models)
-    digits = max((digits_for(span_of(model["interval"])) for model in models), default=1)
-    rows: list[list[object]] = []
-    for model in models[:_ROWS]:
-        best, worst = model["best_rank"], model["worst_rank"]
-        ranks = str(best) if best == worst else f"{best} to {worst}"
-        drawn = _strip((0.0, float(m)), span=(best - 1, worst), told=f"rank {ranks} of {m}")
-        own = percent_range(span_of(model["interval"]), digits)
-        rows.append([named(model["name"]), drawn, ranks, percent(model["value"], digits), own])
-    return _table(["model", f"ranks 1 to {m}", "", "observed", "interval"], rows, of=m)
-
-
-def _assessment(content: Item) -> Html:
-    whole, found = by_class(content)
-    rows: list[tuple[object, Item]] = [
-        (str(estimate_words(item)), item) for item in whole if item["measure"] != "error"
-    ]
-    scored = [(items["f1"]["value"], name) for name, items in found.items() if "f1" in items]
-    weakest = sorted(((value, name) for value, name in scored if value is not None), key=lambda pair: pair[0])[:5]
-    classes: list[tuple[object, Item]] = [(named(name), found[name]["f1"]) for _, name in weakest]
-    below = _estimates(classes, "F1 of the weakest classes", of=len(found)) if len(found) > 1 and classes else ""
-    return h("", _estimates(rows[:_ROWS], "measure"), below)
-
-
 _CARDS: Mapping[str, Callable[[Item], Html]] = {
     "evaluation": _evaluation,
     "score": _score,
-    "decision": _decision,
-    "ranking": _ranking,
-    "assessment": _assessment,
 }

@@ -13,7 +13,6 @@ from demele.core.names import checked_name, suggestion
 from demele.report.print_figures import LINES, plain_text
 from demele.report.said import sentences_of
 from demele.report.scores_figures import scale_of
-from demele.report.sentences import by_class, estimate_words
 from demele.report.words import number, span_of
 
 __all__ = ["draw"]
@@ -33,7 +32,7 @@ def draw(kind: str, content: Item, *, ax: Any = None, **options: Any) -> Any:
 
     Parameters
     ----------
-    kind : {"evaluation", "score", "decision", "ranking", "assessment"}
+    kind : {"evaluation", "score"}
     content : mapping
         What the result's ``to_dict()`` returns.
     ax : matplotlib.axes.Axes, optional
@@ -214,83 +213,7 @@ def _native(score: Item, ax: Any) -> Any:
 # Classifiers ----------------------------------------------------------------------------------------------------------
 
 
-def _decision(content: Item, ax: Any) -> Any:
-    """Draw the difference with its interval against 0, in points."""
-    if content["difference"] is None and None in span_of(content["interval"]):
-        raise NotEnoughData("the difference is undefined, so there is nothing to draw")
-    other = content.get("estimate_interval")
-    ax = _place(ax, 6.4, 1.9 if other is None else 2.3)
-    _rows(ax, ["difference", *([] if other is None else ["if errors take no side"])])
-    ax.axvline(0.0, color="black", linewidth=1)
-    _span(ax, 0, content["interval"], _APPARENT, width=7, times=100)
-    if other is not None:
-        _span(ax, 1, other, _CORRECTED, width=7, times=100)
-    if content["difference"] is not None:
-        ax.plot([100 * content["difference"]], [0], "o", color="black", markersize=6)
-    baseline, candidate = (plain_text(str(name), 24) for name in content["names"])
-    measure = content["measure"] if content["of"] is None else f"{content['measure']} of {content['of']}"
-    ax.set_xlabel(f"{plain_text(measure)}: {candidate} minus {baseline}, points")
-    _title(ax, sentences_of("decision", content)[0])
-    return ax
-
-
-def _ranking(content: Item, ax: Any, *, show: str | None = None) -> Any:
-    models = content["models"]
-    if _chosen(show, ("ranks", "intervals")) == "intervals":
-        made = _intervals([(model["name"], model) for model in models], ax)
-        made.set_xlabel(f"{content['measure']}, percent")
-    else:
-        made = _place(ax, 6.0, 1.2 + 0.28 * len(models))
-        _rows(made, [str(model["name"]) for model in models])
-        starts = [model["best_rank"] - 0.5 for model in models]
-        widths = [model["worst_rank"] - model["best_rank"] + 1 for model in models]
-        made.barh(range(len(models)), widths, left=starts, height=0.55, color=_APPARENT, alpha=0.7)
-        made.set_xlim(0.5, len(models) + 0.5)
-        made.set_xticks(range(1, len(models) + 1, max(1, len(models) // 12)))
-        made.set_xlabel("ranks that the labels leave open; 1 is best")
-    _title(made, sentences_of("ranking", content)[0])
-    return made
-
-
-def _assessment(content: Item, ax: Any, *, show: str | None = None) -> Any:
-    whole, found = by_class(content)
-    if _chosen(show, ("whole", "classes")) == "classes":
-        scored = [(str(name), items["f1"]) for name, items in found.items() if "f1" in items]
-        known = [row for row in scored if row[1]["value"] is not None]
-        made = _intervals(sorted(known, key=lambda row: float(row[1]["value"]))[:_MOST_ROWS], ax)
-        made.set_xlabel("F1, percent; the weakest classes first")
-    else:
-        made = _intervals([(str(estimate_words(item)), item) for item in whole if item["measure"] != "error"], ax)
-        made.set_xlabel("percent")
-    _title(made, sentences_of("assessment", content)[0])
-    return made
-
-
-def _intervals(rows: Sequence[tuple[str, Item]], ax: Any) -> Any:
-    """Draw estimates in percent: intervals as the labels show them, and on right labels."""
-    if not rows:
-        raise NotEnoughData("no estimate is defined, so there is nothing to draw")
-    ax = _place(ax, 6.4, 1.3 + 0.3 * len(rows))
-    _rows(ax, [name for name, _ in rows])
-    both = any(item["corrected"] is not None for _, item in rows)
-    for row, (_, item) in enumerate(rows):
-        first = row == 0
-        label = "interval on the given labels" if first and both else None
-        _span(ax, row - 0.15 * both, item["interval"], _APPARENT, label=label, width=5, times=100)
-        label = "on right labels" if first else None
-        _span(ax, row + 0.15, item["corrected"], _CORRECTED, label=label, width=5, times=100)
-    known = [
-        (100 * item["value"], row - 0.15 * both) for row, (_, item) in enumerate(rows) if item["value"] is not None
-    ]
-    ax.plot([value for value, _ in known], [row for _, row in known], "o", color="black", markersize=4)
-    _legend(ax)
-    return ax
-
-
 _KINDS: Mapping[str, Callable[..., Any]] = {
     "evaluation": _evaluation,
     "score": _score,
-    "decision": _decision,
-    "ranking": _ranking,
-    "assessment": _assessment,
 }

@@ -16,8 +16,7 @@ from demele.report.paper_beside import beside_made, grouped_made
 from demele.report.paper_latex import escaped as in_latex
 from demele.report.paper_markdown import escaped as in_markdown
 from demele.report.paper_representations import differences_made
-from demele.report.sentences import method_words
-from demele.report.words import count, joined, level_text, measure_word
+from demele.report.words import count, joined, level_text
 
 __all__ = ["methods_paragraph"]
 
@@ -27,17 +26,6 @@ MethodsFormat = Literal["latex", "markdown", "text"]
 _OPEN, _CLOSE = "\ue010", "\ue011"
 _CITED = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 _BINS = {"EqualWidth": "{} equal-width bins", "EqualFrequency": "{} bins of equal frequency"}
-#: What "better" means, by the inference of a comparison.
-_INFERENCES = {
-    "population": "on new instances",
-    "test_set": "on these instances with right labels",
-    "overlap": "by more than the overlap of the intervals on right labels",
-}
-_CORRECTIONS = {
-    "holm": "The comparisons share the error by Holm's procedure",
-    "bonferroni": "The comparisons share the error equally (Bonferroni)",
-    "none": "No correction was made for the number of comparisons",
-}
 
 
 def methods_paragraph(contents: Sequence[Content], *, format: MethodsFormat = "latex") -> str:  # noqa: A002
@@ -49,14 +37,11 @@ def methods_paragraph(contents: Sequence[Content], *, format: MethodsFormat = "l
         If there is no such format.
     """
     checked_name(format, "format", get_args(MethodsFormat))
-    made = {"decision": _decision, "ranking": _ranking, "assessment": _assessment}
     kind = kind_of(contents)
     if kind == REPRESENTATIONS:
         paragraphs = [*_evaluations(contents[0]["evaluations"]), differences_made(contents[0], _cite)]
-    elif kind == "evaluation":
-        paragraphs = _evaluations(as_evaluations(contents))
     else:
-        paragraphs = [made[kind](contents[0])]
+        paragraphs = _evaluations(as_evaluations(contents))
     return "\n\n".join(_rendered(" ".join(sentences), format) for sentences in paragraphs if sentences) + "\n"
 
 
@@ -236,68 +221,3 @@ def _drawn(calls: Mapping[str, Signature]) -> list[str]:
 
 
 # Classifiers ----------------------------------------------------------------------------------------------------------
-
-
-def _decision(data: Content) -> list[str]:
-    roles = ("baseline", "candidate")
-    told = [f"{name} ({role})" if name != role else role for name, role in zip(data["names"], roles, strict=True)]
-    return [
-        f"The classifiers {joined(told)} were compared on {count(data['n'], 'row')} by "
-        f"{_measure(data)} with {_tool(data.get('demele'))}.",
-        *_how(data),
-        f"At level {level_text(data['level'])}, each of the claims that one of them is better is wrong with a "
-        f"probability of at most {level_text((1 - data['level']) / 2)}.",
-        f"Interval of the difference: {data['interval']['method']}.",
-        *_rests_on(data),
-    ]
-
-
-def _ranking(data: Content) -> list[str]:
-    names = joined(str(model["name"]) for model in data["models"])
-    correction = _CORRECTIONS[data["correction"]] + (_cite(["holm1979simple"]) if data["correction"] == "holm" else "")
-    which = "for each pair" if data["correction"] == "none" else "for all"
-    return [
-        f"{count(len(data['models']), 'classifier')} ({names}) were compared pair by pair on "
-        f"{count(data['n'], 'row')} by {_measure(data)} with {_tool(data.get('demele'))}.",
-        *_how(data),
-        f"{correction}; level {level_text(data['level'])} {which}.",
-        *_rests_on(data),
-    ]
-
-
-def _assessment(data: Content) -> list[str]:
-    methods = {item["interval"]["method"] for item in data["estimates"] if item["interval"]}
-    wilson = _cite(["wilson1927probable"]) if "score" in methods else ""
-    return [
-        f"A classifier was measured on {count(data['n'], 'row')} of {len(data['classes'])} classes with "
-        f"{_tool(data.get('demele'))}.",
-        f"Intervals have level {level_text(data['level'])}, each by itself ({', '.join(sorted(methods))}{wilson}).",
-        *_rests_on(data),
-    ]
-
-
-def _measure(data: Content) -> str:
-    word = measure_word(str(data["measure"]))
-    return word if data["of"] is None else f"{word} of {data['of']}"
-
-
-def _how(data: Content) -> list[str]:
-    name = str(data["method"])
-    spec = method_words(data)
-    cited = _cite(_keys(spec.references)) if spec else ""
-    title = f" ({spec.title[:1].lower()}{spec.title[1:]})" if spec else ""
-    inference = Signature.parse(data["signature"]).arguments.get("inference")
-    better = f" Better means better {_INFERENCES[str(inference)]}." if inference in _INFERENCES else ""
-    return [f"The method is {name}{title}{cited}. {spec.rule if spec else ''}{better}".strip()]
-
-
-def _rests_on(data: Content) -> list[str]:
-    """Say what is known of the noise, what was given otherwise, and what the result assumes."""
-    said = {"method", "measure", "of", "level", "inference", "correction"}
-    call = Signature.parse(data["signature"])
-    given = [f"{name} = {value!r}" for name, value in call.arguments.items() if name not in said]
-    sentences = [f"Given: {'; '.join(given)}."] if given else []
-    if data.get("details", {}).get("audited"):
-        sentences.append(f"An expert labelled {count(data['details']['audited'], 'row')}.")
-    assumed = "; ".join(str(item).rstrip(".") for item in data["assumptions"])
-    return [*sentences, *([f"Assumed: {assumed}."] if assumed else [])]

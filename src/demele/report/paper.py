@@ -10,7 +10,6 @@ from demele.core.errors import InputError
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.paper_beside import beside_cells, beside_heads, beside_messages, beside_words
-from demele.report.paper_labels import assessment_paper, decision_paper, ranking_paper
 from demele.report.paper_latex import latex_text
 from demele.report.paper_markdown import markdown_text
 from demele.report.paper_representations import representations_paper
@@ -44,12 +43,9 @@ def kind_of(contents: Sequence[Content]) -> str:
         If there are none, or no table is known for them.
     """
     kinds = {"evaluation" if "metric" in item else str(item.get("kind")) for item in contents}
-    known = {"evaluation", "decision", "ranking", "assessment", REPRESENTATIONS}
+    known = {"evaluation", REPRESENTATIONS}
     if len(kinds) != 1 or not kinds <= known or (len(contents) > 1 and kinds != {"evaluation"}):
-        raise InputError(
-            "expected evaluations, or one comparison of representations, decision, ranking or assessment, "
-            f"got {sorted(kinds)}"
-        )
+        raise InputError(f"expected evaluations, or one comparison of representations, got {sorted(kinds)}")
     return kinds.pop()
 
 
@@ -58,11 +54,8 @@ def paper_table(contents: Sequence[Content]) -> PaperTable:
     kind = kind_of(contents)
     if kind == "evaluation":
         return _scores(as_evaluations(contents))
-    if kind == REPRESENTATIONS:
-        catalogue = Catalogue({name: metric.facts() for name, metric in CATALOGUE.items()})
-        return representations_paper(contents[0], catalogue.title, _comments(contents[0]["evaluations"]))
-    made = {"decision": decision_paper, "ranking": ranking_paper, "assessment": assessment_paper}
-    return made[kind](contents[0])
+    catalogue = Catalogue({name: metric.facts() for name, metric in CATALOGUE.items()})
+    return representations_paper(contents[0], catalogue.title, _comments(contents[0]["evaluations"]))
 
 
 def as_evaluations(contents: Iterable[Content]) -> list[dict[str, Any]]:

@@ -4,19 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from demele.core.names import checked_name
-from demele.report.sentences import (
-    assessment_headline,
-    bears_sentence,
-    decision_headline,
-    estimate_sentence,
-    expert_sentence,
-    measure_words,
-    prospect_sentence,
-    ranking_headline,
-)
-from demele.report.words import count, digits_for, points, points_range, span_of
+from demele.report.words import count
 
-__all__ = ["digits_of", "heading", "sentences_of", "typed", "typed_percent", "typed_span"]
+__all__ = ["heading", "sentences_of", "typed"]
 
 Content = Mapping[str, Any]
 
@@ -74,50 +64,6 @@ def _score(content: Content) -> Iterable[str]:
 # Classifiers ----------------------------------------------------------------------------------------------------------
 
 
-def _decision(content: Content) -> Iterable[str]:
-    prospect = prospect_sentence(content) if content["verdict"] == "inconclusive" else ""
-    found = [
-        decision_headline(content),
-        _difference(content),
-        estimate_sentence(content),
-        _disagreements(content),
-        bears_sentence(content),
-        expert_sentence(content),
-        f"a random audit (demele audit): {prospect}" if prospect else "",
-        *(f"{measure_words(one)}: {decision_headline(one)}" for one in content.get("others", ())),
-    ]
-    return [typed(sentence) for sentence in found]
-
-
-def _difference(content: Content) -> str:
-    digits = digits_of([*(content[role]["interval"] for role in ("baseline", "candidate")), content["interval"]])
-    difference = "undefined"
-    if content["difference"] is not None:
-        span = typed_span(content["interval"], digits, sign=True)
-        difference = f"{typed_percent(content['difference'], digits, sign=True)} {span}".rstrip() + " points"
-    return f"difference: {difference}, candidate minus baseline"
-
-
-def _disagreements(content: Content) -> str:
-    details = content["details"]
-    if "label_says_candidate" not in details:
-        return ""
-    baseline, candidate = content["names"]
-    won, lost, neither = (details[f"label_says_{who}"] for who in ("candidate", "baseline", "neither"))
-    return (
-        f"they disagree on {won + lost + neither:,} of {content['n']:,} rows: the label agrees with {candidate} on "
-        f"{won:,}, with {baseline} on {lost:,}, with neither on {neither:,}"
-    )
-
-
-def _ranking(content: Content) -> Iterable[str]:
-    return [typed(ranking_headline(content))]
-
-
-def _assessment(content: Content) -> Iterable[str]:
-    return [typed(assessment_headline(content))]
-
-
 def _perturbation_test(content: Content) -> Iterable[str]:
     return [content["sentence"]]
 
@@ -166,9 +112,6 @@ _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "evaluation": _evaluation,
     "sparse evaluation": lambda content: [heading(content)],
     "score": _score,
-    "decision": _decision,
-    "ranking": _ranking,
-    "assessment": _assessment,
     "perturbation test": _perturbation_test,
     "consensus": _consensus,
     "cleaning": _cleaning,
@@ -183,18 +126,3 @@ _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
 def typed(sentence: str) -> str:
     """Return a sentence with minus signs as tables have them."""
     return sentence.replace("\N{MINUS SIGN}", "-")
-
-
-def digits_of(intervals: Iterable[Content | None]) -> int:
-    """Return how many decimals of a percent are worth showing, for the narrowest of some intervals."""
-    return min(2, max((digits_for(span_of(interval)) for interval in intervals), default=1))
-
-
-def typed_percent(value: float | None, digits: int, *, sign: bool = False) -> str:
-    """Write a share in percent, without the sign of percent, as it is typed."""
-    return points(value, digits, sign=sign).translate(_TYPED)
-
-
-def typed_span(interval: Content | None, digits: int, *, sign: bool = False) -> str:
-    """Write an interval in percent, as it is typed; nothing if an end is missing."""
-    return points_range(span_of(interval), digits, sign=sign).translate(_TYPED)

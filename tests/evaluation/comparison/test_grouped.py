@@ -177,7 +177,7 @@ def test_one_row_per_group_gives_the_same_numbers(way: str) -> None:
     known = options(made)[way]
     apart = compare(made["old"], made["new"], made["labels"], **known)
     single = compare(made["old"], made["new"], made["labels"], groups=made["groups"], **known)
-    assert (single.verdict, single.interval, single.row()) == (apart.verdict, apart.interval, single.row())
+    assert (single.verdict, single.interval, single.breakdown) == (apart.verdict, apart.interval, apart.breakdown)
     assert_exact(single.p_value, apart.p_value)
     assert single.candidate == apart.candidate
     assert str(single.signature) == str(apart.signature)

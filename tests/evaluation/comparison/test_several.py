@@ -284,8 +284,9 @@ def test_dictionary_holds_everything_that_a_report_needs(tmp_path: Any) -> None:
     assert data["kind"] == "ranking"
     assert data["title"] == "Three models"
     assert (data["n"], data["level"], data["method"], data["measure"]) == (3000, 0.95, "worst-case", "accuracy")
-    assert [model["name"] for model in data["models"]] == ["a", "b", "c"]
-    assert {"best_rank", "worst_rank", "value", "interval", "measure"} <= set(data["models"][0])
+    assert data["names"] == ["a", "b", "c"]
+    assert (data["best_rank"], data["worst_rank"]) == ([1, 2, 2], [1, 3, 3])
+    assert {"value", "interval", "measure"} <= set(data["estimates"][0])
     assert len(data["pairs"]) == 6
     assert {"baseline", "candidate", "verdict", "difference", "low", "high", "lost", "won", "neither"} <= set(
         data["pairs"][0]
@@ -298,19 +299,6 @@ def test_dictionary_holds_everything_that_a_report_needs(tmp_path: Any) -> None:
     frame = found.to_frame()
     assert list(frame["model"]) == ["a", "b", "c"]
     assert_close(frame["value"], [estimate.value for estimate in found.estimates], ROUNDING)
-
-
-def test_repr_reads_as_a_table() -> None:
-    models, labels = world({"best": 0.9, "mid": 0.8, "mid too": 0.8})
-    found = rank(models, labels, noise=0.01)
-    lines = repr(found).splitlines()
-    assert lines[0] == "Ranking of 3 models by accuracy (worst-case, n=3000, level 0.95)"
-    value = (models["best"] == labels).mean()
-    assert (
-        lines[1]
-        == f"  best     {value:.4f}  corrected {found.estimates[0].corrected}  lead {found.leads[0]:+.4f}  rank 1"
-    )
-    assert all(line.endswith("rank 2 to 3") for line in lines[2:])
 
 
 @pytest.mark.parametrize("method", ["audit", "sequential"])
@@ -394,4 +382,4 @@ def test_models_are_sorted_by_the_lead_that_is_printed() -> None:
         assert_close(found.leads, leads, ROUNDING)
         assert list(found.leads) == sorted(found.leads, reverse=True)
         assert_exact(found.to_frame()["lead"], found.leads)
-        assert [model["lead"] for model in found.to_dict()["models"]] == list(found.leads)
+        assert found.to_dict()["leads"] == list(found.leads)

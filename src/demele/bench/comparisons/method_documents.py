@@ -1,13 +1,10 @@
 """What a comparison of comparison methods says: its document."""
 
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
 from demele.bench.comparisons.setting import REFERENCES
@@ -27,6 +24,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
+from demele.report.renderers.pixels import pixels
 from demele.report.written import count, joined, name, rate, written
 
 if TYPE_CHECKING:
@@ -221,20 +219,8 @@ def _moved(value: float | None, error: float, sign: int) -> float | None:
 
 
 def outcome_png(cells: NDArray[np.int8]) -> bytes:
-    r"""Return a matrix of outcomes as an image, one pixel for each pair.
-
-    Examples
-    --------
-    >>> outcome_png(np.zeros((2, 3), dtype=np.int8))[:4]
-    b'\\x89PNG'
-    """
-    lines = b"".join(b"\0" + row.astype(np.uint8).tobytes() for row in cells)
-    palette = b"".join(bytes.fromhex(colour[1:]) for colour in COLOURS)
-    header = struct.pack(">IIBBBBB", cells.shape[1], cells.shape[0], 8, 3, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"PLTE", palette), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
-    )
+    """Return a matrix of outcomes as an image, one pixel for each pair."""
+    return pixels(cells.tolist(), COLOURS)
 
 
 def _explained() -> str:
@@ -257,7 +243,10 @@ def _images(result: "MethodComparison", measure: str, shown: float) -> Choice:
         if not found:
             continue
         images = [
-            (f"{rate(noise)} wrong labels", outcome_png(result.matrix(method, noise, measure)[np.ix_(order, order)]))
+            (
+                f"{rate(noise)} wrong labels",
+                outcome_png(result.matrix(method, noise, measure)[np.ix_(order, order)]),
+            )
             for noise in found
         ]
         rows = [

@@ -11,9 +11,10 @@ from demele.core.names import renamed
 from demele.core.sentences import setting
 from demele.evaluation.comparison.checked_options import ask, two_names
 from demele.evaluation.comparison.decided import decision
+from demele.evaluation.comparison.decision import Decision
 from demele.evaluation.expert_errors import ExpertErrors
 from demele.evaluation.measures.assess import CLASS_MEASURES
-from demele.evaluation.results import OF_POSITIVE, Decision, Measure
+from demele.evaluation.results import OF_POSITIVE, Measure
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix

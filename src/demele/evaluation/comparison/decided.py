@@ -13,6 +13,7 @@ from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
 from demele.evaluation.comparison.bounded import BY_OVERLAP, breakdown
+from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
 from demele.evaluation.comparison.grouped import GroupedPairs
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.comparison.prospect import prospect
@@ -24,7 +25,7 @@ from demele.evaluation.measures.audit_interval import unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
 from demele.evaluation.question import Outcomes, Question, as_value
-from demele.evaluation.results import OF_POSITIVE, Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
+from demele.evaluation.results import OF_POSITIVE, Estimate, Verdict
 from demele.evaluation.row_groups import effective_rows, group_notes
 from demele.evaluation.table_measures import lowest_value, table_value
 from demele.noise.square_tables import digest

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
+from demele.core.result import Result, plain
 from demele.core.results import Note
-from demele.core.shown import Shown
 from demele.core.signature import Signature
-from demele.core.written import ForPapers, Published, plain
 from demele.evaluation.comparison.bounded import breakdown
 from demele.evaluation.comparison.decided import decision
+from demele.evaluation.comparison.decision import Decision
 from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.comparison.ranking_documents import MOST_MODELS, ranking_document
 from demele.evaluation.question import Outcomes, Question
-from demele.evaluation.results import Decision, Estimate
+from demele.evaluation.results import Estimate
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +66,8 @@ def _single(outcomes: Outcomes, pair: int) -> Outcomes:
     return replace(outcomes, **{one.name: part(getattr(outcomes, one.name)) for one in fields(outcomes)})
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ranking(Published, ForPapers, Shown):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ranking(Result):
     """Several classifiers in the order of their estimates, and what of that order is shown.
 
     Attributes
@@ -92,7 +94,6 @@ class Ranking(Published, ForPapers, Shown):
         How the pairs share the error 1 - level; with ``"none"`` each pair has it for itself.
     """
 
-    _page = "ranking"
     _kind = "ranking"
 
     names: tuple[str, ...]
@@ -111,8 +112,8 @@ class Ranking(Published, ForPapers, Shown):
     notes: tuple[Note, ...]
     signature: Signature
     title: str | None = None
-    asked: AskedPairs = field(repr=False)
-    on_true_labels: AskedPairs | None = field(default=None, repr=False)
+    asked: AskedPairs = field(metadata={"json": False})
+    on_true_labels: AskedPairs | None = field(default=None, metadata={"json": False})
 
     @cached_property
     def pairs(self) -> "pd.DataFrame":
@@ -174,65 +175,15 @@ class Ranking(Published, ForPapers, Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
-        data = {
-            "kind": "ranking",
-            "demele": dict(self.signature.context).get("demele"),
-            "title": self.title,
-            "n": self.n,
-            "level": self.level,
-            "pair_level": self.pair_level,
-            "method": self.method,
-            "measure": self.measure,
-            "of": self.of,
-            "correction": self.correction,
-            "models": [
-                {"name": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.to_dict()}
-                for name, best, worst, lead, one in rows
-            ],
-            "groups": self.groups,
-            "pairs": self.pairs.to_dict(orient="records"),
-            "reference": None if self.reference is None else self.reference.to_dict(orient="records"),
-            "assumptions": self.assumptions,
-            "notes": [asdict(note) for note in self.notes],
-            "signature": str(self.signature),
-        }
-        cleaned: dict[str, Any] = plain(data)
-        return cleaned
+        return {**super().to_dict(), **{key: plain(getattr(self, key)) for key in ("groups", "pairs", "reference")}}
 
-    def plot(self, *, show: str = "ranks", ax: Any = None) -> Any:
-        """Draw the ranks that the labels leave open, or each model's interval, with matplotlib.
+    def _page_data(self) -> dict[str, Any]:
+        """Return what a page offers to download: without the pairs, if these are more than a page can hold."""
+        return self.to_dict() if len(self.names) <= MOST_MODELS else super().to_dict()
 
-        Parameters
-        ----------
-        show : {"ranks", "intervals"}
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; in a figure of its own if None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Its ``figure`` can be saved.
-
-        Raises
-        ------
-        MissingExtraError
-            Without matplotlib (``demele[pictures]``).
-        InputError
-            For another picture.
-        """
-        return self._drawn(ax, show=show)
-
-    def __repr__(self) -> str:
-        what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
-        lines = [f"Ranking of {len(self.names)} models by {what} ({self.method}, n={self.n}, level {self.level:g})"]
-        width = max(len(name) for name in self.names)
-        rows = zip(self.names, self.estimates, self.leads, self.best_rank, self.worst_rank, strict=True)
-        for name, one, lead, best, worst in rows:
-            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
-            corrected = "" if one.corrected is None else f"  corrected {one.corrected}"
-            lines.append(f"  {name:<{width}}  {one.value:.4f}{corrected}  lead {lead:+.4f}  {place}")
-        return "\n".join(lines)
+    def document(self) -> Document:
+        """Return what the ranking says: figures, tables and sentences."""
+        return ranking_document(self)
 
 
 def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":

@@ -19,6 +19,7 @@ from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
 from demele.evaluation.comparison.decided import decision
+from demele.evaluation.comparison.decision import Decision, ExpertBreakdown
 from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, read_rows, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (
@@ -30,7 +31,6 @@ from demele.evaluation.expert_errors import (
 )
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Inference, Outcomes, Question, classes_of, read_noise
-from demele.evaluation.results import Decision, ExpertBreakdown
 from demele.evaluation.row_groups import read_groups
 from demele.noise.audit_drawing import read_disagreement
 from demele.noise.square_tables import digest

@@ -1,0 +1,413 @@
+"""What comparisons of two classifiers say: their documents."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from demele.core.labelled import ALL_CORRECT
+from demele.core.result import about
+from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.documents import estimate_strips, measure_of, rests_on, true_labels_title
+from demele.report.document import (
+    NOTHING,
+    Cell,
+    Document,
+    Line,
+    Lines,
+    Parts,
+    Pill,
+    Section,
+    Strip,
+    Strips,
+    Table,
+    Tone,
+)
+from demele.report.written import (
+    at_most,
+    count,
+    digits_for,
+    ends,
+    is_missing,
+    joined,
+    marks_of,
+    name,
+    rate,
+    sentence_of,
+    title_of,
+    written,
+)
+
+if TYPE_CHECKING:
+    from demele.evaluation.comparison.decision import Decision
+    from demele.evaluation.comparison.ranking import Ranking
+
+#: Methods whose verdict depends on more than the labels, and those that judge by other labels than the given ones.
+AUDITED, OTHER_LABELS = ("audit", "sequential"), ("true-labels", "cleaned", "agreement")
+_INFERENCES = {
+    "population": "better on new rows",
+    "test_set": "better on these rows with true labels",
+    "overlap": "better by more than the overlap of the two intervals on true labels",
+}
+_TONES: dict[str, Tone] = {"candidate": "good", "baseline": "bad", "inconclusive": "open"}
+#: Measures of all classes, whose difference methods of overlap compare.
+_OF_ALL = ("macro-f1", "balanced-accuracy", "matthews")
+_BY_DIFFERENCE = {
+    "overlap": "on the given labels", "true-labels": "on the true labels", "cleaned": "on the cleaned labels",
+}  # fmt: skip
+
+
+def decision_document(result: "Decision") -> Document:
+    """Say which of two classifiers to use, by how much it is better, and how many wrong labels could change that."""
+    spec, (old, new) = method_of(result), _names(result)
+    disagreements = _disagreements(result)
+    return Document(
+        kind="Comparison of two classifiers",
+        title=f"Is {new} better than {old}?",
+        headline=_headline(result),
+        tone=_TONES[result.verdict],
+        sentences=[
+            _holds_up_to(result),
+            _expert(result),
+            _labels_say(result),
+            _undirected(result),
+        ],
+        figure=_differences(result),
+        table=_table(result),
+        scope=[
+            count(result.n, "row"),
+            count(sum(disagreements), "disagreement") if disagreements else "",
+            _scope_of_errors(result),
+            f"method {result.method} ({spec.title})",
+        ],
+        next=_next(result),
+        sections=[
+            _each(result),
+            _by_class(result),
+            _label_errors(result),
+            _audit_plan(result),
+        ],
+        method=[
+            *method_facts(result),
+            ("Inference", _INFERENCES[result.inference]),
+            ("Interval of the difference", f"{result.interval.method}, {rate(result.level)}, two-sided"),
+            ("Level", f"each of the two claims is wrong with probability {rate((1 - result.level) / 2)} at most"),
+            *[("p", f"{written(result.p_value, 'p')}, one-sided, for the candidate")]
+            * (not math.isnan(result.p_value)),
+            *_quantities(result),
+        ],
+        methods=_methods(result),
+        **about(result),
+    )
+
+
+# The answer -----------------------------------------------------------------------------------------------------------
+
+
+def _names(result: "Decision") -> tuple[str, str]:
+    if result.names == ("baseline", "candidate"):
+        return "the baseline", "the candidate"
+    return name(result.names[0]), name(result.names[1])
+
+
+def _measure(result: "Decision") -> str:
+    return measure_of(result.measure, result.of, method=result.method)
+
+
+def _headline(result: "Decision") -> str:
+    old, new = _names(result)
+    if result.verdict == "inconclusive":
+        noise, audit = result.asked.question.noise, result.asked.question.audit
+        known = f" with up to {rate(noise)} wrong labels" if isinstance(noise, float) and noise else ""
+        known = f" after {count(audit.k, 'expert label')}" if result.method in AUDITED else known
+        return f"Inconclusive{known}: {new} may be better or worse than {old}."
+    trusting = "If all labels are correct, " if ALL_CORRECT in result.assumptions else ""
+    sign = 1 if result.verdict == "candidate" else -1
+    low, high = sorted((sign * result.interval.low, sign * result.interval.high))
+    digits = digits_for([(low, high)])
+    gap, span = written(sign * result.difference, f"points.{digits}"), written((low, high), f"points.{digits}")
+    use = f"replace {old} by {new}" if result.verdict == "candidate" else f"keep {old}"
+    better = "lower" if result.measure == "error" else "higher"
+    return sentence_of(f"{trusting}{use}: its {_measure(result)} is significantly {better}, {gap} pp {span}")
+
+
+def _holds_up_to(result: "Decision") -> str:
+    """Say how many wrong labels a verdict holds up to; nothing if that is not known."""
+    found = result.breakdown
+    if found is None or result.method == "agreement":
+        return ""
+    share = f"{at_most(found.labels / found.n)} wrong labels ({found.labels:,} of {found.n:,})"
+    if found.labels < 0:
+        return "The given labels alone do not show this; the verdict depends on the audit."
+    if found.labels == 0:
+        return "A single wrong label could reverse the result."
+    if result.method in AUDITED:
+        return f"Without the audit, the given labels show the same with up to {share}."
+    after = {"cleaned": ", after the cleaning", "true-labels": " among the true ones"}.get(result.method, "")
+    return f"The result holds up to {share}{after}, wherever they are."
+
+
+def _scope_of_errors(result: "Decision") -> str:
+    found = result.breakdown
+    if found is None or found.labels <= 0 or result.method in (*AUDITED, "agreement"):
+        return ""
+    return f"holds up to {at_most(found.rate)} wrong labels"
+
+
+def _expert(result: "Decision") -> str:
+    found = result.expert_breakdown
+    if found is None:
+        return ""
+    rows = count(found.disagreements, "disagreement")
+    if found.labels == 0:
+        return f"One wrong expert label on the {rows} could reverse the result."
+    share = f"{found.labels:,} wrong expert labels on the {rows} ({at_most(found.rate)})"
+    return f"The result holds up to {share}, wherever they are."
+
+
+def _labels_say(result: "Decision") -> str:
+    found = _disagreements(result)
+    if not found:
+        return ""
+    (old, new), (lost, won, neither) = _names(result), found
+    who = "reference" if result.method == "agreement" else "label"
+    return (
+        f"They disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with {old} on "
+        f"{lost:,}, with neither on {neither:,}."
+    )
+
+
+def _undirected(result: "Decision") -> str:
+    if result.estimate_interval is None:
+        return ""
+    span = ends(result.estimate_interval)
+    shown = written(span, f"points.{digits_for([span])}")
+    return f"If label errors favour neither classifier, the difference is in {shown} pp; this interval decides nothing."
+
+
+def _next(result: "Decision") -> list[tuple[str, str]]:
+    """Say how many expert labels would settle an inconclusive comparison; nothing if that was not computed."""
+    rows = result.details.get("prospect") or ()
+    if result.verdict != "inconclusive" or not rows:
+        return []
+    sizes = (
+        next((row["labels"] for row in rows if row.get(key)), None)
+        for key in ("certified_if_clean", "certified_if_rate")
+    )
+    clean, noisy = sizes
+    if clean is None:
+        return [(f"Collect more rows: even {count(rows[-1]['labels'], 'expert label')} would not settle it.", "")]
+    size = noisy or clean
+    enough = "" if noisy else "; they settle it if all confirm the given labels"
+    return [(f"Relabel {size:,} random rows{enough}.", f"demele audit LABELS --rows {size} --output audit.csv")]
+
+
+# Figures and tables ---------------------------------------------------------------------------------------------------
+
+
+def _table(result: "Decision") -> Table:
+    sides = (result.baseline, result.candidate)
+    spans = [ends(one.interval) for one in sides] + [ends(result.interval)]
+    digits = digits_for(spans)
+    trusted = ALL_CORRECT in result.assumptions
+    corrected = [one.corrected.kind for one in sides if one.corrected is not None and not trusted]
+    has_p = result.verdict != "baseline" and not math.isnan(result.p_value)
+    columns = {title_of(_measure(result)): "text", "Observed": f"percent.{digits}"}
+    columns[f"{rate(result.level)} interval"] = f"percent.{digits}"
+    columns |= {true_labels_title(corrected): f"percent.{digits}"} if corrected else {}
+    columns |= {"p": "p"} if has_p else {}
+    rows: list[Sequence[Cell]] = []
+    for role, who, one in zip(("baseline", "candidate"), _names(result), sides, strict=True):
+        title = who if who == f"the {role}" else f"{who} ({role})"
+        cells = (title, one.value, ends(one.interval), *[ends(one.corrected)] * bool(corrected), *[None] * has_p)
+        rows.append(cells)
+    for decision in (result, *result.others):
+        shown = f"points.{digits_for([ends(decision.interval)])}"
+        gap, span = written(decision.difference, shown), written(ends(decision.interval), shown)
+        cell = Pill(gap, "good") if decision.verdict != "inconclusive" else gap
+        p_value = None if math.isnan(decision.p_value) or decision.verdict == "baseline" else decision.p_value
+        title = "Difference (pp)" if decision is result else f"{title_of(_measure(decision))}: difference (pp)"
+        rows.append((title, cell, *[""] * bool(corrected), span, *[p_value] * has_p))
+    return Table("Difference", columns, rows)
+
+
+def _differences(result: "Decision") -> Strips | None:
+    strips = [
+        Strip(
+            title_of(_measure(one)),
+            marks_of(one.difference, ends(one.interval)),
+            written(one.difference, "points"),
+            Pill(one.verdict, _TONES[one.verdict]),
+        )
+        for one in (result, *result.others)
+        if not is_missing(one.difference) and (one.measure == "error") == (result.measure == "error")
+    ]
+    old, new = _names(result)
+    sides = (f"{old} better", f"{new} better")
+    sides = sides if result.measure != "error" else (sides[1], sides[0])
+    return Strips("Difference", strips, "points", "Difference (pp)", sides=sides, zero=0.0) if strips else None
+
+
+def _each(result: "Decision") -> Section:
+    sides = zip(_names(result), (result.baseline, result.candidate), ("baseline", "candidate"), strict=True)
+    rows = [(who, one, "" if who == f"the {role}" else role) for who, one, role in sides]
+    why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
+    return Section("Each classifier", [estimate_strips(rows, title_of(_measure(result))), _table(result), why])
+
+
+def _disagreements(result: "Decision") -> tuple[int, int, int] | None:
+    """Return on how many disagreements the label agrees with the baseline, the candidate, neither of them."""
+    details = result.details
+    if "label_says_baseline" not in details:
+        return None
+    lost, won, neither = (int(details[f"label_says_{who}"]) for who in ("baseline", "candidate", "neither"))
+    if result.method == "agreement":
+        total = lost + won + neither
+        lost, won = (int(details[f"agrees_with_{who}_only"]) for who in ("baseline", "candidate"))
+        neither = total - lost - won
+    return lost, won, neither
+
+
+def _by_class(result: "Decision") -> Section:
+    found = _disagreements(result)
+    if not found or not sum(found):
+        return NOTHING
+    (old, new), (lost, won, neither) = _names(result), found
+    parts = Parts("Disagreements", [(old, lost), (new, won), ("neither", neither)], rest=True)
+    rows = sorted(
+        ((name(one["class"]), one["lost"], one["won"], one["neither"]) for one in result.details.get("by_class", ())),
+        key=lambda row: -sum(row[1:]),
+    )
+    columns = {
+        "Given label": "text",
+        f"Agrees with {old}": "count",
+        f"Agrees with {new}": "count",
+        "With neither": "count",
+    }
+    listed = Table("Disagreements by given label", columns, rows) if result.method != "agreement" and rows else None
+    return Section("Disagreements", [parts, listed])
+
+
+def _label_errors(result: "Decision") -> Section:
+    """Show between which ends the true difference lies for each number of wrong labels, wherever these are."""
+    found = _disagreements(result)
+    if not found or not sum(found) or result.method in OTHER_LABELS:
+        return NOTHING
+    (old, new), (lost, won, neither), n = _names(result), found, result.n
+    held, noise = result.breakdown, result.asked.question.noise
+    marks = {}
+    if held is not None and held.labels > 0:
+        alone = "the labels alone hold up to " if result.method in AUDITED else "holds up to "
+        marks[f"{alone}{at_most(held.labels / n)}"] = held.labels
+    if isinstance(noise, float) and noise:
+        marks[f"noise rate supplied, {rate(noise)}"] = round(noise * n)
+    wrong = result.details.get("wrong_labels_estimated")
+    if wrong is not None and round(wrong) > 0:
+        marks["estimated by the audit"] = min(round(wrong), n)
+    until = min(n, round(max(1.25 * abs(won - lost), *(2 * mark for mark in marks.values()), 0.02 * n, 10)))
+    bends = {0, until, *marks.values(), won, lost, won + neither, lost + neither}
+    places = sorted(place for place in bends if place <= until)
+    line = Line(
+        "Possible true difference",
+        [place / n for place in places],
+        [(won - lost) / n for _ in places],
+        [_least(won, lost, neither, place) / n for place in places],
+        [-_least(lost, won, neither, place) / n for place in places],
+    )
+    at = [(place / n, text) for text, place in marks.items() if place <= until]
+    axes = ("Wrong labels", "percent"), (f"Difference (pp), {new} − {old}", "points")
+    says = (
+        f"In the worst case each wrong label says that {new} is right where {old} is, or the reverse. The band holds "
+        "the true difference for each share of wrong labels."
+    )
+    return Section("Label errors", [says, Lines("Worst case of label errors", [line], *axes, at=at, zero=0.0)])
+
+
+def _least(won: int, lost: int, neither: int, wrong: int) -> int:
+    """Return the least difference of right answers with so many labels wrong.
+
+    Study of noisy comparisons, formula 2: b - a - 2t - u with t = min(m, b), u = min(m - t, o).
+    """
+    turned = min(wrong, won)
+    return won - lost - 2 * turned - min(wrong - turned, neither)
+
+
+def _audit_plan(result: "Decision") -> Section:
+    rows = result.details.get("prospect") or ()
+    if not rows:
+        return NOTHING
+    rated = any(row.get("certified_if_rate") is not None for row in rows)
+    columns = {"Expert labels": "count", "Interval (± pp)": "points.2", "If all confirm": "text"}
+    columns |= {"At the rate supplied": "text"} if rated else {}
+    keys = ("certified_if_clean", *["certified_if_rate"] * rated)
+    cells = [
+        (row["labels"], written(row["half_width"], "points.2").lstrip("+"), *(_settled(row[key]) for key in keys))
+        for row in rows
+    ]
+    says = "An audit lets experts label rows drawn at random. Their answers replace the assumption about the noise."
+    return Section("Audit plan", [says, Table("Audits by size", columns, cells)])
+
+
+def _settled(is_settled: bool | None) -> Pill | None:
+    return None if is_settled is None else Pill("settled", "good", 1) if is_settled else Pill("open", "open")
+
+
+# Methods --------------------------------------------------------------------------------------------------------------
+
+
+def method_of(result: "Decision | Ranking") -> MethodSpec:
+    """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
+    spec: MethodSpec = result.asked.spec
+    if spec.name == "worst-case" and ALL_CORRECT in result.assumptions:
+        return replace(
+            spec,
+            title="McNemar's exact test",
+            rule="Only disagreements count: McNemar's exact test compares how often each classifier is right there.",
+            promise="Keeps its level if all labels are correct.",
+        )
+    if result.measure not in _OF_ALL or spec.name not in _BY_DIFFERENCE:
+        return spec
+    labels = _BY_DIFFERENCE[spec.name]
+    rule = f"Each row's share of the difference is linearised {labels}. One is better if the interval excludes 0."
+    return replace(spec, title=f"Interval of the difference {labels}", rule=rule)
+
+
+def method_facts(result: "Decision | Ranking") -> list[tuple[str, str]]:
+    """Return what a comparison method does, and what its verdicts are worth."""
+    spec = method_of(result)
+    return [("Method", f"{result.method}: {spec.title}"), ("Rule", spec.rule), ("Guarantee", spec.promise)]
+
+
+def _quantities(result: "Decision") -> list[tuple[str, str]]:
+    """Return further numbers of a method."""
+    shown = ("label_says_baseline", "label_says_candidate", "label_says_neither")
+    rest = {key: value for key, value in result.details.items() if key not in shown}
+    return [
+        (title_of(key), written(value, "count" if isinstance(value, int) else "number"))
+        for key, value in rest.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+
+
+def _methods(result: "Decision") -> list[str]:
+    called = [
+        who if who == f"the {role}" else f"{who} ({role})"
+        for role, who in zip(("baseline", "candidate"), _names(result), strict=True)
+    ]
+    return [
+        f"{sentence_of(joined(called)).rstrip('.')} were compared by {_measure(result)} on {count(result.n, 'row')}",
+        "with demele [@demele].",
+        *how_compared(result),
+        f"At level {rate(result.level)}, each of the two claims is wrong with a probability of at most",
+        f"{rate((1 - result.level) / 2)}. Interval of the difference: {result.interval.method}.",
+        *rests_on(result, result.details.get("audited")),
+    ]
+
+
+def how_compared(result: "Decision | Ranking") -> list[str]:
+    """Return sentences on a comparison method, with what to cite."""
+    spec = method_of(result)
+    cited = f" [{'; '.join(f'@{key}' for key in spec.references)}]" if spec.references else ""
+    inference = str(result.signature.arguments.get("inference"))
+    better = f"Better means {_INFERENCES[inference]}." if inference in _INFERENCES else ""
+    return [f"The method is {result.method} ({spec.title}){cited}.", spec.rule, better]

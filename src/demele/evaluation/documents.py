@@ -1,0 +1,57 @@
+"""What documents about classifiers share: names of measures, figures of estimates, assumptions."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from demele.core.signature import Signature
+from demele.report.document import Mark, Strip, Strips
+from demele.report.written import count, ends, is_missing, marks_of, name, written
+
+if TYPE_CHECKING:
+    from demele.evaluation.results import Estimate
+
+#: What an interval on true labels allows for, by its kind.
+_KINDS = {"worst-case": "worst case", "bias-union": "worst case", "shifted": "bias known", "design": "audit"}
+_WORDS = {
+    "f1": "F1", "macro-f1": "macro F1", "balanced-accuracy": "balanced accuracy", "matthews": "Matthews correlation",
+}  # fmt: skip
+
+
+def measure_of(measure: str, of: object = None, *, method: str = "") -> str:
+    """Return what a measure is called in a sentence: ``accuracy``, ``precision of class cat``."""
+    if method == "agreement":
+        return "agreement with the reference"
+    word = _WORDS.get(measure, measure)
+    return word if of is None else f"{word} of class {name(of)}"
+
+
+def true_labels_title(kinds: Iterable[str]) -> str:
+    """Return the title of a column of intervals on true labels."""
+    known = next((_KINDS[kind] for kind in kinds if kind in _KINDS), "")
+    return f"True labels ({known})" if known else "True labels"
+
+
+def estimate_strips(rows: Sequence[tuple[str, "Estimate", str]], caption: str) -> Strips:
+    """Return observed values with their intervals, and below them the intervals on true labels."""
+    strips = []
+    for title, one, role in rows:
+        marks = [] if is_missing(one.value) else marks_of(one.value, ends(one.interval))
+        if one.corrected is not None:
+            marks.append(Mark("span", one.corrected.low, one.corrected.high, 1))
+        strips.append(Strip(title, marks, written(one.value, "percent"), role=role))
+    series = {0: "observed, with its interval", 1: "on true labels"}
+    kept = series if any(one.corrected for _, one, _ in rows) else {0: series[0]}
+    return Strips(caption, strips, "percent", series=kept)
+
+
+def rests_on(result: Any, audited: object = None) -> list[str]:
+    """Return what was given otherwise, and what a result assumes."""
+    said = {"method", "measure", "of", "level", "inference", "correction"}
+    signature: Signature = result.signature
+    given = [f"{key} = {value!r}" for key, value in signature.arguments.items() if key not in said]
+    assumed = "; ".join(str(one).rstrip(".") for one in result.assumptions)
+    return [
+        f"Given: {'; '.join(given)}." if given else "",
+        f"An expert labelled {count(int(str(audited)), 'row')}." if audited else "",
+        f"Assumed: {assumed}." if assumed else "",
+    ]
