@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
 from demele.bench.comparisons.setting import REFERENCES
