@@ -222,6 +222,7 @@ BAD_KEYWORDS: dict[str, list[Any]] = {
     "code_groups": [3, 0.5, "ab", {}, ["a"], {"a": []}, {"a": [99]}, {"a": ["no such"]}, {"a": [0], "b": [0]}],
     "blocks": [3, "ab", [], [0, 1], [[0]], {"a": 1}],
     "gate": [1, 0, "yes", None],
+    "centre": ["mode", 1, None],
     "aligned": [1, 0, "yes"],
     "whiten": [True, 1, "yes"],
     "factor_noise": [3, "x", {"nobody": 0.1}],

@@ -77,7 +77,7 @@ def test_a_result_without_rows_is_a_card_of_its_sentences() -> None:
     assert "<table" not in cut._repr_html_()
 
 
-@pytest.mark.parametrize(("shift", "said"), [(0.3, "The candidate is"), (0.0, "Neither"), (-0.3, "The established")])
+@pytest.mark.parametrize(("shift", "said"), [(0.3, "The candidate is"), (0.0, "Neither"), (-0.3, "The baseline")])
 def test_a_t_test_says_who_is_better(shift: float, said: str) -> None:
     scores = np.random.default_rng(0).normal(0.6, 0.01, 10)
     other = scores + shift + np.random.default_rng(1).normal(0, 0.01, 10)
