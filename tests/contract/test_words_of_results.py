@@ -72,7 +72,7 @@ def test_what_wrong_labels_do_is_a_sentence_and_a_card() -> None:
 
 def test_a_result_without_rows_is_a_card_of_its_sentences() -> None:
     cut = Pruning(level="links", requested=10, removed=8, total=40)
-    assert cut.sentence == "8 of 40 links removed (20.0%), 10 asked for (25.0%)."
+    assert cut.sentence == "8 of 40 links removed (20.0%), 10 requested (25.0%)."
     assert cut.sentence in cut._repr_html_()
     assert "<table" not in cut._repr_html_()
 

@@ -1,5 +1,6 @@
 """What comparison methods decided, compared with the comparison on true labels: rates and matrices."""
 
+import io
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -223,7 +224,9 @@ class MethodComparison(Result):
             checked_name(form, "formats", ("png", "svg", "pdf"))
         where.mkdir(parents=True, exist_ok=True)
         for file, figure in files.items():
-            figure.savefig(where / file, dpi=200)
+            held = io.BytesIO()
+            figure.savefig(held, dpi=200, format=file.rpartition(".")[2])
+            write_whole(where / file, held.getvalue())
         order = np.argsort(self.accuracies, kind="stable")
         matrices = []
         for one in self.tallies:

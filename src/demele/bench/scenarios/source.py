@@ -41,7 +41,7 @@ def _redundant(rng: np.random.Generator, severity: float, n: int) -> Representat
     if severity == 1:
         angles = rng.uniform(0, 2 * np.pi, (n, 4))
         codes = np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(n, M)
-        return Representation(codes=codes, factors=angles, reg_dim=tuple(range(0, M, 2)))
+        return Representation(codes=codes, factors=angles, kinds="continuous", reg_dim=tuple(range(0, M, 2)))
     n_factors, copies = {2: (4, 2), 3: (2, 4), 4: (4, 4)}[int(severity)]
     factors = rng.random((n, n_factors))
     first = tuple(range(0, n_factors * copies, copies))
