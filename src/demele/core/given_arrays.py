@@ -97,3 +97,15 @@ def plain_array(given: Any, argument: str, expected: str) -> NDArray[Any]:
         return np.asarray(plain)
     except (TypeError, ValueError) as error:
         raise InputTypeError(argument, f"expected {expected}, got {type(given).__name__}") from error
+
+
+def levels_of_floats(distinct: NDArray[Any], name: str) -> tuple[str, ...]:
+    """Return floats as names of classes, whole ones without a point.
+
+    Raises
+    ------
+    InputError
+        If one may stand for several whole numbers.
+    """
+    refuse_large_floats(distinct, "factors", name)
+    return tuple(str(int(value)) if float(value).is_integer() else str(value) for value in distinct)

@@ -22,7 +22,7 @@ from demele.core.columns import (
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import refuse_large_floats
+from demele.core.given_arrays import levels_of_floats
 from demele.core.refused_values import infinite_values, missing_annotations, non_finite_codes
 from demele.core.sentences import give
 from demele.core.table_columns import (
@@ -53,7 +53,6 @@ __all__ = [
     "check_pair",
     "given_kinds",
     "is_text",
-    "levels_of_floats",
     "read_codes",
     "read_factor",
     "read_factors",
@@ -399,18 +398,6 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
     if given is None and is_text(column):
         refuse_written_numbers(levels, np.asarray(indices), name)
     return Factor(name, "categorical", indices, levels, 0.0, len(levels) - 1.0, int((indices >= 0).sum()))
-
-
-def levels_of_floats(distinct: NDArray[Any], name: str) -> tuple[str, ...]:
-    """Return floats as names of classes, whole ones without a point.
-
-    Raises
-    ------
-    InputError
-        If one may stand for several whole numbers.
-    """
-    refuse_large_floats(distinct, "factors", name)
-    return tuple(str(int(value)) if float(value).is_integer() else str(value) for value in distinct)
 
 
 def _first(column: Any) -> object:

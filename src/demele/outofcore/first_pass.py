@@ -17,7 +17,8 @@ from demele.core.columns import (
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.inputs import Kind, as_numbers, is_text, levels_of_floats, read_factor
+from demele.core.given_arrays import levels_of_floats
+from demele.core.inputs import Kind, as_numbers, is_text, read_factor
 from demele.core.sentences import give
 from demele.core.table_columns import real_column, series_to_numpy
 from demele.core.written_numbers import notation_doubt, refuse_names_of_rows, refuse_written_numbers
