@@ -1,7 +1,7 @@
 """Numbers that a user gave as options: read, or refused with what was expected and what came."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a real number that a float can be, of Python or of NumPy; True and False are none."""
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     return real and not (isinstance(value, int) and value.bit_length() > LARGEST_EXPONENT)

@@ -130,7 +130,7 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     if isinstance(given, TransitionMatrix | TransitionCounts):
         return _transition(given, factor, argument)
     if is_number(given):
-        return _rate(float(given), factor, argument)  # type: ignore[arg-type]
+        return _rate(float(given), factor, argument)
     if isinstance(given, Mapping) or (isinstance(given, Sequence) and not isinstance(given, str | bytes)):
         if any(is_number(one) for one in given) or not all(_is_matrix(one) for one in _held(given)):
             raise InputTypeError(argument, f"expected {_EXPECTED}", "wrap a table: TransitionMatrix(table)")
