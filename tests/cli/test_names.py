@@ -38,7 +38,7 @@ def test_odd_columns_are_picked(name: str, written: str, demele: Program, odd: P
     run = demele("score", f"odd.csv::{written}", 'odd.csv::"shape, round"', "--metrics", "mig_sup", "--format", "json")
     assert run.status == 0, run.err
     content = json.loads(run.out)
-    assert content["codes"] == [name]
+    assert content["code_names"] == [name]
     assert [factor["name"] for factor in content["factors"]] == ["shape, round"]
 
 

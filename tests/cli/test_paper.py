@@ -15,7 +15,7 @@ ASSESS = ("assess", "data.csv::old", "data.csv::label", "--quiet")
 def test_scores(demele: Program, folder: Path) -> None:
     run = demele(*SCORE, "--format", "latex", "--methods", "methods.md")
     assert run.status == 0, run.err
-    assert run.out.startswith("% Made by demele")
+    assert run.out.startswith("% MIG: mig(")
     assert run.out.endswith("\\end{table}\n")
     assert "[@chen2018isolating]" in Path("methods.md").read_text(encoding="utf-8")
     assert demele(*SCORE, "--output", "table.tex").status == 0

@@ -60,8 +60,8 @@ def test_classes_are_rows(demele: Program, dictionary: pd.DataFrame) -> None:
     assert table["codes"]["red"] == "z1 z2"
     assert (table["splitting"]["red"], table["splitting"]["blue"]) == (2, 1)
     printed = demele("probe", "sparse.npz", "colours.csv", "--splitting", "--format", "table").out
-    assert "Score(splitting = " in printed
-    assert any(line.split()[:4] == ["colour", "blue", "1", "z3"] for line in printed.splitlines())
+    assert printed.startswith("splitting is 1.500.\n")
+    assert any(line.split()[:4] == ["colour", "blue", "1.000", "z3"] for line in printed.splitlines())
 
 
 def test_dense_codes_have_the_names_of_their_columns(demele: Program, folder: Path) -> None:

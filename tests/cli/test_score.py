@@ -1,15 +1,18 @@
 """``demele score`` from its arguments to what it leaves behind."""
 
+import base64
 import contextlib
 import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +55,22 @@ def test_the_table_says_every_sentence_of_the_verdict_in_words(demele: Program, 
     factors.to_csv("three.csv", index=False)
     verdict = library.evaluate(codes, factors, ["mig"]).verdict
     assert verdict is not None
-    assert any(words.startswith("z1 mixes s") for words in verdict.sentences)
-    assert any(words.startswith("z3 tells nothing") for words in verdict.sentences)
-    run = demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table")
-    table = " ".join(run.out.split())
-    assert [words for words in (verdict.sentence, *verdict.sentences) if words not in table] == []
+    run = demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table", "--explain")
+    told = " ".join(run.out.split())
+    assert [words for words in verdict.sentences if words not in told] == []
+    assert "Mixed codes: z1 (s" in told
+    assert "Of 3 codes 1 is noise (z3)." in told
+    assert "one code" in demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table").out
+
+
+def test_three_metrics_and_nine_factors_fit_on_a_screen(demele: Program, folder: Path) -> None:
+    sample = library.data.demo()
+    np.save("digits.npy", sample.codes)
+    sample.factors.to_csv("digits.csv", index=False)
+    run = demele("score", "digits.npy", "digits.csv", "--format", "table", "--quiet")
+    assert run.status == 0, run.err
+    assert len(run.out.splitlines()) <= 22
+    assert max(map(len, run.out.splitlines())) <= 80
 
 
 def test_options_reach_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
@@ -97,7 +111,7 @@ def test_other_options_reach_the_library(demele: Program, folder: Path) -> None:
 def test_columns_that_are_one_code_together(demele: Program, folder: Path) -> None:
     run = demele("score", "codes.npy", "factors.csv", "--metrics", "mig,dcimig", "--code-groups", "both=0,z2")
     found = json.loads(run.out)
-    assert found["codes"][0] == "both"
+    assert found["code_names"][0] == "both"
     signature = found["scores"][0]["signature"]
     assert "code_groups={'both': (0, 1)" in signature
     again = demele("score", "codes.npy", "factors.csv", "--replay", signature)
@@ -158,7 +172,12 @@ def test_a_warning_is_one_line(demele: Program, folder: Path, monkeypatch: pytes
 
 
 def test_output_goes_to_a_file_in_the_format_of_its_name(demele: Program, folder: Path) -> None:
-    for name, start in (("o.json", "{"), ("o.csv", "name,metric,"), ("o.txt", "codes: 200 rows"), ("o", "{")):
+    for name, start in (
+        ("o.json", "{"),
+        ("o.csv", "name,metric,"),
+        ("o.txt", "2 of 2 factors have a code"),
+        ("o", "{"),
+    ):
         run = demele("score", "codes.npy", "factors.csv", *FAST, "--output", name)
         assert (run.status, run.out) == (0, "")
         assert Path(name).read_text(encoding="utf-8").startswith(start)
@@ -169,8 +188,9 @@ def test_report_holds_the_evaluation(demele: Program, folder: Path) -> None:
     assert run.status == 0
     assert "demele: report written to page.html" in run.err
     text = Path("page.html").read_text(encoding="utf-8")
-    data = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
-    assert json.loads(data) == json.loads(run.out)
+    (data,) = re.findall(r'<script type="([^"]+)" id="result-json">([^<]*)</script>', text)
+    held = data[1] if data[0].endswith("json") else zlib.decompress(base64.b64decode(data[1])).decode()
+    assert json.loads(held) == json.loads(run.out)
     assert "Suter et al. 2019" in text
 
 
@@ -342,20 +362,18 @@ def test_demo_sets_representations_side_by_side(demele: Program, folder: Path, m
     assert run.status == 0
     evaluations = json.loads(run.out)["evaluations"]
     assert [item["name"] for item in evaluations] == ["pca", "ica", "nmf", "autoencoder"]
-    assert "Four representations of handwritten digits" in Path("demo.html").read_text(encoding="utf-8")
+    assert "pca, ica, nmf and autoencoder" in re.sub("<[^>]*>", "", Path("demo.html").read_text(encoding="utf-8"))
     table = demele("score", "--demo", "--metrics", "mig,irs", "--format", "table").out
-    head = next(line for line in table.splitlines() if line.startswith("metric"))
-    assert head.split() == ["metric", "pca", "ica", "nmf", "autoencoder"]
+    head = next(line for line in table.splitlines() if line.startswith("Property"))
+    assert head.split() == ["Property", "Metric", "pca", "ica", "nmf", "autoencoder", "p"]
 
 
 def test_table_on_a_terminal_json_elsewhere(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert demele("score", "codes.npy", "factors.csv", *FAST).out.startswith("{")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
-    assert (
-        "codes: 200 rows, 3 codes, 2 factors; protocol review2022"
-        in demele("score", "codes.npy", "factors.csv", *FAST).out
-    )
+    told = demele("score", "codes.npy", "factors.csv", *FAST).out
+    assert "codes, 200 rows, 3 codes, 2 factors, review2022" in told
 
 
 def test_help_has_examples_and_says_where_results_go(demele: Program) -> None:

@@ -30,15 +30,14 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
     assert scores["modularity"]["alignment"] is None
     run = demele(
         *("score", "turned.npy", "factors.csv", *METRICS, "--aligned", "--whiten", "--quiet", "--format", "table"),
-        *("--report", "axes.html"),
+        *("--report", "axes.html", "--explain"),
     )
     told = " ".join(run.out.split())
-    assert "mig: The information is there, not on the axes." in told
-    assert "modularity: not aligned: it rates codes that tell next to nothing" in told
-    assert "metric raw aligned gap" in told
+    assert "Modularity: Not aligned: it rates codes that tell next to nothing" in told
+    assert "Metric Value Aligned Gap" in told
     page = (turned / "axes.html").read_text(encoding="utf-8")
-    assert "On which axes" in page
-    assert "Codes turned" in page
+    assert "Aligned scores" in page
+    assert "MIG: The information is there, not on the axes." in page
 
 
 def test_without_it_nothing_is_said_of_axes(demele: Program, turned: Path) -> None:
@@ -46,7 +45,7 @@ def test_without_it_nothing_is_said_of_axes(demele: Program, turned: Path) -> No
         "score", "turned.npy", "factors.csv", *METRICS, "--quiet", "--format", "table", "--report", "plain.html"
     )
     assert "aligned" not in run.out
-    assert "On which axes" not in (turned / "plain.html").read_text(encoding="utf-8")
+    assert "Aligned scores" not in (turned / "plain.html").read_text(encoding="utf-8")
 
 
 def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Path) -> None:

@@ -55,9 +55,9 @@ def test_an_audit_of_all_factors_corrects_all_scores(demele: Program, noisy: Pat
     assert {one["method"] for one in found.values()} == {"audited"}
     assert demele(*CALL, "--factor-audit", "bare.csv", "--audit-design", "uniform", "--format", "json").status == 0
     page = (noisy / "page.html").read_text("utf-8")
-    assert "Corrected for noisy factors" in page
+    assert "Corrected scores" in page
     assert "Audited rows alone" in page
-    table = demele(*CALL, "--factor-audit", "unclear.csv", "--format", "table")
+    table = demele(*CALL, "--factor-audit", "unclear.csv", "--format", "table", "--explain")
     assert "drawn at random, and their true values are right" in " ".join(table.out.split())
     assert "1 of 200 rows that were drawn could not be told" in " ".join(table.out.split())
 
@@ -67,9 +67,11 @@ def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
     found = corrected(run)
     assert found["mig"]["method"] == "transition"
     assert found["infom"] is None
-    table = " ".join(demele(*CALL, "--factor-noise", "shape=t.csv,size=t.csv", "--format", "table").out.split())
+    table = " ".join(
+        demele(*CALL, "--factor-noise", "shape=t.csv,size=t.csv", "--format", "table", "--explain").out.split()
+    )
     assert "do not depend on the codes" in table
-    assert "infom: the score is not made of tables" in table
+    assert "the score is not made of tables" in table
     mixed = demele(*CALL, "--factor-audit", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
     assert corrected(mixed)["mig"]["method"] == "transition"
 

@@ -43,13 +43,15 @@ def test_a_table_says_what_is_shown(demele: Program, several: Path) -> None:
     run = demele("score", *PAIR, "--bootstrap", "20", "--format", "table", "--report", "both.html")
     assert run.status == 0, run.err
     words = " ".join(run.out.split())
-    assert "new minus old" in words
-    assert "new is better than old by mig (+" in words
-    assert "1 of 2 differences is significant together" in words
-    assert "No interval for irs: it rests on extreme values" in words
+    assert "1 of 2 differences is significant (Holm, 95%); 1 could not be tested." in words
+    assert "Property Metric old new Difference 95% interval p" in words
+    assert "Difference: new - old. IRS: no interval (it rests on extreme values" in words
+    assert len(run.out.splitlines()) <= 22
+    told = " ".join(demele("score", *PAIR, "--bootstrap", "20", "--format", "table", "--explain").out.split())
+    assert "new is better than old by MIG." in told
     page = (several / "both.html").read_text("utf-8")
-    assert "2 representations, side by side" in page
-    assert 'id="differences"' in page
+    assert "Pairwise results" in page
+    assert "scores higher" in page
 
 
 def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Program, several: Path) -> None:
@@ -63,7 +65,7 @@ def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Prog
     )
     rows = json.loads(run.out)["differences"]
     assert [row["exploratory"] for row in rows] == [False, True]
-    assert_close([row["low"] for row in rows], list(found.to_frame()["low"]), ROUNDING)
+    assert_close([row["interval"]["low"] for row in rows], list(found.to_frame()["low"]), ROUNDING)
 
 
 def test_codes_of_several_columns_are_those_of_all_representations(demele: Program, several: Path) -> None:
@@ -83,7 +85,7 @@ def test_codes_of_several_columns_are_those_of_all_representations(demele: Progr
         "json",
     )
     assert run.status == 0, run.err
-    assert [own["codes"] for own in json.loads(run.out)["evaluations"]] == [["both", "z3"], ["both"]]
+    assert [own["code_names"] for own in json.loads(run.out)["evaluations"]] == [["both", "z3"], ["both"]]
 
 
 def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path) -> None:
@@ -95,7 +97,7 @@ def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path
         ["mig", "irs"],
     )
     assert [each["name"] for each in content["evaluations"]] == ["old", "new"]
-    assert_close(content["differences"][0]["difference"], python.differences[0].value, ROUNDING)
+    assert_close(content["differences"][0]["value"], python.differences[0].value, ROUNDING)
     frame = pd.read_csv(io.StringIO(demele("score", *PAIR, "--format", "csv").out))
     assert list(frame["name"]) == ["old", "old", "new", "new", "new", "new"]
     assert list(frame["minus"].fillna("")) == ["", "", "", "", "old", "old"]
@@ -104,9 +106,11 @@ def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path
 
 def test_without_intervals_the_option_is_named(demele: Program, several: Path) -> None:
     run = demele("score", *PAIR, "--format", "table")
-    assert "no half-samples were asked for; give --bootstrap 50." in " ".join(run.out.split())
-    assert "new minus old" not in run.out
-    assert "new minus old" in demele("score", *PAIR, "--format", "table", "--details").out
+    assert "Next step: Add intervals of differences: demele score" in " ".join(run.out.split())
+    assert "Difference of" not in run.out
+    told = demele("score", *PAIR, "--format", "table", "--details", "--explain").out
+    assert "Difference of" in told
+    assert "no half-samples were asked for; give --bootstrap 50." in " ".join(told.split())
 
 
 def test_nothing_that_is_written_says_what_python_would(demele: Program, several: Path) -> None:
@@ -140,13 +144,15 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
     assert content["models"]["b4"] == ["b4/run0", "b4/run1", "b4/run2"]
     (row,) = content["differences"]
     assert (row["first"], row["second"], row["better"]) == ("b1", "b4", "b1")
-    assert row["method"] == "Welch's t over runs"
-    run = demele("score", "old.npy", *groups, "--factors", "factors.csv", "--metrics", "mig", "--format", "table")
+    assert row["interval"]["method"] == "Welch's t over runs"
+    run = demele(
+        "score", "old.npy", *groups, "--factors", "factors.csv", "--metrics", "mig", "--format", "table", "--explain"
+    )
     assert "a model of one run says nothing of what other runs would give" in " ".join(run.out.split())
     paired = demele(
         "score", *groups, "--factors", "factors.csv", "--metrics", "mig", "--paired-runs", "--format", "json"
     )
-    assert "paired by seed" in json.loads(paired.out)["differences"][0]["method"]
+    assert "paired by seed" in json.loads(paired.out)["differences"][0]["interval"]["method"]
 
 
 def test_one_representation_with_factors_is_scored_by_itself(demele: Program, several: Path) -> None:
@@ -164,7 +170,8 @@ def test_numbers_of_codes_and_constant_codes_may_differ(demele: Program, several
     assert run.status == 0, run.err
     content = json.loads(run.out)
     assert [row["second"] for row in content["differences"]] == ["wide", "constant"]
-    assert "numbers of codes differ (2 and 3)" in content["sentences"][-1]
+    told = demele("score", *files, "--metrics", "mig", "--format", "table", "--explain").out
+    assert "numbers of codes differ (2 and 3)" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,15 @@ def test_the_numbers_of_the_library(demele: Program, sparse_folder: Path) -> Non
 
 
 def test_a_table_names_the_best_code(demele: Program, sparse_folder: Path) -> None:
-    run = demele("score", "codes.npz", "factors.csv", "--format", "table", "--metrics", "mig,sap", "--bins", 1)
+    run = demele(
+        "score", "codes.npz", "factors.csv", "--format", "table", "--metrics", "mig,sap", "--bins", 1, "--explain"
+    )
     assert run.status == 0, run.err
     assert "200 rows, 30 codes, 2 factors" in run.out
-    assert re.search(r"^bit +\S+ +\S+ +1\.000 +z5 +1$", run.out, re.MULTILINE)
-    assert "fitted on 30 of 30 codes" in run.out
+    assert re.search(r"^bit +z5 +100\.0% +\S+ +100\.0% +1$", run.out, re.MULTILINE)
+    assert "Fitted on 30 of 30" in " ".join(run.out.split())
     details = demele("score", "codes.npz", "factors.csv", "--format", "table", "--metrics", "mig", "--details")
-    assert len(re.findall(r"^bit ", details.out, re.MULTILINE)) == 10
+    assert len(re.findall(r"^bit ", details.out, re.MULTILINE)) == 11  # ten codes, and its own value
     frame = demele("score", "codes.npz", "factors.csv", "--format", "csv", "--metrics", "mig")
     assert frame.out.startswith("name,metric,value")
 
@@ -98,7 +100,7 @@ def test_names_of_codes_are_lines_or_a_column(demele: Program, sparse_folder: Pa
     for file in ("names.txt", "names.csv::name", "names.npy"):
         run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", file)
         assert run.status == 0, run.err
-        best = {top["factor"]: top["code"] for top in json.loads(run.out)["top_codes"] if top["rank"] == 1}
+        best = {top["factor"]: top["code"] for top in json.loads(run.out)["top"] if top["rank"] == 1}
         assert best["bit"] == "neuron 4", file
     run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", "names.csv::number")
     assert '"code": "4"' in run.out

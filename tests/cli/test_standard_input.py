@@ -25,9 +25,9 @@ def sent(folder: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> 
     return folder
 
 
-def _values(text: str) -> tuple[float, dict[str, float]]:
+def _values(text: str) -> tuple[float, list[float]]:
     (score,) = json.loads(text)["scores"]
-    return score["value"], score["native"]
+    return score["value"], score["per_factor"] or score["per_code"]
 
 
 def test_columns_of_standard_input_are_those_of_the_file(demele: Program, sent: Path) -> None:

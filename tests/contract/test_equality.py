@@ -133,7 +133,10 @@ def _printed(folder: Path) -> Numbers:
         assert main(words) == 0
     told = json.loads(out.getvalue())
     return {
-        score["metric"]: (score["value"], [math.nan if one is None else float(one) for one in score["native"].values()])
+        score["metric"]: (
+            score["value"],
+            [math.nan if one is None else float(one) for one in score["per_factor"] or score["per_code"] or []],
+        )
         for score in told["scores"]
     }
 

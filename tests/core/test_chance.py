@@ -56,7 +56,7 @@ def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None
     assert worse.value < worse.chance.mean
     assert worse.fragile
     assert "below-chance" in {note.code for note in worse.notes}
-    for shown in (repr(worse), repr(found), found.to_latex(), found.to_markdown(), " ".join(worse.sentences)):
+    for shown in (repr(worse), found.to_latex(), found.to_markdown(), worse.sentence):
         assert "orse than" in shown
     better = demele.mig(factors, factors, kinds="categorical", chance=20)
     assert not better.fragile

@@ -23,11 +23,13 @@ def test_a_score_shows_what_else_is_known_of_it(score: Score) -> None:
     bounds = Interval(low=0.5, high=0.75, level=1.0, method="bounds", kind="bounds")
     only = CorrectedScore(value=float("nan"), method="bounds", assumptions=(), interval=bounds)
     bounded = replace(score, corrected=only)
-    assert repr(bounded) == "Score(mig = 0.6250, n=10, corrected [0.500, 0.750] (bounds))"
+    assert bounded.sentences == ("mig is 0.625.", "Whatever annotations are wrong, the score is within [0.500, 0.750].")
     known = replace(score, corrected=replace(only, value=0.7))
-    assert repr(known) == "Score(mig = 0.6250, n=10, corrected 0.7000 (bounds))"
+    assert known.sentences[1] == "Corrected by the method bounds, the score is 0.700 [0.500, 0.750]."
     turned = replace(score, alignment=Alignment(raw=0.6, aligned=0.9, halves=()))
-    assert repr(turned) == "Score(mig = 0.6250, n=10, raw = 0.6000, aligned = 0.9000, gap = 0.3000)"
+    assert turned.alignment is not None
+    assert turned.alignment.gap == pytest.approx(0.3)
+    assert turned.sentences[1] == turned.alignment.sentence
 
 
 @pytest.fixture
@@ -70,16 +72,14 @@ def test_scores_survive_pickling_copies_and_replacement(score: Score) -> None:
         assert other != score  # as before: a score equals itself only
     assert replace(score, value=0.5).value == 0.5
     np.testing.assert_array_equal(asdict(score)["matrix_values"], VALUES)
-    assert repr(score) == "Score(mig = 0.6250, n=10)"
+    assert repr(score) == "Score(mig is 0.625)"
 
 
 def test_json_holds_the_matrix_with_its_names(score: Score) -> None:
-    assert score.to_dict()["matrix"] == {
-        "what": "mutual information (nats)",
-        "rows": ["z1", "z2"],
-        "columns": ["a", "b", "c"],
-        "values": [[0.5, 0.25, None], [0.125, 1.0, None]],
-    }
+    held = score.to_dict()
+    assert held["matrix_of"] == "mutual information (nats)"
+    assert (held["code_names"], held["factor_names"]) == (["z1", "z2"], ["a", "b", "c"])
+    assert held["matrix_values"] == [[0.5, 0.25, None], [0.125, 1.0, None]]
 
 
 def test_a_value_is_computed_without_pandas() -> None:

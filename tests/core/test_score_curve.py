@@ -1,8 +1,6 @@
-"""Scores over a training: the table, the best moment, the picture."""
+"""Scores over a training: the table, the best moment, the lines."""
 
 import json
-import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +8,8 @@ import pytest
 
 import demele
 from demele import ScoreCurve
+from demele.report.document import Lines
+from demele.report.renderers.tables import figures_of
 from tests.tolerances import assert_exact
 
 rng = np.random.default_rng(0)
@@ -30,19 +30,18 @@ def test_a_row_for_each_moment_and_a_column_for_each_metric() -> None:
     values = [evaluation["mig"].value for _, evaluation in CURVE.points]
     assert_exact(table["mig"], values)
     assert list(table["sap"].isna()) == [False, True, False]
-    assert (len(CURVE), repr(CURVE)) == (3, "ScoreCurve(3 evaluations by epoch: mig, sap)")
+    assert len(CURVE) == 3
+    best = [f"{name} is largest at epoch {at} ({table[name].max():.3f})" for name, at in (("mig", 9), ("sap", 14))]
+    assert CURVE.sentence == f"{best[0]} and {best[1]}."
     assert CURVE.best("mig") == 9
     assert CURVE.best("sap") == 14
 
 
 def test_it_is_written_as_plain_values() -> None:
     held = json.loads(CURVE.to_json())
-    assert [point["epoch"] for point in held["points"]] == [4, 9, 14]
-    assert held["points"][1]["scores"].keys() == {"mig"}
-    with_ends = ScoreCurve([(0, evaluated(1.0, "mig", bootstrap=10))], unit="step").to_dict()
-    low, high = with_ends["points"][0]["scores"]["mig"]["interval"]
-    assert low < high
-    assert with_ends["points"][0]["step"] == 0
+    assert (held["kind"], held["unit"]) == ("score curve", "epoch")
+    assert [moment for moment, _ in held["points"]] == [4, 9, 14]
+    assert [score["metric"] for score in held["points"][1][1]["scores"]] == ["mig"]
 
 
 def test_a_curve_without_points_is_empty() -> None:
@@ -58,24 +57,15 @@ def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
         ScoreCurve(points)
 
 
-# The picture ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_same_scores_are_the_same_picture(tmp_path: Path) -> None:
-    with_ends = ScoreCurve([*CURVE.points, (19, evaluated(0.3, "mig", bootstrap=10))])
-    for suffix in ("png", "svg", "pdf"):
-        one, other = (with_ends.to_picture(tmp_path / f"{name}.{suffix}").read_bytes() for name in ("a", "b"))
-        assert one == other
-    assert struct.unpack(">I", (tmp_path / "a.png").read_bytes()[16:20])[0] == 1400  # pixels across
-    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    some = with_ends.to_picture(tmp_path / "c.svg", metrics=["mig"]).read_text(encoding="utf-8")
-    assert some != drawn
-    assert drawn.count("PolyCollection") > CURVE.to_picture(tmp_path / "d.svg").read_text().count("PolyCollection")
-
-
-def test_pictures_of_other_kinds_and_of_other_metrics_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(demele.InputError, match=r"ends in \.png, \.svg, \.pdf, got 'curve\.jpg'"):
-        CURVE.to_picture(tmp_path / "curve.jpg")
-    with pytest.raises(demele.UnknownNameError, match="'dmig' was not scored in this training; did you mean 'mig'"):
-        CURVE.to_picture(tmp_path / "curve.png", metrics=["dmig"])
-    assert not list(tmp_path.iterdir())
+def test_intervals_are_bands_of_the_lines() -> None:
+    with_ends = ScoreCurve([(9, evaluated(0.05, "mig", bootstrap=10)), (19, evaluated(0.3, "mig", bootstrap=10))])
+    (figure,) = figures_of(with_ends.document())
+    assert isinstance(figure, Lines)
+    (line,) = figure.lines
+    assert list(line.x) == [9, 19]
+    assert line.low is not None
+    assert line.high is not None
+    assert all(low < value < high for low, value, high in zip(line.low, line.y, line.high, strict=True))  # type: ignore[operator]
+    (plain,) = (one for one in figures_of(CURVE.document()) if isinstance(one, Lines))
+    assert [one.low for one in plain.lines] == [None, None]
+    assert CURVE.plot().get_title(loc="left") == "Scores in training"

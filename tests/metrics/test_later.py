@@ -46,22 +46,21 @@ def test_parts_are_made_once_and_copies_share_them() -> None:
 
 
 def test_the_verdict_is_judged_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = _counted(monkeypatch, run, "verdict_of") + _counted(monkeypatch, run, "chance_of_matrices")
+    calls = _counted(monkeypatch, run, "verdict_of")
     found = demele.evaluate(*_rows(), ["mig"])
     other = replace(found, name="other")
     assert calls == []
     assert other.verdict is found.verdict
-    assert other.matrix_chance is found.matrix_chance
     assert other.rows is found.rows
 
 
 @pytest.mark.parametrize("n", [300, 8_000])
 def test_rows_that_change_later_change_no_part(n: int) -> None:
     codes, factors = _rows(n)
-    wanted = demele.evaluate(codes.copy(), factors.copy(), ["mig"], bootstrap=3, chance=2).to_content()
+    wanted = demele.evaluate(codes.copy(), factors.copy(), ["mig"], bootstrap=3, chance=2).to_dict()
     found = demele.evaluate(codes, factors, ["mig"], bootstrap=3, chance=2)
     codes[:], factors[:] = 0.0, 1.0
-    given = found.to_content()
+    given = found.to_dict()
     for content in (wanted, given):
         content["scores"][0].pop("seconds")
     assert given == wanted
@@ -70,7 +69,7 @@ def test_rows_that_change_later_change_no_part(n: int) -> None:
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_result_that_is_copied_or_pickled_has_all_parts(again: Callable[[Any], Any]) -> None:
     found = demele.evaluate(*_rows(), ["mig", "mig_sup"])
-    assert again(found).to_content() == found.to_content()
+    assert again(found).to_dict() == found.to_dict()
 
 
 def test_columns_are_put_into_bins_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,8 +80,6 @@ def test_columns_are_put_into_bins_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(found) == len(TABLES)
     columns = codes.shape[1] + factors.shape[1]
     assert len(edges) == 1
-    assert len(cuts) == columns
-    assert found.matrix_chance
     assert len(cuts) == columns
 
 

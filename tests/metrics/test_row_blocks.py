@@ -132,13 +132,6 @@ def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
         demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)
 
 
-def test_cells_have_no_level_of_chance_then() -> None:
-    rng = np.random.default_rng(3)
-    codes, factors = walks(rng, 2), walks(rng, 2)
-    assert demele.evaluate(codes, factors, "mig", chance=2).matrix_chance
-    assert not demele.evaluate(codes, factors, "mig", chance=2, blocks=BLOCKS).matrix_chance
-
-
 @pytest.mark.parametrize(
     ("blocks", "more", "message"),
     [

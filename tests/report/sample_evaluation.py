@@ -1,7 +1,6 @@
-"""Evaluations built by hand: what the report must be able to show, including names and gaps that break pages."""
+"""Evaluations built by hand: what a page must be able to show, including names and gaps that break pages."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from demele.core.results import (
     FactorSummary,
     Interval,
     LeftOut,
+    MetricFacts,
     Note,
     Score,
     Spread,
@@ -54,21 +54,18 @@ _CATALOGUE = (
     ("irs", "IRS", "intervention", "modularity", "per code"),
 )
 
-#: Plain dictionaries, as the report takes them.
-SPECS: dict[str, dict[str, Any]] = {
-    name: {
-        "name": name,
-        "title": title,
-        "family": family,
-        "properties": tuple(properties.split()),
-        "native": native,
-        "range": (-1.0, 1.0) if name in {"dmig", "xmig", "dlig"} else (0.0, 1.0),
-        "best": 1.0,
-        "source": "Chen et al. 2018, eq. 6" if name == "mig" else "A paper of 2020, eq. 3",
-        "definition": "Gap between the two codes that know most about a factor, as a share of the factor's entropy.",
-    }
-    for name, title, family, properties, native in _CATALOGUE
+FACTS = {
+    name: MetricFacts(
+        title=title,
+        family=family,
+        properties=tuple(properties.split()),
+        range=(-1.0, 1.0) if name in {"dmig", "xmig", "dlig"} else (0.0, 1.0),
+        source="Chen et al. 2018, eq. 6" if name == "mig" else "A paper of 2020, eq. 3",
+        definition="Gap between the two codes that know most about a factor, as a share of the factor's entropy.",
+    )
+    for name, title, family, properties, _ in _CATALOGUE
 }
+_UNITS = {name: native for name, *_, native in _CATALOGUE}
 
 
 def sample_evaluation(
@@ -155,7 +152,7 @@ def _score(
     quality: float,
     intervals: bool,
 ) -> Score:
-    unit = SPECS[metric]["native"]
+    unit = _UNITS[metric]
     names = {"per factor": factor_names, "per code": code_names, "whole": ()}[unit]
     native = np.clip(rng.normal(quality - 0.1, 0.15, len(names)), 0, 1)
     if unit == "per factor":
@@ -193,6 +190,7 @@ def _score(
         details={"bins": 10, "edges": np.linspace(0, 1, 3)} if metric == "mig" else {},
         protocol="review2022",
         seconds=0.0123,
+        facts=FACTS[metric],
     )
 
 

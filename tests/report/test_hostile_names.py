@@ -10,11 +10,9 @@ from demele.report.agreement import write_agreement
 from demele.report.examination import write_examination
 from demele.report.explanations import write_perturbation_test
 from demele.report.page import h
-from demele.report.scores import write_report
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
 from tests.report.sample_agreement import sample_agreement, sample_study
-from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import picture_content
 from tests.report.test_explanations_html import sample as sample_perturbations
 from tests.report.test_html import Page
@@ -28,25 +26,8 @@ NAMES = (
 )
 
 
-def _evaluations() -> list[dict[str, Any]]:
-    return [item.to_dict() for item in sample_evaluations()]
-
-
-def _write_scores(data: list[dict[str, Any]], path: Path) -> Path:
-    return write_report(data, path, specs=SPECS)
-
-
 #: Each page with its data and the words in them that users choose.
 PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], list[str]]]] = {
-    "scores": (
-        _write_scores,
-        _evaluations,
-        lambda data: [
-            *(name for item in data for name in (item["name"], *item["codes"])),
-            # One factor is called like a field of the results.
-            *(factor["name"] for item in data for factor in item["factors"] if factor["name"] != "constant"),
-        ],
-    ),
     "agreement": (write_agreement, sample_agreement, lambda data: [*data["metrics"], *data["configurations"]]),
     "study": (
         write_study,

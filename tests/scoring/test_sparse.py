@@ -451,16 +451,17 @@ def test_files_hold_scores_and_top_codes_only(tmp_path: Any) -> None:
     found = demele.evaluate_sparse(sp.csc_array(codes), factors, top=2, code_names=names, name="dictionary")
     read = json.loads(found.to_json(tmp_path / "sparse.json"))
     assert json.loads((tmp_path / "sparse.json").read_text()) == read
-    assert read["kind"] == "sparse-evaluation"
+    assert read["kind"] == "sparse evaluation"
     assert read["n_codes"] == 40
     assert read["n_dead_codes"] == 1
-    assert len(read["top_codes"]) == 6
-    assert read["top_codes"][0]["code"] == "feature 0"
+    assert len(read["top"]) == 6
+    assert read["top"][0]["code"] == "feature 0"
     scores = {score["metric"]: score for score in read["scores"]}
     assert scores["mig"]["value"] == found["mig"].value
     assert scores["mig"]["matrix"] is None
-    assert set(scores["modularity"]["native"]) == {item["code"] for item in read["top_codes"]}
-    assert scores["mig_sup"]["native"]["feature 0"] == found["mig_sup"].native["feature 0"]
+    assert set(scores["modularity"]["code_names"]) == {item["code"] for item in read["top"]}
+    native = dict(zip(scores["mig_sup"]["code_names"], scores["mig_sup"]["per_code"], strict=True))
+    assert native["feature 0"] == found["mig_sup"].native["feature 0"]
     frame = found.to_frame()
     assert list(frame["metric"]) == [*OF_COUNTS, "sap"]
     assert set(frame["name"]) == {"dictionary"}

@@ -175,7 +175,7 @@ def test_scores_are_those_of_the_codes_that_were_kept(folder: Path, study: Study
     early, _ = read_codes(job.codes_file(2), 200)
     assert study.value(model, "mig", step=2) == evaluate(early.astype(float), factors, ["mig"])["mig"].value
     record = rows(folder)["score", model.id, 10, "real", "sap"]
-    assert record["native"] == expected["sap"].to_dict()["native"]
+    assert record["native"] == expected["sap"].native
     assert record["signature"] == str(expected["sap"].signature)
 
 

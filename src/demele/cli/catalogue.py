@@ -2,10 +2,12 @@
 
 import argparse
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, option
 from demele.cli.output import as_text, emit, format_of
+from demele.report.terminal.sheet import Sheet, Styled
 
 if TYPE_CHECKING:
     from demele.metrics.metric import Metric as MetricSpec
@@ -23,23 +25,15 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--format")
 
 
-def specs() -> dict[str, dict[str, Any]]:
-    """Return what each metric declares, as plain dictionaries."""
-    import demele
-
-    return {name: demele.describe(name).facts() for name in demele.metric_names()}
-
-
 def _run(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     import demele
-    from demele.report.terminal.scores import metrics_table
 
     listed = [demele.describe(name) for name in demele.metric_names()]
     text = as_text(
         format_of(arguments.format, None),
-        table=lambda: metrics_table(listed),
+        table=lambda: _table(listed),
         data=lambda: [_plain(spec) for spec in listed],
         frame=lambda: pd.DataFrame([_flat(spec) for spec in listed]),
     )
@@ -65,3 +59,26 @@ def _flat(spec: "MetricSpec") -> dict[str, Any]:
         "source": spec.source,
         "definition": spec.definition,
     }
+
+
+def _table(specs: Sequence["MetricSpec"]) -> str:
+    """Write the catalogue, grouped by family."""
+    sheet = Sheet()
+    rows: list[Any] = []
+    for family in dict.fromkeys(spec.family for spec in specs):
+        rows.append(family)
+        for spec in (spec for spec in specs if spec.family == family):
+            low, high = (f"{end:g}" if math.isfinite(end) else "any" for end in spec.range)
+            span = "any" if low == high else f"{low} to {high}"
+            measures = "holistic" if len(spec.properties) > 1 else next(iter(spec.properties), "-")
+            where, _, _ = spec.source.replace(";", ",").replace(" (", ",").partition(",")
+            rows.append([Styled(spec.name, "bold"), measures, spec.native.removeprefix("per "), span, where])
+    sheet.table(["metric", "measures", "per", "range", "source"], rows, gap=1)
+    sheet.blank()
+    for told in (
+        "per: the unit of a metric's own values, of which the score is the mean or a weighted mean.",
+        "holistic: more than one of modularity, compactness, explicitness.",
+        "--format json has definitions and whole references.",
+    ):
+        sheet.line(told, "dim")
+    return sheet.text()

@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO
 
 from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
-from demele.core.publish import for_paper
 from demele.core.result import MethodsFormat, Result
+from demele.core.sentences import Words
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 from demele.report.document import Document
-from demele.report.renderers import terminal
+from demele.report.renderers import paper, terminal
+from demele.report.renderers.html import write_page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,35 +103,65 @@ def document_text(
 ) -> str:
     """Write a document as wide as the terminal, or in 80 columns."""
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else 80
+    return terminal.text(_told(document, words), width=width, explain=explain)
+
+
+def _told(document: Document, words: Callable[[str], str]) -> Document:
+    """Return a document whose notes and assumptions name the options of the command."""
     notes = [replace(note, text=words(note.text)) for note in document.notes]
-    assumptions = list(map(words, document.assumptions))
-    return terminal.text(replace(document, notes=notes, assumptions=assumptions), width=width, explain=explain)
+    return replace(document, notes=notes, assumptions=list(map(words, document.assumptions)))
+
+
+def write_result(
+    arguments: argparse.Namespace,
+    result: Result,
+    words: Callable[[str], str],
+    *,
+    document: Document | None = None,
+    frame: "Callable[[], pd.DataFrame] | None" = None,
+    papers: bool = True,
+) -> None:
+    """Write a result as the options of a command say, its page and paragraph on methods too.
+
+    ``document`` and ``frame`` are those of the result, unless a command shows more; ``papers`` says whether the command
+    writes tables for papers, a page and a paragraph.
+    """
+    kind = format_of(arguments.format, arguments.output, papers=papers)
+    shown = _told(document or result.document(), words)
+    if kind == "table":
+        text = document_text(shown, explain=arguments.explain, output=arguments.output)
+    elif kind in ("latex", "markdown"):
+        text = {"latex": paper.latex, "markdown": paper.markdown}[kind](shown)
+    elif kind == "csv":
+        text = csv_text((frame or result.to_frame)())
+    else:
+        text = json.dumps(_in_words(result.to_dict(), words), indent=1, allow_nan=False)
+    options = ("report", "methods") if papers else ()
+    if "report" in options and arguments.report is not None:
+        data = _in_words(result.to_dict(), words)
+        write_page(shown, arguments.report, json.dumps(data, allow_nan=False, separators=(",", ":")))
+    if "methods" in options and arguments.methods is not None:
+        result.methods(arguments.methods, format=_METHODS.get(arguments.methods.suffix.lower(), "latex"))
+    emit(text, arguments.output)
+    say_written(arguments, **{name: f"{name} written to" for name in options})
+
+
+def _in_words(content: Any, words: Callable[[str], str]) -> Any:
+    """Return plain values with their sentences in the options of the command, where they name arguments."""
+    if isinstance(content, dict):
+        return {key: _in_words(item, words) for key, item in content.items()}
+    if isinstance(content, list):
+        return [_in_words(item, words) for item in content]
+    return words(content) if isinstance(content, Words) else content
 
 
 def as_text(
     kind: str, *, table: Callable[[], str], data: Callable[[], object], frame: "Callable[[], pd.DataFrame]"
 ) -> str:
-    """Write a result in one of the formats; only what that needs is made. Tables for papers are made of ``data``."""
+    """Write a result in one of the formats; only what that needs is made."""
     if kind == "table":
         return table()
-    if kind in FORMATS_FOR_PAPERS and kind not in FORMATS:
-        return for_paper(kind, _contents(data()))
     return csv_text(frame()) if kind == "csv" else json.dumps(data(), indent=1, allow_nan=False)
-
-
-def _contents(data: object) -> list[Mapping[str, Any]]:
-    """Return the results that the JSON of a command holds: one, or several evaluations."""
-    held = cast("Mapping[str, Any]", data)
-    if held.get("kind") == "representation comparison":
-        return [held]
-    return list(held.get("evaluations", (held,)))
-
-
-def write_methods(path: Path | None, data: Callable[[], object]) -> None:
-    """Write the paragraph on methods, if a file for it is named; citations as its name asks for."""
-    if path is not None:
-        text = for_paper("methods", _contents(data()), format=_METHODS.get(path.suffix.lower(), "latex"))
-        write_whole(path, text.encode("utf-8"))
 
 
 def say_written(arguments: argparse.Namespace, **names: str) -> None:
@@ -186,8 +217,6 @@ def deliver(
         result.to_html(arguments.report)
     if papers and isinstance(result, Result) and arguments.methods is not None:
         result.methods(arguments.methods, format=_METHODS.get(arguments.methods.suffix.lower(), "latex"))
-    elif papers:
-        write_methods(arguments.methods, result.to_dict)
     emit(text, arguments.output)
     say_written(arguments, **{name: f"{name} written to" for name in ("report", "methods") if hasattr(arguments, name)})
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from demele.cli.codes_alone import add_output
 from demele.cli.factor_options import add_reading
 from demele.cli.options import command, given, option, refuse, told_by, whole_numbers_in
-from demele.cli.output import deliver, log, warned, warnings_in_one_line
+from demele.cli.output import log, warned, warnings_in_one_line, write_result
 from demele.cli.score_files import warn_of_shared_columns
 from demele.cli.score_sparse import names_of_codes
 from demele.cli.targets import check_targets
@@ -103,8 +103,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _write(arguments: argparse.Namespace, found: "Score") -> None:
-    words = told_by(arguments)
-    deliver(arguments, found, words, table=lambda: _table(arguments, found), frame=lambda: _frame(found))
+    write_result(arguments, found, told_by(arguments), frame=lambda: _frame(found), papers=False)
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: results in {arguments.output}")
 
@@ -116,25 +115,5 @@ def _frame(found: "Score") -> Any:
     return pd.DataFrame([{name: _joined(cell) for name, cell in row.items()} for row in found.details["classes"]])
 
 
-def _joined(cell: object, as_text: Any = str) -> object:
-    return " ".join(map(as_text, cell)) if isinstance(cell, tuple) else cell
-
-
-def _table(arguments: argparse.Namespace, found: "Score") -> str:
-    from demele.report.terminal.sheet import Sheet
-
-    sheet = Sheet(arguments.output)
-    sheet.line(repr(found), "bold")
-    for note in found.notes:
-        sheet.wrapped(f"note: {told_by(arguments)(note.message)}")
-    sheet.blank()
-    rows = found.details["classes"]
-    cells = [[_rounded(_joined(cell, _rounded)) for cell in row.values()] for row in rows]
-    sheet.table(list(rows[0]), cells, numbers=2)
-    return sheet.text()
-
-
-def _rounded(cell: object) -> str:
-    if isinstance(cell, float):
-        return "-" if cell != cell else f"{cell:.3f}".removesuffix(".000")
-    return str(cell)
+def _joined(cell: object) -> object:
+    return " ".join(map(str, cell)) if isinstance(cell, tuple) else cell

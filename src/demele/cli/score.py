@@ -2,38 +2,30 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli import score_sparse
-from demele.cli.catalogue import specs
 from demele.cli.factor_options import add_reading
 from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
 from demele.cli.options import command, given, items_in, option, refuse, told_by
-from demele.cli.output import (
-    FORMATS_FOR_PAPERS,
-    as_text,
-    emit,
-    format_of,
-    say_written,
-    warned,
-    warnings_in_one_line,
-    write_methods,
-)
+from demele.cli.output import FORMATS_FOR_PAPERS, format_of, warned, warnings_in_one_line, write_result
 from demele.cli.progress import reporting
 from demele.cli.score_files import reader, warn_of_shared_columns
 from demele.cli.score_noise import add_noise, check_noise, read_noise
 from demele.cli.score_several import add_several, in_groups, place_files, run_several
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
+from demele.core.score_documents import value_tables
 from demele.files.label_files import column
 from demele.files.named import holds_sparse, split_name, unquoted
-from demele.runtime.progress import Report, part_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from demele.core.results import Evaluation, Score
 
 _DESCRIPTION = """\
@@ -200,7 +192,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     option(out, "--format", choices=FORMATS_FOR_PAPERS)
     option(out, "--details", action="store_true", help="per-factor and per-code values in the table too")
-    option(out, "--output", "--report", "--methods", "--force", "--jobs", "--quiet")
+    option(out, "--output", "--report", "--methods", "--explain", "--force", "--jobs", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -216,8 +208,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    if arguments.several:
-        run_several(arguments, _specs(arguments), _table)
+    if arguments.several or arguments.demo:
+        run_several(arguments)
         return
     if arguments.codes is not None and holds_sparse(arguments.codes):
         if arguments.replay is not None:
@@ -226,21 +218,32 @@ def _score(arguments: argparse.Namespace) -> None:
         return
     if arguments.code_names is not None and split_name(arguments.codes)[0].exists():
         raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
-    kind = format_of(arguments.format, arguments.output, papers=True)
-    if arguments.details and kind != "table":
-        raise InputError(f"--details: is for tables; {kind} holds all values as it is")
+    if arguments.details and format_of(arguments.format, arguments.output, papers=True) != "table":
+        raise InputError("--details: is for tables; the other formats hold all values")
     if arguments.replay is not None:
-        _write_score(_replayed(arguments), kind, arguments)
+        score = _replayed(arguments)
+        _write(arguments, score, [score], frame=lambda: _one_row(score))
         return
-    evaluations = _evaluated(arguments)
-    if arguments.report is not None:
-        from demele.report.scores import write_report
+    evaluation = _evaluated(arguments)
+    _write(arguments, evaluation, evaluation.scores)
 
-        title = "Four representations of handwritten digits" if arguments.demo else None
-        dictionaries = [item.to_content() for item in evaluations]
-        write_report(dictionaries, arguments.report, title=title, specs=_specs(arguments))
-    _write_evaluations(evaluations, kind, arguments)
-    say_written(arguments, report="report written to", methods="methods written to")
+
+def _write(
+    arguments: argparse.Namespace,
+    result: "Evaluation | Score",
+    scores: "Sequence[Score]",
+    frame: "Callable[[], pd.DataFrame] | None" = None,
+) -> None:
+    document = result.document()
+    if arguments.details:
+        document = replace(document, beside=[*document.beside, *value_tables(scores)])
+    write_result(arguments, result, told_by(arguments), document=document, frame=frame)
+
+
+def _one_row(score: "Score") -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame([score.row()])
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -297,32 +300,28 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
 # Computing -------------------------------------------------------------------------------------------------------
 
 
-def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
+def _evaluated(arguments: argparse.Namespace) -> "Evaluation":
     import demele
 
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
     options = given(arguments, *named, "ignore_index", "reduce_groups", "aligned", "whiten", sample="rows")
     options |= in_groups(arguments.code_groups) | _blocks(arguments)
-    tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
-    done = []
-    with _reporting(arguments.quiet) as report:
-        for index, (name, codes, factors, codes_std) in enumerate(tables):
-            prefix = f"{name}: " if len(tables) > 1 else ""
-            with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments), prefix=prefix):
-                noise = read_noise(arguments, factors, warned(arguments.quiet))
-                evaluation = demele.evaluate(
-                    codes,
-                    factors,
-                    arguments.metrics,
-                    codes_std=codes_std,
-                    name=arguments.name or name,
-                    n_jobs=arguments.jobs,
-                    progress=part_of(report, index, len(tables), prefix),
-                    **options,
-                    **noise,
-                )
-            done.append(evaluation)
-    return done
+    name, codes, factors, codes_std = _files(arguments)
+    with (
+        reporting(arguments.quiet, even=False) as report,
+        warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
+    ):
+        return demele.evaluate(
+            codes,
+            factors,
+            arguments.metrics,
+            codes_std=codes_std,
+            name=arguments.name or name,
+            n_jobs=arguments.jobs,
+            progress=report or False,
+            **options,
+            **read_noise(arguments, factors, warned(arguments.quiet)),
+        )
 
 
 def _replayed(arguments: argparse.Namespace) -> "Score":
@@ -338,15 +337,6 @@ def _blocks(arguments: argparse.Namespace) -> dict[str, Any]:
     return {} if arguments.blocks is None else {"blocks": column(arguments.blocks, warned(arguments.quiet))}
 
 
-def _demonstration() -> Iterator[tuple[str, object, object, None]]:
-    from demele.data.demo import demo, demo_names
-
-    names: tuple[Any, ...] = demo_names()
-    for name in names:
-        sample = demo(name)
-        yield name, sample.codes, sample.factors, None
-
-
 def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
     read = reader(quiet=arguments.quiet)
     if not arguments.quiet:
@@ -354,74 +344,6 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
     codes, factors = read(arguments.codes), read(arguments.factors)
     codes_std = None if arguments.codes_std is None else read(arguments.codes_std)
     return split_name(arguments.codes)[0].stem, codes, factors, codes_std
-
-
-@contextmanager
-def _reporting(quiet: bool) -> Iterator[Report]:
-    with reporting(quiet, even=False) as report:
-        yield report or _silent
-
-
-def _silent(done: float, total: float, label: str) -> None:
-    """Report to nobody."""
-
-
-# Writing ---------------------------------------------------------------------------------------------------------
-
-
-def _write_evaluations(evaluations: list["Evaluation"], kind: str, arguments: argparse.Namespace) -> None:
-    import pandas as pd
-
-    dictionaries = [item.to_dict() for item in evaluations]
-
-    def data() -> dict[str, Any]:
-        return dictionaries[0] if len(dictionaries) == 1 else {"evaluations": dictionaries}
-
-    write_methods(arguments.methods, data)
-    text = as_text(
-        kind,
-        table=lambda: _table(dictionaries, arguments),
-        data=data,
-        frame=lambda: pd.concat([item.to_frame() for item in evaluations]),
-    )
-    emit(text, arguments.output)
-
-
-def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> None:
-    import pandas as pd
-
-    write_methods(arguments.methods, score.to_dict)
-    evaluation = {
-        "name": split_name(arguments.codes)[0].stem,
-        "protocol": score.protocol,
-        "n": score.n,
-        "codes": list(score.code_names),
-        "factors": list(score.factor_names),
-        "scores": [score.to_dict()],
-        "left_out": [],
-        "notes": [],
-    }
-    text = as_text(
-        kind,
-        table=lambda: _table([evaluation], arguments),
-        data=score.to_dict,
-        frame=lambda: pd.DataFrame([score.row()]),
-    )
-    emit(text, arguments.output)
-
-
-def _table(dictionaries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.scores import scores_table
-
-    families: Mapping[str, str] = {name: spec["family"] for name, spec in _specs(arguments).items()}
-    words = told_by(arguments)
-    return scores_table(dictionaries, families, details=arguments.details, output=arguments.output, words=words)
-
-
-def _specs(arguments: argparse.Namespace) -> Mapping[str, Any]:
-    """Return what is known of the registered metrics, and of those of files."""
-    own = [item for item in arguments.metrics or () if not isinstance(item, str) and not item.is_plain]
-    return {**specs(), **{metric.name: metric.facts() for metric in own}}
 
 
 # Arguments -------------------------------------------------------------------------------------------------------

@@ -1,17 +1,18 @@
 """``demele score A B --factors F``: several representations of the same rows, side by side."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import given, items_in, option, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, warned, warnings_in_one_line, write_methods
+from demele.cli.output import format_of, warned, warnings_in_one_line, write_result
 from demele.cli.progress import reporting
 from demele.cli.score_files import reader, warn_of_shared_columns
 from demele.cli.score_noise import read_noise
+from demele.core.comparison_documents import differences_table, tables_of
 from demele.core.errors import InputError
-from demele.core.sentences import Words
 from demele.files.named import holds_sparse, split_name, unquoted
 
 if TYPE_CHECKING:
@@ -87,61 +88,27 @@ def place_files(arguments: argparse.Namespace) -> None:
         refuse(arguments, only, "is for several representations; give them with --factors")
 
 
-def run_several(
-    arguments: argparse.Namespace,
-    specs: Mapping[str, Any],
-    scores: Callable[[list[dict[str, Any]], argparse.Namespace], str],
-) -> None:
+def run_several(arguments: argparse.Namespace) -> None:
     """Score several representations, and write what they score and how they differ.
-
-    Parameters
-    ----------
-    arguments : Namespace
-    specs : mapping
-        What is known of each metric.
-    scores : callable
-        Returns the table of scores of evaluations, as the command writes it.
 
     Raises
     ------
     InputError, FormatError, OSError
     """
-    kind = format_of(arguments.format, arguments.output, papers=True)
-    if arguments.details and kind != "table":
-        raise InputError(f"--details: is for tables; {kind} holds all values as it is")
+    if arguments.details and format_of(arguments.format, arguments.output, papers=True) != "table":
+        raise InputError("--details: is for tables; the other formats hold all values")
     refuse(arguments, _OF_ONE, "is for one representation; score it by itself")
     found = _compared(arguments)
-    words = told_by(arguments)
-    content = in_words(found.to_dict(), words)
-    if arguments.report is not None:
-        from demele.report.scores import write_report
-
-        write_report(content["evaluations"], arguments.report, specs=specs, comparison=content)
-    write_methods(arguments.methods, lambda: content)
-    text = as_text(
-        kind,
-        table=lambda: _table(found.to_dict(), arguments, scores),
-        data=lambda: content,
-        frame=lambda: _frame(found, words),
-    )
-    emit(text, arguments.output)
-    say_written(arguments, report="report written to", methods="methods written to")
+    document, words = found.document(), told_by(arguments)
+    if arguments.details:
+        document = replace(document, beside=[differences_table(found), *tables_of(found)])
+    write_result(arguments, found, words, document=document, frame=lambda: _frame(found, words))
 
 
 def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
     import demele
 
-    names = names_of(arguments.several, arguments.name)
-    runs = _runs(arguments, names)
-    sparse = next((file for file in arguments.several if holds_sparse(file)), None)
-    if sparse is not None:
-        raise InputError(f"{sparse}: holds sparse codes, which are scored one representation at a time")
-    read = reader(quiet=arguments.quiet)
-    if not arguments.quiet:
-        for file in arguments.several:
-            warn_of_shared_columns(file, arguments.factors)
-    factors = read(arguments.factors)
-    codes = {name: read(file) for name, file in zip(names, arguments.several, strict=True)}
+    codes, factors, runs = _demonstration() if arguments.demo else _files(arguments)
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
     more = ("ignore_index", "reduce_groups", "paired_runs", "against", "primary")
     options = given(arguments, *named, *more, sample="rows")
@@ -159,6 +126,28 @@ def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
             progress=report or False,
             **options,
         )
+
+
+def _demonstration() -> tuple[dict[str, Any], Any, None]:
+    from demele.data.demo import demo, demo_names
+
+    names: tuple[Any, ...] = demo_names()
+    samples = {name: demo(name) for name in names}
+    return {name: one.codes for name, one in samples.items()}, next(iter(samples.values())).factors, None
+
+
+def _files(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any, dict[str, list[str]] | None]:
+    names = names_of(arguments.several, arguments.name)
+    runs = _runs(arguments, names)
+    sparse = next((file for file in arguments.several if holds_sparse(file)), None)
+    if sparse is not None:
+        raise InputError(f"{sparse}: holds sparse codes, which are scored one representation at a time")
+    read = reader(quiet=arguments.quiet)
+    if not arguments.quiet:
+        for file in arguments.several:
+            warn_of_shared_columns(file, arguments.factors)
+    factors = read(arguments.factors)
+    return {name: read(file) for name, file in zip(names, arguments.several, strict=True)}, factors, runs
 
 
 def in_groups(groups: Sequence[tuple[str, list[int | str]]] | None) -> dict[str, Any]:
@@ -224,27 +213,6 @@ def names_of(files: Sequence[str], asked: str | None = None) -> list[str]:
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
-
-
-def in_words(content: Any, words: Callable[[str | Exception], str]) -> Any:
-    """Return content with its sentences in the options of the command, where they name arguments."""
-    if isinstance(content, Mapping):
-        return {key: in_words(item, words) for key, item in content.items()}
-    if isinstance(content, list):
-        return [in_words(item, words) for item in content]
-    return words(content) if isinstance(content, Words) else content
-
-
-def _table(
-    content: dict[str, Any],
-    arguments: argparse.Namespace,
-    scores: Callable[[list[dict[str, Any]], argparse.Namespace], str],
-) -> str:
-    from demele.report.terminal.differences import differences_table
-
-    words = told_by(arguments)
-    shown = differences_table(content, details=arguments.details, output=arguments.output, words=words)
-    return f"{scores(content['evaluations'], arguments).rstrip()}\n\n{shown}"
 
 
 def _frame(found: "RepresentationComparison", words: Callable[[str | Exception], str]) -> "pd.DataFrame":

@@ -1,20 +1,17 @@
 """``demele score`` of sparse codes: a file of ``scipy.sparse.save_npz``, scored from its non-zeros."""
 
 import argparse
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
-from demele.cli.catalogue import specs
 from demele.cli.options import given, refuse, told_by
-from demele.cli.output import FORMATS, as_text, emit, format_of, warned, warnings_in_one_line
+from demele.cli.output import FORMATS, format_of, warned, warnings_in_one_line, write_result
 from demele.core.errors import FormatError, InputError
+from demele.core.score_documents import value_tables
 from demele.files.named import read_sparse, read_table, split_name
 from demele.files.table_files import Warn, text_of
-
-if TYPE_CHECKING:
-    from demele.metrics.sparse_results import SparseEvaluation, TopCode
+from demele.metrics.sparse_documents import top_table
 
 #: Options that only dense codes have.
 _DENSE = (
@@ -61,13 +58,10 @@ def run(arguments: argparse.Namespace) -> None:
             progress=not arguments.quiet,
             **given(arguments, *_ASKED),
         )
-    text = as_text(
-        kind,
-        table=lambda: _table(evaluation, arguments),
-        data=evaluation.to_dict,
-        frame=evaluation.to_frame,
-    )
-    emit(text, arguments.output)
+    document = evaluation.document()
+    if arguments.details:
+        document = replace(document, beside=[top_table(evaluation, None), *value_tables(evaluation.scores)])
+    write_result(arguments, evaluation, words, document=document, papers=False)
 
 
 def names_of_codes(text: str, *, warn: Warn) -> list[str]:
@@ -89,26 +83,3 @@ def names_of_codes(text: str, *, warn: Warn) -> list[str]:
     if any(absent):
         raise FormatError(f"{text}: expected a name for each code, got none in row {absent.index(True)} (rows from 0)")
     return names
-
-
-def _table(evaluation: "SparseEvaluation", arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.scores import scores_table
-    from demele.report.terminal.sheet import Sheet
-
-    families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
-    data = evaluation.to_dict()
-    told = [note for score in data["scores"] for note in score["notes"] if note["code"] == "screened-codes"]
-    data |= {"codes": range(evaluation.d), "protocol": "sparse: zero is a bin", "notes": [*data["notes"], *told[:1]]}
-    words = told_by(arguments)
-    text = scores_table([data], families, details=arguments.details, output=arguments.output, words=words)
-    sheet = Sheet(arguments.output)
-    sheet.blank()
-    sheet.line("codes that inform most", "bold")
-    rows = [_cells(item) for item in evaluation.top if item.rank == 1 or arguments.details]
-    sheet.table(["factor", "I/H", "active", "active there", "code", "highest at"], rows, numbers=3)
-    return text + sheet.text()
-
-
-def _cells(item: "TopCode") -> list[str]:
-    there = "-" if item.activity_there != item.activity_there else f"{item.activity_there:.3f}"
-    return [item.factor, f"{item.relative:.3f}", f"{item.activity:.4f}", there, item.code, item.direction]

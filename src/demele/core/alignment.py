@@ -1,13 +1,12 @@
 """What an evaluation says of axes: scores of the codes as they are and of turned codes, on the same rows."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from demele.core.chance import Chance
-from demele.core.shown import Worded
+from demele.core.result import TableResult
 from demele.core.uncertainty import Interval
-from demele.core.written import plain
 
 Reading = Literal[
     "off the axes", "partly off the axes", "on the axes", "entangled", "absent", "partly", "unknown", "any axes"
@@ -40,15 +39,16 @@ class AlignedHalf:
     aligned: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alignment(Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Alignment(TableResult):
     """How a score changes when the codes are turned towards the factors.
 
     Attributes
     ----------
-    raw, aligned : float
+    raw, aligned, gap : float
         Means over two halves of the rows. Axes are found, and one way to turn is chosen, on the other half. ``raw`` is
-        of half as many rows as the score's own value, which stays as it is.
+        of half as many rows as the score's own value, which stays as it is. ``gap`` is ``aligned - raw``, a low
+        estimate that grows with the rows.
     halves : tuple of AlignedHalf
     interval : Interval or None
         Of the gap, if resamples were asked for.
@@ -65,8 +65,11 @@ class Alignment(Worded):
         The score of explicitness that the reading rests on.
     """
 
+    _kind = "alignment"
+
     raw: float
     aligned: float
+    gap: float = field(init=False)
     halves: tuple[AlignedHalf, ...]
     interval: Interval | None = None
     chance: Chance | None = None
@@ -74,20 +77,13 @@ class Alignment(Worded):
     reading: Reading = "unknown"
     explicitness: tuple[str, float] | None = None
 
-    @property
-    def gap(self) -> float:
-        """What turning the codes changes: ``aligned - raw``, a low estimate that grows with the rows."""
-        return self.aligned - self.raw
+    def __post_init__(self) -> None:
+        """Compute the gap."""
+        object.__setattr__(self, "gap", self.aligned - self.raw)
 
-    @property
-    def sentence(self) -> str:
-        """What the gap says, in a sentence."""
+    def headline(self) -> str:
+        """Return what the gap says."""
         return said(self.reading, self.explicitness, whitened=self.whitened)
-
-    @property
-    def values_text(self) -> str:
-        """The three numbers."""
-        return f"raw = {self.raw:z.4f}, aligned = {self.aligned:z.4f}, gap = {self.gap:z.4f}"
 
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order: what tables and CSV files hold beside the score."""
@@ -98,27 +94,6 @@ class Alignment(Worded):
             "gap_low": None if self.interval is None else self.interval.low,
             "gap_high": None if self.interval is None else self.interval.high,
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        return {
-            "raw": plain(self.raw),
-            "aligned": plain(self.aligned),
-            "gap": plain(self.gap),
-            "interval": None if self.interval is None else plain(asdict(self.interval)),
-            "chance": None
-            if self.chance is None
-            else {name: plain(getattr(self.chance, name)) for name in ("mean", "std", "p_value", "values")},
-            "halves": [plain(asdict(half)) for half in self.halves],
-            "whitened": self.whitened,
-            "reading": self.reading,
-            "explicitness": None if self.explicitness is None else plain(list(self.explicitness)),
-            "sentence": self.sentence,
-        }
-
-    def __repr__(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        return f"Alignment({self.values_text}{interval})"
 
 
 def reading_of(
@@ -178,27 +153,3 @@ def said(reading: Reading, explicitness: tuple[str, float] | None = None, *, whi
         "any axes": "This score reads all codes together, and does not ask on which axes the information stands.",
     }
     return sentences[reading]
-
-
-def readings_told(alignments: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:
-    """Return each sentence once, with the metrics that it is true of; what depends on the axes first.
-
-    Parameters
-    ----------
-    alignments : iterable of (metric, dict)
-        What :meth:`Alignment.to_dict` returns.
-    """
-    told: dict[str, list[str]] = {}
-    for metric, alignment in sorted(alignments, key=lambda item: item[1]["reading"] == "any axes"):
-        told.setdefault(alignment["sentence"], []).append(metric)
-    return told
-
-
-def not_aligned(evaluation: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return why metrics of an evaluation, as a dictionary, were not aligned: each reason once, with the metrics."""
-    reasons: dict[str, list[str]] = {}
-    for score in evaluation["scores"]:
-        for note in score["notes"]:
-            if note["code"] == "not-aligned":
-                reasons.setdefault(note["message"], []).append(score["metric"])
-    return reasons

@@ -49,8 +49,10 @@ class Chance:
     """The scores of the same codes when the rows of the factors are permuted: what independence scores.
 
     ``values`` are those of the permutations that could be scored (NaN where the score is undefined), ``failed`` how
-    many could not. Up to a tenth without a score are left out of mean and std; beyond, these are NaN. ``best`` is the
-    best value of the metric, ``native`` (permutations, native values) what else they gave.
+    many could not. ``mean``, the chance level, and ``std`` leave up to a tenth without a score out; beyond, they are
+    NaN. ``p_value`` is (1 + permutations at least as good) / (1 + permutations): those without a score count as at
+    least as good. ``best`` is the best value of the metric, ``native`` (permutations, native values) what else they
+    gave.
     """
 
     values: tuple[float, ...]
@@ -58,19 +60,17 @@ class Chance:
     higher_is_better: bool = True
     best: float = 1.0
     failed: int = 0
-    native: Array | None = field(default=None, repr=False, compare=False)
+    native: Array | None = field(default=None, repr=False, compare=False, metadata={"json": False})
+    mean: float = field(init=False)
+    std: float = field(init=False)
+    p_value: float = field(init=False)
 
-    @property
-    def mean(self) -> float:
-        """Chance level: mean score of codes that are independent of the factors; NaN where over a tenth has none."""
+    def __post_init__(self) -> None:
+        """Compute the chance level, its standard deviation over permutations, and the p-value."""
         known = self._known
-        return float(np.mean(known)) if len(known) else math.nan
-
-    @property
-    def std(self) -> float:
-        """Standard deviation over permutations; NaN where over a tenth has no score."""
-        known = self._known
-        return float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
+        object.__setattr__(self, "mean", float(np.mean(known)) if len(known) else math.nan)
+        object.__setattr__(self, "std", float(np.std(known, ddof=1)) if len(known) > 1 else math.nan)
+        object.__setattr__(self, "p_value", self._p_value())
 
     @property
     def _known(self) -> Array:
@@ -78,12 +78,7 @@ class Chance:
         values = np.array(self.values, dtype=np.float64)
         return values[~np.isnan(values)] if self.undefined_share <= MOST_UNDEFINED else values[:0]
 
-    @property
-    def p_value(self) -> float:
-        """(1 + permutations at least as good) / (1 + permutations).
-
-        Permutations without a score count as at least as good; NaN where over a tenth has none, or the score itself.
-        """
+    def _p_value(self) -> float:
         if math.isnan(self.observed) or self.undefined_share > MOST_UNDEFINED:
             return math.nan
         sign = 1.0 if self.higher_is_better else -1.0

@@ -2,18 +2,18 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.shown import Worded
+from demele.core.result import TableResult
+from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
-from demele.core.written import plain
+from demele.report.written import ends, written
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedScore(Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CorrectedScore(TableResult):
     """What a score would be, as far as can be known, if all annotations of the factors were right.
 
     Attributes
@@ -29,7 +29,7 @@ class CorrectedScore(Worded):
     notes : tuple of Note
     audited_alone : float or None
         What the audited rows alone score by their true values, where rows were audited.
-    signature : str
+    signature : Signature or None
         The method with every option that can change the numbers.
     draws : array or None
         Values on resamples. Draw k is of the same rows for every representation of these rows that is corrected with
@@ -38,8 +38,10 @@ class CorrectedScore(Worded):
     Examples
     --------
     >>> CorrectedScore(value=0.62, method="transition", assumptions=("Errors do not depend on the codes.",))
-    CorrectedScore(0.6200, method='transition')
+    CorrectedScore(Corrected by the method transition, the score is 0.620)
     """
+
+    _kind = "corrected score"
 
     value: float
     method: str
@@ -47,21 +49,18 @@ class CorrectedScore(Worded):
     interval: Interval | None = None
     notes: tuple[Note, ...] = ()
     audited_alone: float | None = None
-    signature: str = ""
-    draws: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    signature: Signature | None = None
+    draws: NDArray[np.float64] | None = field(default=None, compare=False, metadata={"json": False})
 
     def __float__(self) -> float:
         return self.value
 
-    @property
-    def value_text(self) -> str:
-        """The value, or the interval where only that is known."""
-        only = math.isnan(self.value) and self.interval is not None
-        return str(self.interval) if only else f"{self.value:.4f}"
-
-    def __repr__(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        return f"CorrectedScore({self.value:.4f}{interval}, method={self.method!r})"
+    def headline(self) -> str:
+        """Return the value, or the interval where only that is known."""
+        span = "" if self.interval is None else written(ends(self.interval))
+        if math.isnan(self.value):
+            return f"Whatever annotations are wrong, the score is within {span}."
+        return f"Corrected by the method {self.method}, the score is {f'{written(self.value)} {span}'.strip()}."
 
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order: what tables and CSV files hold beside the score."""
@@ -70,22 +69,4 @@ class CorrectedScore(Worded):
             "corrected_low": None if self.interval is None else self.interval.low,
             "corrected_high": None if self.interval is None else self.interval.high,
             "correction": self.method,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        interval = self.interval
-        return {
-            "value": plain(self.value),
-            "interval": None
-            if interval is None
-            else {name: plain(getattr(interval, name)) for name in ("low", "high", "level", "method", "kind")},
-            "method": self.method,
-            "assumptions": list(self.assumptions),
-            "notes": [
-                {name: plain(getattr(note, name)) for name in ("code", "message", "subject", "severity")}
-                for note in self.notes
-            ],
-            "audited_alone": plain(self.audited_alone),
-            "signature": self.signature,
         }

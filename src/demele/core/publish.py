@@ -5,7 +5,7 @@ into memory, which stand on the metrics.
 """
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,8 @@ from demele.core.reading import path_of
 
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
 PAGES = {
-    "evaluation": "demele.report.scores:write_report",
     "audit forecast": "demele.report.forecast:write_forecast",
     "perturbation test": "demele.report.explanations:write_perturbation_test",
-    "score curve": "demele.report.score_curve:write_score_curve",
     "examination": "demele.report.examination:write_examination",
     "model": "demele.studies.examine:model_page",
     "agreement": "demele.report.agreement:write_agreement",
@@ -37,41 +35,20 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
     return _found(PAGES[page])(content, path_of(path), **options)
 
 
-#: What writes results for a paper: its argument is a list of what their ``to_dict()`` returns.
-FOR_PAPERS = {
-    "latex": "demele.report.paper:latex",
-    "markdown": "demele.report.paper:markdown",
-    "methods": "demele.report.methods:methods_paragraph",
-}
-
-
-def for_paper(what: str, contents: Sequence[Mapping[str, Any]], **options: Any) -> str:
-    """Return the text for a paper, one of :data:`FOR_PAPERS`, of one result or of several evaluations."""
-    text: str = _found(FOR_PAPERS[what])(contents, **options)
-    return text
-
-
-#: What shows results in a notebook, says them in words, and draws them: by their kind.
+#: What shows results in a notebook, and says them in words.
 CARD = "demele.report.cards:card"
 WORDS = "demele.report.said:sentences_of"
-DRAWING = "demele.report.drawings:draw"
 
 
-def card(kind: str, *contents: Any) -> str:
-    """Return a result as HTML for a notebook: at most a screen of it."""
-    shown = _found(CARD)(kind, *contents)
-    return str(shown)
+def card(text: str, frame: Any = None) -> str:
+    """Return a result as HTML for a notebook, with its rows if it has any: at most a screen of it."""
+    return str(_found(CARD)(text, frame))
 
 
 def words(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what is said of a result, a sentence each."""
     said: tuple[str, ...] = _found(WORDS)(kind, content)
     return said
-
-
-def drawing(kind: str, content: Mapping[str, Any], **options: Any) -> Any:
-    """Return the axes on which a result is drawn."""
-    return _found(DRAWING)(kind, content, **options)
 
 
 #: What scores data that are read a piece at a time.

@@ -1,18 +1,18 @@
 """Scores of several representations, or models of several training runs, and which differences are significant."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from demele.core.comparison_documents import comparison_document
 from demele.core.errors import UnknownNameError
-from demele.core.publish import publish
+from demele.core.later import Later
+from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
-from demele.core.sentences import give, marked, sentence, setting
-from demele.core.shown import Tabled
-from demele.core.verdict import listed
-from demele.core.written import ForPapers, Written, plain
+from demele.core.sentences import give, sentence
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,8 +108,8 @@ class ModelScore:
     interval: Interval | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepresentationComparison(Tabled, Written, ForPapers):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RepresentationComparison(Result):
     """Several representations of the same rows, side by side.
 
     Iterates over the evaluations; ``comparison["name"]`` is one of them.
@@ -129,6 +129,8 @@ class RepresentationComparison(Tabled, Written, ForPapers):
         Whether runs were paired by their place.
     """
 
+    _kind = "representation comparison"
+
     evaluations: tuple[Evaluation, ...]
     differences: tuple[ScoreDifference, ...]
     level: float
@@ -136,6 +138,10 @@ class RepresentationComparison(Tabled, Written, ForPapers):
     model_scores: tuple[ModelScore, ...] = ()
     paired_runs: bool = False
     version: str = ""
+
+    def document(self) -> Document:
+        """Return what the comparison says: scores of all, and which differences are significant."""
+        return comparison_document(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -159,24 +165,6 @@ class RepresentationComparison(Tabled, Written, ForPapers):
     def __len__(self) -> int:
         return len(self.evaluations)
 
-    @property
-    def sentence(self) -> str:
-        """How many differences are significant, together and alone."""
-        return sentence(_whole(self))
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """How many differences are significant; which, pair by pair; then why some have no interval."""
-        known = any(each.interval is not None for each in self.differences)
-        pairs = dict.fromkeys((each.first, each.second) for each in self.differences if known)
-        told = [_of_pair([each for each in self.differences if (each.first, each.second) == pair]) for pair in pairs]
-        reasons: dict[str, dict[str, None]] = {}
-        for each in self.differences:
-            if each.reason:
-                reasons.setdefault(marked(each.reason), {})[each.metric] = None
-        told += [f"No interval for {listed(metrics, 8)}: {reason}." for reason, metrics in reasons.items()]
-        return tuple(sentence(each) for each in (_whole(self), *told, *_cautions(self)))
-
     def to_frame(self) -> "pd.DataFrame":
         """One row per difference: ``metric``, ``first``, ``second``, ``difference`` (second - first), ``low``..."""
         import pandas as pd
@@ -194,134 +182,22 @@ class RepresentationComparison(Tabled, Written, ForPapers):
             frame.insert(0, "model", frame["name"].map(model_of))
         return frame
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        data: dict[str, Any] = {
-            "kind": "representation comparison",
-            "demele": self.version,
-            "level": self.level,
-            "unit": self.unit,
-            "sentence": self.sentence,
-            "sentences": self.sentences,
-            "paired_runs": self.paired_runs,
-            "models": self.models,
-            "model_scores": [
-                {
-                    "model": each.model,
-                    "metric": each.metric,
-                    "values": each.values,
-                    "mean": each.mean,
-                    "std": each.std,
-                    "interval": _ends(each.interval),
-                }
-                for each in self.model_scores
-            ],
-            "differences": [
-                {**each.row(), "method": each.interval and each.interval.method} for each in self.differences
-            ],
-        }
-        return {**plain(data), "evaluations": [each.to_dict() for each in self.evaluations]}
-
-    def to_html(self, path: str | Path, *, title: str | None = None, rows: int | None = None) -> Path:
+    def to_html(self, path: str | Path, *, rows: int | None = None) -> Path:
         """Write one self-contained, interactive HTML page.
 
         Parameters
         ----------
         path : str or Path
-        title : str, optional
-            Heading of the page.
         rows : int, optional
             Rows of the data that the page holds of each representation, to draw codes against factors; by default
             their share of 3,000, drawn at random, at most 1,500. 0: none.
         """
         most = 3_000 // len(self.evaluations) if rows is None else rows
-        contents = [each.to_content(rows=most) for each in self.evaluations]
-        written: Path = publish("evaluation", contents, path, title=title, comparison=self.to_dict())
-        return written
-
-    def __repr__(self) -> str:
-        lines = [f"RepresentationComparison of {listed(self.names)}: n={self.evaluations[0].n}"]
-        lines += [f"  {words}" for words in self.sentences]
-        return "\n".join(lines)
-
-
-def _ends(interval: Interval | None) -> dict[str, Any] | None:
-    if interval is None:
-        return None
-    return {name: getattr(interval, name) for name in ("low", "high", "level", "method", "kind")}
-
-
-# In words -------------------------------------------------------------------------------------------------------------
-
-
-def _whole(comparison: RepresentationComparison) -> str:
-    known = [each for each in comparison.differences if each.interval is not None]
-    if not comparison.differences:
-        return "There is one model only, and so no difference."
-    if not known:
-        return f"No difference can be tested: none of {len(comparison.differences)} has an interval."
-    family = [each for each in comparison.differences if not each.exploratory]
-    together = sum(each.shown for each in known)
-    alone = sum(each.significance == "alone" for each in known)
-    primary = "primary " if len(family) < len(comparison.differences) else ""
-    verb, many = "is" if together == 1 else "are", "difference" if len(family) == 1 else "differences"
-    error = f"error {100 * (1 - comparison.level):.4g}%"
-    whole = f"{together} of {len(family)} {primary}{many} {verb} significant together ({error}, Holm)"
-    untested = len(comparison.differences) - len(known)
-    parts = [f"{alone} more {'is' if alone == 1 else 'are'} significant alone"] if alone else []
-    parts += [f"{untested} could not be tested"] if untested else []
-    return f"{whole}{'; ' if parts else ''}{', '.join(parts)}."
-
-
-def _of_pair(pair: Sequence[ScoreDifference]) -> str:
-    """Say of one pair which is significantly better by what."""
-    first, second = pair[0].first, pair[0].second
-    asked = [each for each in pair if each.interval is not None]
-    if not asked:
-        return f"{second} and {first}: no difference was tested."
-    parts = []
-    for level, how in (("together", ""), ("alone", ", alone")):
-        for name, other in ((second, first), (first, second)):
-            by = [_with_numbers(each) for each in asked if each.ahead == name and each.significance == level]
-            if by:
-                parts.append(f"{name} is better than {other} by {listed(by, len(by))}{how}")
-    left = sum(each.significance == "no" for each in asked)
-    if not parts:
-        which = "the one metric" if left == 1 else f"any of {left} metrics"
-        return f"{second} and {first} do not differ significantly by {which}."
-    return "; ".join(parts) + (f"; not significant by {left} of {len(asked)} metrics." if left else ".")
-
-
-def _with_numbers(each: ScoreDifference) -> str:
-    """Write by how much the better one is better."""
-    if each.interval is None:
-        raise ValueError("no interval")
-    value, ends = each.value, (each.interval.low, each.interval.high)
-    if each.ahead == each.first:
-        value, ends = -value, (-ends[1], -ends[0])
-    known = "" if math.isnan(value) else f"{value:+.3f} "
-    fragile = ", fragile" if each.fragile else ""
-    return f"{each.metric} ({known}[{ends[0]:z.3f}, {ends[1]:z.3f}]{fragile})"
-
-
-def _cautions(comparison: RepresentationComparison) -> Iterator[str]:
-    if comparison.models and not any(_over_rows(each) for each in comparison.differences):
-        rows = f"pass {setting(bootstrap=50)} to include other rows"
-        yield f"Intervals are over training runs on these rows only; {rows}."
-    levels = {each.significance for each in comparison.differences}
-    if levels >= {"alone"} and "together" not in levels and len({each.metric for each in comparison.differences}) > 1:
-        fewer = f"name one metric in advance ({setting(primary=...)}), or a baseline ({setting(against=...)})"
-        yield f"To test fewer differences, {fewer}."
-    sizes = {len(each.code_names) for each in comparison.evaluations}
-    if len(sizes) > 1:
-        chance = all(score.chance is None for each in comparison.evaluations for score in each)
-        more = f": {give(chance=20)} to see what noise of as many codes scores" if chance else ""
-        numbers = listed(map(str, sorted(sizes)))
-        yield f"The numbers of codes differ ({numbers}), which moves some metrics by itself{more}."
-
-
-def _over_rows(each: ScoreDifference) -> bool:
-    return each.interval is not None and "rows" in each.interval.method
+        shown = [
+            replace(each, later=Later(verdict=each.verdict, rows=each.rows and each.rows.first(most)))
+            for each in self.evaluations
+        ]
+        return page_of(replace(self, evaluations=tuple(shown)), path)
 
 
 def without_intervals(bootstrap: int) -> str:

@@ -98,7 +98,7 @@ class Result(ABC):
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""
-        return write_page(self.document(), path, json.dumps(self._page_data(), allow_nan=False, separators=(",", ":")))
+        return page_of(self, path)
 
     def _page_data(self) -> dict[str, Any]:
         """Return what a page offers to download: everything."""
@@ -180,6 +180,11 @@ class TableResult(Result):
             sections=measures,
             **about(self),
         )
+
+
+def page_of(result: Result, path: str | Path) -> Path:
+    """Write the page of a result, with its values as data."""
+    return write_page(result.document(), path, json.dumps(result._page_data(), allow_nan=False, separators=(",", ":")))
 
 
 # Documents ------------------------------------------------------------------------------------------------------------
@@ -275,7 +280,7 @@ def _cited(text: str, format: MethodsFormat) -> Iterator[str]:  # noqa: A002
         else:
             keys = [key.strip().removeprefix("@") for key in part.split(";")]
             known = {**bibliography(), "demele": software()}
-            labels = "; ".join(known[key].label for key in keys)
+            labels = "; ".join(known[key].label if key in known else key for key in keys)
             yield {"latex": rf"\cite{{{','.join(keys)}}}", "markdown": f"[{part}]", "text": f"({labels})"}[format]
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,14 @@ from demele.core.chance import AboveChance, Chance, table_above_chance
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import UnknownNameError
 from demele.core.later import Later
-from demele.core.pictured import MatrixChance, RowSample
-from demele.core.publish import publish
+from demele.core.pictured import RowSample
+from demele.core.result import Result, page_of, plain
+from demele.core.score_documents import evaluation_document, score_document
 from demele.core.sentences import sentence
-from demele.core.shown import DrawnScore, DrawnScores
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note, Severity, Spread
 from demele.core.verdict import RepresentationVerdict
-from demele.core.written import ForPapers, Written, plain
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +42,38 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Score(ForPapers, DrawnScore):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFacts:
+    """What a score carries of its metric.
+
+    Attributes
+    ----------
+    title, family : str
+        Name in papers, and the kind of metric.
+    properties : tuple of str
+        What it claims to measure: modularity, compactness, explicitness.
+    definition, source : str
+    references : tuple of str
+        Keys of what to cite.
+    range : (float, float)
+    best : float
+    defaults : mapping of str to str
+        Default values of its options, as Python writes them.
+    """
+
+    title: str = ""
+    family: str = ""
+    properties: tuple[str, ...] = ()
+    definition: str = ""
+    source: str = ""
+    references: tuple[str, ...] = ()
+    range: tuple[float, float] = (-math.inf, math.inf)
+    best: float = 1.0
+    defaults: Mapping[str, str] = field(default_factory=dict, metadata={"json": False})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Score(Result):
     """One metric of one representation, with everything that is known about the number.
 
     Attributes
@@ -77,6 +107,10 @@ class Score(ForPapers, DrawnScore):
         Further quantities of the metric (settings chosen by validation, raw values).
     alignment : Alignment or None
         How the score changes when the codes are turned towards the factors, where that was asked for.
+    facts : MetricFacts
+        What is true of the metric, whatever it scores.
+    cited : tuple of str
+        Keys of the works that describe the protocol.
     """
 
     _kind = "score"
@@ -93,7 +127,7 @@ class Score(ForPapers, DrawnScore):
     matrix_values: NDArray[np.float64] | None = None
     matrix_of: str | None = None
     interval: Interval | None = None
-    halves: NDArray[np.float64] | None = None
+    halves: NDArray[np.float64] | None = field(default=None, metadata={"json": False})
     spread: Spread | None = None
     chance: Chance | None = None
     notes: tuple[Note, ...] = ()
@@ -102,6 +136,12 @@ class Score(ForPapers, DrawnScore):
     seconds: float = math.nan
     corrected: CorrectedScore | None = None
     alignment: Alignment | None = None
+    facts: MetricFacts = MetricFacts()
+    cited: tuple[str, ...] = field(default=(), metadata={"json": False})
+
+    def document(self) -> Document:
+        """Return what the score says: its value, the values that it is a mean of, and its matrix."""
+        return score_document(self)
 
     def __float__(self) -> float:
         return self.value
@@ -151,16 +191,6 @@ class Score(ForPapers, DrawnScore):
             return self.code_names, [float(value) for value in self.per_code]
         return (), []
 
-    def _matrix(self) -> dict[str, Any] | None:
-        if self.matrix_values is None:
-            return None
-        return {
-            "what": self.matrix_of,
-            "rows": list(self.code_names),
-            "columns": list(self.factor_names),
-            "values": plain(self.matrix_values),
-        }
-
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order: what tables and CSV files hold."""
         return {
@@ -196,48 +226,6 @@ class Score(ForPapers, DrawnScore):
                 "high": [math.nan if interval is None else interval.high for interval in intervals],
             }
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        names, values = self._native()
-        native_intervals = None
-        if self.native_intervals is not None:
-            native_intervals = {
-                name: [plain(interval.low), plain(interval.high)]
-                for name, interval in zip(names, self.native_intervals, strict=True)
-            }
-        return {
-            "metric": self.metric,
-            "value": plain(self.value),
-            "n": self.n,
-            "native_unit": self.native_unit,
-            "native": {name: plain(value) for name, value in zip(names, values, strict=True)},
-            "native_intervals": native_intervals,
-            "matrix": self._matrix(),
-            "interval": None if self.interval is None else _fields(self.interval, "low high level method kind"),
-            "spread": None if self.spread is None else _fields(self.spread, "mean std values"),
-            "chance": None if self.chance is None else _fields(self.chance, "mean std p_value values"),
-            "notes": [_fields(note, "code message subject severity") for note in self.notes],
-            "fragile": self.fragile,
-            "protocol": self.protocol,
-            "signature": str(self.signature),
-            "details": plain(dict(self.details)),
-            "seconds": plain(self.seconds),
-            "corrected": None if self.corrected is None else self.corrected.to_dict(),
-            "alignment": None if self.alignment is None else self.alignment.to_dict(),
-        }
-
-    def __repr__(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        chance = "" if self.chance is None else f", chance {self.chance.mean:.4f}"
-        chance += ", worse than chance" if self.chance is not None and self.chance.beats_score else ""
-        mark = ", fragile" if self.fragile and self.value == self.value else ""
-        if (few := self.details.get("adjusted_for_chance")) is not None:
-            mark += f", adjusted {few['value']:.4f}"
-            mark += "" if math.isnan(few["low"]) else f" [{few['low']:z.3f}, {few['high']:z.3f}]"
-        mark += "" if self.corrected is None else f", corrected {self.corrected.value_text} ({self.corrected.method})"
-        mark += "" if self.alignment is None else f", {self.alignment.values_text}"
-        return f"Score({self.metric} = {self.value:.4f}{interval}{chance}, n={self.n}{mark})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -318,12 +306,12 @@ class ScoresByName:
         return len(self.scores)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Evaluation(Result, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
-    and why. ``later`` holds what is computed when it is first read: ``verdict``, ``matrix_chance`` and ``rows``.
+    and why. ``later`` holds what is computed when it is first read: ``verdict`` and ``rows``.
     """
 
     _kind = "evaluation"
@@ -338,21 +326,20 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     dependency: tuple[Dependency, ...] = ()
     notes: tuple[Note, ...] = ()
     version: str = ""
-    later: Later = field(default_factory=Later, repr=False)
+    later: Later = field(default_factory=Later, metadata={"json": False})
+
+    def document(self) -> Document:
+        """Return what the evaluation says: the verdict, scores, matrices and native values."""
+        return evaluation_document(self)
 
     @property
     def verdict(self) -> RepresentationVerdict | None:
-        """Which code holds which factor, in words: ``print(evaluation.verdict)``; computed when first read.
+        """Which code holds which factor: ``print(evaluation.verdict)``; computed when first read.
 
         Of data that are read a piece at a time it is about a sample; None where there are no rows, as in a stream.
         """
         found: RepresentationVerdict | None = self.later["verdict"]
         return found
-
-    @property
-    def matrix_chance(self) -> tuple[MatrixChance, ...]:
-        """What the cells of matrices of information hold by chance; computed when first read."""
-        return self.later["matrix_chance"] or ()
 
     @property
     def rows(self) -> RowSample | None:
@@ -380,27 +367,8 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
         return table_above_chance(self.scores)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        return {
-            "kind": "evaluation",
-            "demele": self.version,
-            "name": self.name,
-            "protocol": self.protocol,
-            "n": self.n,
-            "verdict": None if self.verdict is None else self.verdict.to_dict(),
-            "codes": list(self.code_names),
-            "factors": [_fields(factor, "name kind n_levels n_annotated constant") for factor in self.factors],
-            "scores": [score.to_dict() for score in self.scores],
-            "left_out": [_fields(item, "metric reason") for item in self.left_out],
-            "dependency": [_fields(item, "code factor levels mean low high count score") for item in self.dependency],
-            "notes": [_fields(note, "code message subject severity") for note in self.notes],
-            "matrix_chance": [chance.to_dict() for chance in self.matrix_chance],
-        }
-
-    def to_content(self, *, rows: int | None = None) -> dict[str, Any]:
-        """Everything that a page shows: what :meth:`to_dict` returns, and some rows; ``rows`` at most, 0 for none."""
-        none = self.rows is None or (isinstance(rows, int) and rows == 0)
-        return {**self.to_dict(), "rows": None if none or self.rows is None else self.rows.to_dict(rows)}
+        """Everything, with the verdict, as plain values that JSON can hold (NaN becomes None)."""
+        return {**super(Evaluation, self).to_dict(), "verdict": plain(self.verdict)}
 
     def to_html(self, path: str | Path, *, rows: int | None = None) -> Path:
         """Write one self-contained, interactive HTML page.
@@ -412,16 +380,6 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
             Rows of the data that the page holds, to draw codes against factors; by default up to 1,500, drawn at
             random. 0: none leaves this machine with the page.
         """
-        written: Path = publish("evaluation", [self.to_content(rows=rows)], path)
-        return written
-
-    def __repr__(self) -> str:
-        lines = [f"Evaluation of {self.name}: n={self.n}, {len(self.code_names)} codes, {len(self.factors)} factors"]
-        lines += [] if self.verdict is None else [f"  {self.verdict.sentence}"]
-        lines += [f"  {score!r}" for score in self.scores]
-        lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
-        return "\n".join(lines)
-
-
-def _fields(item: object, names: str) -> dict[str, Any]:
-    return {name: plain(getattr(item, name)) for name in names.split()}
+        kept = self.rows if rows is None or self.rows is None else self.rows.first(rows)
+        shown = replace(self, later=Later(verdict=self.verdict, rows=kept))
+        return page_of(shown, path)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demele.core.errors import InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.publish import publish
-from demele.core.results import Evaluation, Score
-from demele.core.shown import Tabled
-from demele.core.written import Written, plain
+from demele.core.result import Result
+from demele.core.results import Evaluation
+from demele.report.document import Document, Line, Lines, Section, Table
+from demele.report.written import count, joined, written
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 # Evaluations compare by identity, and so do curves of them.
-@dataclass(frozen=True, slots=True, init=False, eq=False)
-class ScoreCurve(Written, Tabled):
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class ScoreCurve(Result):
     """The evaluations of a model in training, in order.
 
     The callbacks of Lightning and Keras have one; from a loop of your own, make it of what you collected.
@@ -55,6 +54,8 @@ class ScoreCurve(Written, Tabled):
     1
     """
 
+    _kind = "score curve"
+
     points: tuple[tuple[int, Evaluation], ...]
     unit: str
 
@@ -73,8 +74,38 @@ class ScoreCurve(Written, Tabled):
     def __len__(self) -> int:
         return len(self.points)
 
-    def __repr__(self) -> str:
-        return f"ScoreCurve({len(self)} evaluations by {self.unit}: {', '.join(self.metrics)})"
+    def document(self) -> Document:
+        """Return what the curve says: the scores at each moment."""
+        frame, lines = self.to_frame(), []
+        for metric in self.metrics:
+            found = [(moment, score) for moment, each in self.points for score in each if score.metric == metric]
+            ends = [one.interval for _, one in found]
+            banded = all(ends)
+            lines.append(
+                Line(
+                    metric,
+                    [float(moment) for moment, _ in found],
+                    [one.value for _, one in found],
+                    [one.low for one in ends if one] if banded else None,
+                    [one.high for one in ends if one] if banded else None,
+                )
+            )
+        figure = Lines("Scores in training", lines, (self.unit, "count"), ("score", "number"))
+        known = [metric for metric in self.metrics if frame[metric].notna().any()]
+        best = [f"{one} is largest at {self.unit} {self.best(one):,} ({written(frame[one].max())})" for one in known]
+        rows = [(int(moment), *values) for moment, *values in frame.itertuples()]
+        table = Table(
+            "Scores in training", {self.unit.capitalize(): "count", **dict.fromkeys(self.metrics, "number")}, rows
+        )
+        return Document(
+            kind="Scores in training",
+            title=f"Scores by {self.unit}",
+            headline=f"{joined(best, most=3)}." if best else "No metric has a score.",
+            figure=figure,
+            table=table,
+            scope=[count(len(self), "evaluation"), joined(self.metrics)],
+            sections=[Section("Curves", [figure, table])],
+        )
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -114,42 +145,3 @@ class ScoreCurve(Written, Tabled):
             hint = suggestion(str(metric), list(map(str, defined)))
             raise UnknownNameError("metric", f"{quoted(metric)} has no score in this curve{hint}")
         return self.points[int(np.nanargmax(defined[metric].to_numpy()))][0]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that is drawn, as plain values that JSON can hold (NaN becomes None)."""
-        points = [
-            {self.unit: moment, "scores": {score.metric: _shown(score) for score in evaluation}}
-            for moment, evaluation in self.points
-        ]
-        found: dict[str, Any] = plain(
-            {"kind": "score curve", "unit": self.unit, "metrics": self.metrics, "points": points}
-        )
-        return found
-
-    def to_picture(self, path: str | Path, *, metrics: Sequence[str] | None = None) -> Path:
-        """Draw the scores against the moments.
-
-        Parameters
-        ----------
-        path : str or Path
-            ``.png``, ``.svg`` or ``.pdf``. The same scores give the same bytes.
-        metrics : sequence of str, optional
-            Which; all by default.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        InputError, UnknownNameError
-        MissingExtraError
-            Without matplotlib (``demele[pictures]``).
-        """
-        written: Path = publish("score curve", self.to_dict(), path, metrics=metrics)
-        return written
-
-
-def _shown(score: Score) -> dict[str, Any]:
-    ends = None if score.interval is None else [score.interval.low, score.interval.high]
-    return {"value": score.value, "interval": ends}

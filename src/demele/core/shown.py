@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from demele.core.publish import card, drawing, words
+from demele.core.publish import card, words
 
 
 class Worded:
@@ -27,7 +27,7 @@ class Worded:
         return None
 
     def _repr_html_(self) -> str:
-        return card("table", "\n".join(self.sentences), self._rows_shown())
+        return card("\n".join(self.sentences), self._rows_shown())
 
 
 def in_a_line(text: str) -> str:
@@ -64,7 +64,7 @@ class Tabled(Worded, ABC):
 
     def _repr_html_(self) -> str:
         others = [line for line in repr(self).splitlines()[1:] if line.strip() != self.sentence]
-        return card("table", "\n".join([self.sentence, *others]), self._rows_shown())
+        return card("\n".join([self.sentence, *others]), self._rows_shown())
 
 
 class Said(ABC):
@@ -98,86 +98,4 @@ class SaidTable(Said, Tabled):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return card("table", "\n".join(self.sentences), self._rows_shown())
-
-
-class Shown(Said):
-    """A result that is said in words, and for which notebooks have a card of its own."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return card(self._kind, self.to_dict())
-
-    def _drawn(self, ax: Any, **options: Any) -> Any:
-        return drawing(self._kind, self.to_dict(), ax=ax, **options)
-
-
-class DrawnScore(Shown):
-    """A score, which is drawn by code and factor."""
-
-    __slots__ = ()
-
-    def plot(self, *, show: str | None = None, ax: Any = None) -> Any:
-        """Draw what the score was computed from, or the values that it averages, with matplotlib.
-
-        Parameters
-        ----------
-        show : {"matrix", "native"}, optional
-            The heat map of codes and factors, or the values per factor or code; by default the first of these that
-            the score has.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; in a figure of its own if None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Its ``figure`` can be saved.
-
-        Raises
-        ------
-        MissingExtraError
-            Without matplotlib (``demele[pictures]``).
-        InputError, NotEnoughData
-            For another picture, or one of which there is nothing to draw.
-        """
-        return self._drawn(ax, show=show)
-
-
-class DrawnScores(Shown):
-    """Scores of one representation, which are drawn side by side."""
-
-    __slots__ = ()
-
-    def plot(
-        self, *, show: str = "scores", metric: str | None = None, minus_chance: bool = False, ax: Any = None
-    ) -> Any:
-        """Draw the scores with their intervals against chance, or what one was computed from, with matplotlib.
-
-        Parameters
-        ----------
-        show : {"scores", "matrix"}
-            Values as bars, intervals as lines, chance as ticks; or the heat map of codes and factors.
-        metric : str, optional
-            Whose matrix; by default that of the first score that has one.
-        minus_chance : bool
-            Of a matrix of information: without what codes of noise would tell. In either case, cells that tell no more
-            than noise are not lit, and have a stroke.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; in a figure of its own if None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Its ``figure`` can be saved.
-
-        Raises
-        ------
-        MissingExtraError
-            Without matplotlib (``demele[pictures]``).
-        InputError, NotEnoughData
-            For another picture, or one of which there is nothing to draw.
-        UnknownNameError
-            For a metric that has no score here.
-        """
-        return self._drawn(ax, show=show, metric=metric, minus_chance=minus_chance)
+        return card("\n".join(self.sentences), self._rows_shown())

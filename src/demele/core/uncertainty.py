@@ -1,7 +1,7 @@
 """What is known beside a number: intervals, spreads, notes; frozen, never rounded."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -34,16 +34,13 @@ class Spread:
     """The values of a stochastic metric under different seeds, on the same rows."""
 
     values: tuple[float, ...]
+    mean: float = field(init=False)
+    std: float = field(init=False)
 
-    @property
-    def mean(self) -> float:
-        """Mean of the values."""
-        return float(np.mean(self.values))
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of the values (n - 1); NaN for a single value."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+    def __post_init__(self) -> None:
+        """Compute the mean and the standard deviation (n - 1), NaN for a single value."""
+        object.__setattr__(self, "mean", float(np.mean(self.values)))
+        object.__setattr__(self, "std", float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

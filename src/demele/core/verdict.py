@@ -1,13 +1,16 @@
 """What an evaluation says in words: which code holds which factor, what is lost, which codes are dead or noise."""
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from demele.core.publish import card
-from demele.core.sentences import plural
-from demele.core.written import plain
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.result import Result
+from demele.core.verdict_documents import verdict_document
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +24,6 @@ HELD = 0.1
 #: A factor is shared where the next code tells more than this share of what the best one does; a code is mixed where it
 #: tells more than this share of another factor.
 SHARED = 0.5
-#: The rule as readers see it, wherever it is applied.
-RULE = (
-    "Held: codes tell at least a tenth of the factor's entropy, one alone or several together. Weak: codes tell more "
-    "than chance, but less than a tenth. Lost: no code tells more than chance, or codes do only through another "
-    "factor. Held by one code: the next code tells at most half as much. Mixed: the code holds another factor, of "
-    "which it tells more than half as much, and not only because the factors depend on each other. Undecided: too few "
-    "rows, or too near these limits."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,19 +107,23 @@ class CodeVerdict:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepresentationVerdict:
-    """An evaluation in words: by factor, by code, and as a whole.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RepresentationVerdict(Result):
+    """Which code holds which factor: by factor, by code, and as a whole.
 
     Attributes
     ----------
     factors : tuple of FactorVerdict
     codes : tuple of CodeVerdict
+    shares : array of shape (n_codes, n_factors)
+        Of the factor's entropy, what each code tells; NaN for a factor that does not vary.
+    above_chance : array of bool of the same shape
+        Whether that is more than chance gives.
     n : int
         Rows it rests on: 5,000 drawn at random, or as many as decide what these leave undecided, up to all.
     bins : int
         Bins of equal frequency for codes and continuous factors.
-    headline : str
+    first_look : str
         The score to look at first, and why; empty where it was not computed.
 
     Notes
@@ -141,25 +140,26 @@ class RepresentationVerdict:
     >>> v = np.random.default_rng(0).random((1000, 2))
     >>> print(demele.evaluate(np.column_stack([v[:, 0], v[:, 0] ** 3]), v, ["mig"]).verdict)
     0 of 2 factors have a code of their own; 1 is in several codes; 1 is lost.
-      v1 is held by z1 and z2, copies of each other: z1 tells 100% of it, the next 100% (chance 0.5%)
-      v2 is lost: no code tells more of it than chance does (0.3%)
+    1,000 rows, 2 codes, 2 factors
+    <BLANKLINE>
+    Factor  Best code    Share     Next  Chance  Verdict
+    v1      z1, z2      100.0%   100.0%    0.5%  copies in 2 codes
+    v2      –                –        –    0.3%  lost
     """
+
+    _kind = "verdict"
 
     factors: tuple[FactorVerdict, ...]
     codes: tuple[CodeVerdict, ...]
+    shares: NDArray[np.float64]
+    above_chance: NDArray[np.bool_]
     n: int
     bins: int
-    headline: str = ""
+    first_look: str = ""
 
-    @property
-    def sentence(self) -> str:
-        """The whole in one sentence."""
-        return " ".join(_whole(self))
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """A sentence for each factor, then for the codes that are mixed, noise or dead, like ones together."""
-        return (*(row.words for row in self.factors), *_of_codes(self.codes))
+    def document(self) -> Document:
+        """Return what the verdict says: of each factor the best codes, and the matrix of shares."""
+        return verdict_document(self)
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each factor and each code: ``unit``, ``name``, ``status``, ``holds``, ``share``, ``words``..."""
@@ -176,28 +176,6 @@ class RepresentationVerdict:
             rows.append({**own, **shares, "chance": code.chance, "words": code.words})
         return pd.DataFrame([{**row, "by": ", ".join(row["by"])} for row in rows], columns=list(columns))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        return {
-            "sentence": self.sentence,
-            "sentences": list(self.sentences),
-            "headline": self.headline,
-            "factors": [_plain(row) for row in self.factors],
-            "codes": [_plain(row) for row in self.codes],
-            "n": self.n,
-            "bins": self.bins,
-        }
-
-    def _repr_html_(self) -> str:
-        return card("table", str(self), self.to_frame().drop(columns="words"))
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *(f"  {words}" for words in self.sentences)])
-
-
-def _plain(row: Any) -> dict[str, Any]:
-    return {one.name: plain(getattr(row, one.name)) for one in fields(row)}
-
 
 def listed(names: Iterable[str], most: int = 6) -> str:
     """Write names for a sentence.
@@ -213,59 +191,8 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     return " and ".join(part for part in (", ".join(known[:-1]), known[-1]) if part) if known else ""
 
 
-def _whole(verdict: RepresentationVerdict) -> Iterator[str]:
-    rows = [row for row in verdict.factors if row.status != "constant"]
-    if rows and all(row.status == "undecided" for row in rows):
-        needed = [row.rows_needed for row in rows]
-        enough = _enough(None if None in needed else max(filter(None, needed)))
-        yield f"Undecided: {verdict.n:,} rows are too few to say which code holds which factor{enough}."
-        return
-    yield "; ".join(factor_counts(row.status for row in rows)) + "."
-    idle = [row.status for row in verdict.codes]
-    spare = [(idle.count("weak"), "weak"), (idle.count("noise"), "of noise"), (idle.count("dead"), "dead")]
-    if any(count for count, _ in spare):
-        of_codes = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in spare if count]
-        yield f"Of {plural(len(idle), 'code', 'codes')} {listed(of_codes)}."
-
-
-def factor_counts(statuses: Iterable[str]) -> list[str]:
-    """Say how many factors have a code of their own, and how many each other status.
-
-    Examples
-    --------
-    >>> factor_counts(["one code", "weak", "weak"])
-    ['1 of 3 factors has a code of its own', '2 are weak']
-    """
-    found = list(statuses)
-    own = found.count("one code")
-    has = "has a code of its own" if own == 1 else "have a code of their own"
-    parts = [f"{own} of {plural(len(found), 'factor', 'factors')} {has}"]
-    for status, what in (
-        ("mixed code", "in a code with others"),
-        ("several codes", "in several codes"),
-        ("weak", "weak"),
-        ("no code", "lost"),
-        ("undecided", "undecided"),
-    ):
-        if count := found.count(status):
-            parts.append(f"{count} {'is' if count == 1 else 'are'} {what}")
-    return parts
-
-
 def _enough(rows: int | None) -> str:
     return "" if rows is None else f"; about {rows:,} would decide"
-
-
-def _of_codes(codes: tuple[CodeVerdict, ...]) -> Iterator[str]:
-    yield from (code.words for code in codes if code.status == "mixed")
-    noise = [code for code in codes if code.status == "noise"]
-    dead = [code.code for code in codes if code.status == "dead"]
-    if noise:
-        verb = "tells" if len(noise) == 1 else "tell"
-        most = max(code.chance for code in noise)
-        yield f"{listed(code.code for code in noise)} {verb} nothing of any factor beyond chance ({most:.1%})"
-    if dead:
-        yield f"{listed(dead)} {'does' if len(dead) == 1 else 'do'} not vary"
 
 
 # Sentences of one row -------------------------------------------------------------------------------------------------

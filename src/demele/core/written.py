@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demele.core.outputs import write_whole
-from demele.core.publish import for_paper, publish
+from demele.core.publish import publish
 
 
 class Written(ABC):
@@ -37,43 +37,6 @@ class Published(Written):
         """Write one self-contained, interactive HTML page."""
         written: Path = publish(self._page, self.to_dict(), path)
         return written
-
-
-class ForPapers(ABC):
-    """What is written of a result for a paper: a table, and a paragraph on how it was made."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-
-    def to_latex(self, path: str | Path | None = None) -> str:
-        """Return a table for a paper in LaTeX, and write it to a file if one is named.
-
-        It needs the package booktabs only. Values stand with their intervals, notes below as footnotes, and the
-        signatures in comments.
-        """
-        return _written(for_paper("latex", [self.to_dict()]), path)
-
-    def to_markdown(self, path: str | Path | None = None) -> str:
-        """Return the same table in GitHub-flavoured Markdown, and write it to a file if one is named."""
-        return _written(for_paper("markdown", [self.to_dict()]), path)
-
-    def methods(self, path: str | Path | None = None, *, format: str = "latex") -> str:  # noqa: A002
-        r"""Return a paragraph for the section on methods, and write it to a file if one is named.
-
-        Every sentence follows from the result: what was computed with which settings, of what data, how intervals
-        and chance levels were made. Works are cited by the keys of :func:`demele.cite`.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            The file; replaced if it exists.
-        format : {"latex", "markdown", "text"}
-            Citations as ``\cite{key}``, as ``[@key]`` (of Pandoc), or as authors and years.
-        """
-        return _written(for_paper("methods", [self.to_dict()], format=format), path)
 
 
 def _written(text: str, path: str | Path | None) -> str:

@@ -2,17 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from demele.core.bibliography import referenced
 from demele.core.chance import MOST_UNDEFINED
 from demele.core.errors import FragileScoreWarning, warn_user
-from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
+from demele.core.results import Chance, Interval, MetricFacts, Note, Score, Severity, Spread
 from demele.core.sentences import marked, plural
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.metrics.metric import MATRIX, Array, Native
+from demele.metrics.metric import MATRIX, Array, Metric, Native
 from demele.metrics.options import Run
+from demele.metrics.protocols import PROTOCOLS
 from demele.metrics.request import Request
 from demele.metrics.source import Subject
 from demele.metrics.tasks import Draws
@@ -94,7 +97,31 @@ def score_of(
         details=native.details,
         protocol=protocol,
         seconds=outcome.seconds,
+        facts=facts_of(request.metric),
+        cited=keys_of(PROTOCOLS[protocol].references),
     )
+
+
+@lru_cache(maxsize=1024)
+def facts_of(metric: Metric) -> MetricFacts:
+    """Return what scores carry of their metric."""
+    return MetricFacts(
+        title=metric.title,
+        family=metric.family,
+        properties=metric.properties,
+        definition=metric.definition,
+        source=metric.source,
+        references=keys_of(metric.references),
+        range=metric.range,
+        best=metric.best,
+        defaults={name: repr(option.default) for name, option in metric.option_table.items()},
+    )
+
+
+@lru_cache(maxsize=1024)
+def keys_of(references: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the keys of works."""
+    return tuple(entry.key for entry in referenced(references))
 
 
 def _chance(draws: Draws, value: float, request: Request, subject: Subject) -> Chance:

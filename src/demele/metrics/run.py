@@ -12,7 +12,6 @@ from demele.core.code_groups import slots_as_groups
 from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import read_pair
 from demele.core.later import Later
-from demele.core.pictured import MatrixChance
 from demele.core.publish import in_pieces
 from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.version import __version__
@@ -32,9 +31,9 @@ from demele.metrics.guards import (
     table_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import MATRIX, SUMMED, Metric, Native
+from demele.metrics.metric import SUMMED, Metric, Native
 from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
-from demele.metrics.pictured import chance_of_matrices, rows_for_pictures
+from demele.metrics.pictured import rows_for_pictures
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked, Request, bound, checked, request_for
@@ -169,40 +168,23 @@ def evaluation(
         dependency=pictures,
         notes=beside_level(subject.notes) if run.chance else subject.notes,
         version=__version__,
-        later=_later(found, source, run, scores),
+        later=_later(source, run, scores),
     )
 
 
-def _later(found: Found, source: Source, run: Run, scores: Sequence[Score]) -> Later:
-    """Return what is computed when it is read: the verdict in words, and what matrices hold by chance.
+def _later(source: Source, run: Run, scores: Sequence[Score]) -> Later:
+    """Return what is computed when it is read: the verdict, and rows for pictures.
 
     The verdict needs rows with a column for each code. It keeps a copy of those that it will judge.
     """
-    makers: dict[str, Callable[[], Any]] = {"matrix_chance": matrix_chance(found, source)}
     subject = source.subject("rows")
     if "rows" not in source.states or source.in_groups or not subject.active:
-        return Later(makers)
+        return Later()
     first = headline({score.metric: score.value for score in scores})
     drawn = rows_drawn(source.rows(), MOST_ROWS, run.seed)
     judge = partial(verdict_of, drawn, subject.factors.names, seed=run.seed)
-    makers["verdict"] = lambda: replace(judge(), headline=first)
-    makers["rows"] = partial(rows_for_pictures, drawn, n=source.rows().n, seed=run.seed)
-    return Later(makers)
-
-
-def matrix_chance(found: Found, source: Source) -> Callable[[], tuple[MatrixChance, ...]]:
-    """Return what computes what the cells of the matrices of information hold by chance; it keeps counts, not rows.
-
-    Nearest neighbours are not biased so, and corrected information is corrected already: there is nothing for those.
-    """
-    metrics: dict[TableSettings, tuple[str, ...]] = {}
-    for request in () if source.in_row_blocks else found.requests:
-        if request.settings is not None and found.outcomes[request.name].native.matrix_of == MATRIX:
-            metrics[request.settings] = (*metrics.get(request.settings, ()), request.name)
-    counted = {names: source.counts_behind(settings) for settings, names in metrics.items()}
-    known = {names: counts for names, counts in counted.items() if counts is not None}
-    subject = source.subject("rows")
-    return partial(chance_of_matrices, known, subject.active, subject.m)
+    rows = partial(rows_for_pictures, drawn, n=source.rows().n, seed=run.seed)
+    return Later({"verdict": lambda: replace(judge(), first_look=first), "rows": rows})
 
 
 def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:

@@ -1,19 +1,22 @@
 """What scoring sparse codes returns: scores, informations of all codes, and the top codes of each factor."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
-from demele.core.shown import SaidTable
-from demele.core.written import as_json, plain
+from demele.metrics.sparse_documents import sparse_document
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Tables of all codes are no part of the JSON.
+_WHOLE = {"json": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,22 +51,9 @@ class TopCode:
     direction: str
     activity_there: float
 
-    def row(self) -> dict[str, object]:
-        """Flat, in a fixed column order."""
-        return {
-            "factor": self.factor,
-            "rank": self.rank,
-            "code": self.code,
-            "information": self.information,
-            "relative": self.relative,
-            "activity": self.activity,
-            "direction": self.direction,
-            "activity_there": self.activity_there,
-        }
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SparseEvaluation(SaidTable, ScoresByName):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SparseEvaluation(Result, ScoresByName):
     """The scores of sparse codes, and which codes hold which factor.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
@@ -88,20 +78,34 @@ class SparseEvaluation(SaidTable, ScoresByName):
 
     _kind = "sparse evaluation"
 
-    scores: tuple[Score, ...]
+    scores: tuple[Score, ...] = field(metadata=_WHOLE)
     left_out: tuple[LeftOut, ...]
     name: str
     n: int
     factors: tuple[FactorSummary, ...]
-    information: "pd.DataFrame"
-    joint_entropy: "pd.DataFrame"
+    information: "pd.DataFrame" = field(metadata=_WHOLE)
+    joint_entropy: "pd.DataFrame" = field(metadata=_WHOLE)
     factor_entropy: "pd.Series[float]"
-    code_entropy: "pd.Series[float]"
-    activity: "pd.Series[float]"
+    code_entropy: "pd.Series[float]" = field(metadata=_WHOLE)
+    activity: "pd.Series[float]" = field(metadata=_WHOLE)
     top: tuple[TopCode, ...]
     screened: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     version: str = ""
+
+    def document(self) -> Document:
+        """Return what the evaluation says: scores, and the codes that inform most on each factor."""
+        return sparse_document(self)
+
+    @property
+    def protocol(self) -> str:
+        """How codes are cut."""
+        return "sparse: zero is a bin"
+
+    @property
+    def code_names(self) -> tuple[str, ...]:
+        """Names of the codes."""
+        return tuple(map(str, self.activity.index))
 
     @property
     def d(self) -> int:
@@ -143,7 +147,7 @@ class SparseEvaluation(SaidTable, ScoresByName):
         import pandas as pd
 
         most = self._checked(k)
-        rows = [item.row() for item in self.top if most is None or item.rank <= most]
+        rows = [asdict(item) for item in self.top if most is None or item.rank <= most]
         return pd.DataFrame(rows, columns=list(TopCode.__dataclass_fields__))
 
     def _checked(self, k: int | None) -> int | None:
@@ -171,47 +175,8 @@ class SparseEvaluation(SaidTable, ScoresByName):
         be hundreds of megabytes of text. They are in ``information``, ``activity`` and each score.
         """
         top = {item.code for item in self.top}
-        return {
-            "kind": "sparse-evaluation",
-            "demele": self.version,
-            "name": self.name,
-            "n": self.n,
-            "n_codes": self.d,
-            "n_dead_codes": len(self.dead),
-            "factors": [
-                {
-                    "name": item.name,
-                    "kind": item.kind,
-                    "n_levels": item.n_levels,
-                    "n_annotated": item.n_annotated,
-                    "constant": item.constant,
-                    "entropy": plain(float(self.factor_entropy[item.name])),
-                }
-                for item in self.factors
-            ],
-            "scores": [_short(score, top).to_dict() for score in self.scores],
-            "left_out": [{"metric": item.metric, "reason": item.reason} for item in self.left_out],
-            "top_codes": [plain(item.row()) for item in self.top],
-            "notes": [
-                {"code": note.code, "message": note.message, "subject": list(note.subject), "severity": note.severity}
-                for note in self.notes
-            ],
-        }
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write what :meth:`to_dict` gives to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
-
-    def __repr__(self) -> str:
-        lines = [
-            f"SparseEvaluation of {self.name}: n={self.n}, {self.d} codes ({len(self.dead)} dead), "
-            f"{len(self.factors)} factors"
-        ]
-        lines += [f"  {score!r}" for score in self.scores]
-        lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
-        best = [item for item in self.top if item.rank == 1][:5]
-        lines += [f"  {item.factor}: best code {item.code}, I/H = {item.relative:.3f}" for item in best]
-        return "\n".join(lines)
+        found = super(SparseEvaluation, self).to_dict()
+        return {**found, "n_codes": self.d, "scores": [plain(_short(score, top)) for score in self.scores]}
 
 
 def _short(score: Score, top: set[str]) -> Score:
@@ -219,8 +184,11 @@ def _short(score: Score, top: set[str]) -> Score:
     details = {
         key: value for key, value in score.details.items() if not (isinstance(value, np.ndarray) and value.size > 1000)
     }
-    if score.per_code is None:
-        return replace(score, matrix_values=None, details=details)
     kept = [index for index, name in enumerate(score.code_names) if name in top]
-    names = tuple(score.code_names[index] for index in kept)
-    return replace(score, matrix_values=None, details=details, code_names=names, per_code=score.per_code[kept])
+    return replace(
+        score,
+        matrix_values=None,
+        details=details,
+        code_names=tuple(score.code_names[index] for index in kept),
+        per_code=None if score.per_code is None else score.per_code[kept],
+    )

@@ -119,9 +119,14 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
         name: FactorVerdict(factor=name, status="constant", n=rows.n, words=f"{name} does not vary") for name in names
     }
     every = still | {row.factor: row for row in factors}
+    shares, above = np.full((data.codes.d, len(every)), np.nan), np.zeros((data.codes.d, len(every)), dtype=bool)
+    places = [list(every).index(factor) for factor in data.factors.names]
+    shares[:, places], above[:, places] = found.held.share, found.held.told
     return RepresentationVerdict(
         factors=tuple(every.values()),
         codes=tuple(codes),
+        shares=shares,
+        above_chance=above,
         n=rows.n,
         bins=found.bins,
     )

@@ -30,7 +30,7 @@ from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import Guards, Reading
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, applies
-from demele.metrics.run import computed, evaluation, matrix_chance, scores_of
+from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.passes import Sampled
 from demele.outofcore.source import WholeRows, whole_rows
@@ -123,7 +123,6 @@ def evaluation_in_pieces(
         else:
             left_out.append(LeftOut(metric=one.name, reason=reasons.get(one.name, reason)))
     drawn_later = Later() if about is None else about.later
-    makers = {"matrix_chance": matrix_chance(whole, rows), "verdict": lambda: drawn_later["verdict"]}
     pictured = None if about is None or about.rows is None else replace(about.rows, n=rows.n)
     return Evaluation(
         scores=tuple(scores[one.name] for one in asked if one.name in scores),
@@ -136,7 +135,7 @@ def evaluation_in_pieces(
         dependency=() if about is None else about.dependency,
         notes=subject.notes,
         version=__version__,
-        later=Later(makers, rows=pictured),
+        later=Later({"verdict": lambda: drawn_later["verdict"]}, rows=pictured),
     )
 
 

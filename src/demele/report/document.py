@@ -229,7 +229,8 @@ class Notice:
 class Document:
     """All that a result says; empty sentences, facts and sections are dropped.
 
-    ``table`` is what terminals, cards and papers show, ``figure`` what stands under the headline. ``next`` holds
+    ``table`` is what terminals, cards and papers show, ``beside`` are tables that terminals show below it, and
+    ``figure`` is what stands under the headline. ``next`` holds
     steps, each a sentence and a command. ``methods`` are sentences for a paper, which cite as ``[@key]``.
     """
 
@@ -240,6 +241,7 @@ class Document:
     sentences: Sequence[str] = ()
     figure: Figure | Choice | None = None
     table: Table | None = None
+    beside: Sequence[Table] = ()
     scope: Sequence[str] = ()
     next: Sequence[tuple[str, str]] = ()
     sections: Sequence[Section] = ()

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from demele.core.verdict import RULE, factor_counts
+from demele.core.verdict_documents import RULE, factor_counts
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.examination_curves import history_figure
 from demele.report.examination_images import PictureSections

@@ -6,7 +6,7 @@ from typing import Any
 from demele.core.names import checked_name
 from demele.report.words import count
 
-__all__ = ["heading", "sentences_of", "typed"]
+__all__ = ["sentences_of", "typed"]
 
 Content = Mapping[str, Any]
 
@@ -34,31 +34,6 @@ def sentences_of(kind: str, content: Content) -> tuple[str, ...]:
 
 
 # Representations ------------------------------------------------------------------------------------------------------
-
-
-def heading(content: Content) -> str:
-    """Say what was scored: how many rows, codes and factors, by which protocol."""
-    n_codes = content["n_codes"] if "n_codes" in content else len(content["codes"])
-    counts = (count(content["n"], "row"), count(n_codes, "code"), count(len(content["factors"]), "factor"))
-    return f"{', '.join(counts)}; protocol {content.get('protocol', 'sparse: zero is a bin')}"
-
-
-def _evaluation(content: Content) -> Iterable[str]:
-    verdict = content.get("verdict")
-    if verdict is None:
-        return [heading(content)]
-    return [verdict["sentence"], *verdict["sentences"], verdict["headline"]]
-
-
-def _score(content: Content) -> Iterable[str]:
-    value, interval, chance = content["value"], content["interval"], content["chance"]
-    told = f"{content['metric']} is " + ("undefined" if value is None else f"{value:.3f}")
-    if interval is not None and interval["low"] is not None and interval["high"] is not None:
-        told += f" [{interval['low']:.3f}, {interval['high']:.3f}]"
-    if chance is not None and chance["mean"] is not None:
-        told += f", chance {chance['mean']:.3f}"
-    fragile = ", and fragile" if content["fragile"] else ""
-    return [f"{told}, on {count(content['n'], 'row')}{fragile}.", *(note["message"] for note in content["notes"])]
 
 
 # Classifiers ----------------------------------------------------------------------------------------------------------
@@ -109,9 +84,6 @@ def _study(content: Content) -> Iterable[str]:
 
 
 _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
-    "evaluation": _evaluation,
-    "sparse evaluation": lambda content: [heading(content)],
-    "score": _score,
     "perturbation test": _perturbation_test,
     "consensus": _consensus,
     "cleaning": _cleaning,

@@ -240,7 +240,7 @@ class Examination(Written):
         return written
 
     def _repr_html_(self) -> str:
-        return card("table", repr(self), self.codes)
+        return card(repr(self), self.codes)
 
     @property
     def sentence(self) -> str:

@@ -111,10 +111,9 @@ def _record(found: Evaluation, metric: str, *, told: bool) -> Record:
     if value is None:
         record["reason"] = "; ".join(note.message for note in score.notes) or "undefined"
     if told:
-        whole = score.to_dict()
         record |= {
-            "native": whole["native"],
-            "notes": [note["code"] for note in whole["notes"]],
-            "signature": whole["signature"],
+            "native": plain(score.native),
+            "notes": [note.code for note in score.notes],
+            "signature": str(score.signature),
         }
     return record

@@ -27,9 +27,9 @@ def text(document: Document, *, width: int = 80, explain: bool = False, more: st
     """
     width = min(width, _WIDEST)
     lines = [*_wrapped(document.headline, width), *_wrapped(", ".join(document.scope), width)]
-    table = main_table(document)
-    if table is not None and table.rows:
-        lines += ["", *_table(table, width)]
+    for table in (main_table(document), *document.beside):
+        if table is not None and table.rows:
+            lines += ["", *_table(table, width)]
     for step, command in document.next:
         lines += ["", *_wrapped(f"Next step: {step}", width), *[f"  {typed(command)}"] * bool(command)]
     if explain:
@@ -86,7 +86,7 @@ def _wrapped(words: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    rows = table.rows[:_MOST_ROWS]
+    rows = table.rows[: max(_MOST_ROWS, table.first)]
     forms = list(table.columns.values())
     cells = [[typed(title) for title in table.columns], *(_texts(row, forms) for row in rows)]
     kept = list(range(len(forms)))

@@ -62,11 +62,11 @@ class Case:
             return ()
         return (f"The annotations of {', '.join(map(repr, right))} are right.",)
 
-    def signature(self, method: str, **options: object) -> str:
+    def signature(self, method: str, **options: object) -> Signature:
         """Return the method with its options as one line."""
         known = {one.name: one.kind for one in self.noise.factors.values()}
         context = {"noise": "+".join(f"{name}:{kind}" for name, kind in known.items()), "rows": str(self.source.data.n)}
-        return str(Signature(method, {**options, "level": self.run.level, "seed": self.run.seed}, context))
+        return Signature(method, {**options, "level": self.run.level, "seed": self.run.seed}, context)
 
 
 @dataclass(frozen=True, slots=True)

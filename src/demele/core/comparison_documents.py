@@ -1,0 +1,349 @@
+"""What a comparison of representations says: its document."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from demele.core.lookup_documents import (
+    data_facts,
+    factors_table,
+    glossary,
+    method_of,
+    notes_of,
+    signatures_of,
+    title_of,
+)
+from demele.core.methods_documents import cited, methods_of
+from demele.core.score_documents import assumptions_of, matrix_blocks, property_of, value_tables
+from demele.core.sentences import give, marked, sentence, setting
+from demele.core.verdict_documents import verdict_strips, whole
+from demele.report.document import (
+    NOTHING,
+    Block,
+    Cell,
+    Choice,
+    Document,
+    Notice,
+    Pill,
+    Section,
+    Strip,
+    Strips,
+    Table,
+)
+from demele.report.written import count, ends, joined, marks_of, name, rate, written
+
+if TYPE_CHECKING:
+    from demele.core.representation_comparison import RepresentationComparison, ScoreDifference
+    from demele.core.results import Score
+
+_NEXT = ("Add intervals of differences:", "demele score CODES CODES --factors FACTORS --bootstrap 50")
+#: Pairs whose differences are sentences.
+_MOST_PAIRS = 2
+_SIGNIFICANT = {
+    "together": Pill("yes", "good", 0),
+    "alone": Pill("alone only", "open", 1),
+    "no": Pill("no", "none", 2),
+}
+
+
+def comparison_document(result: "RepresentationComparison") -> Document:
+    """Say which differences between representations, or models, are significant."""
+    table = _scores(result)
+    first = result.evaluations[0]
+    every = [score for one in result.evaluations for score in one.scores]
+    verdicts = {name(one.name): next(iter(whole(one.verdict))) for one in result.evaluations if one.verdict is not None}
+    return Document(
+        kind="Comparison of representations",
+        title=joined(map(name, result.models or result.names)),
+        headline=_whole(result),
+        sentences=_pairs(result),
+        figure=_differences(result),
+        table=table,
+        scope=[
+            count(len(result.evaluations), "representation"),
+            *([count(len(result.models), "model")] if result.models else []),
+            count(first.n, "row"),
+            count(len(first.factors), "factor"),
+            first.protocol,
+        ],
+        next=[] if any(one.interval for one in result.differences) or not result.differences else [_NEXT],
+        sections=[
+            Section("Scores", [table]),
+            Section("Pairwise results", [differences_table(result)]) if result.differences else NOTHING,
+            Section("Code-factor matrix", _matrices(result, verdicts)),
+            _models(result),
+            Section("Data", [data_facts(first), factors_table(first)]),
+            glossary(every),
+        ],
+        assumptions=assumptions_of(every),
+        notes=[*_cautions(result), *notes_of(result.evaluations)],
+        method=[*_method(result), *method_of(every)],
+        methods=[*methods_of(result.evaluations), *_methods(result)],
+        signatures=list(dict.fromkeys(pair for one in result.evaluations for pair in _signed(one.name, one.scores))),
+        version=result.version,
+    )
+
+
+def _signed(who: str, scores: Sequence["Score"]) -> list[tuple[str, str]]:
+    return [(f"{name(who)}, {title}", text) for title, text in signatures_of(scores)]
+
+
+def _titles(result: "RepresentationComparison") -> dict[str, tuple[str, str]]:
+    """Return property and title of each metric, by property."""
+    order = ("Modularity", "Compactness", "Explicitness", "Holistic", "Other")
+    found = {one.metric: (property_of(one), title_of(one)) for each in result.evaluations for one in each.scores}
+    return dict(sorted(found.items(), key=lambda item: order.index(item[1][0])))
+
+
+def _by_pair(result: "RepresentationComparison") -> "dict[tuple[str, str], list[ScoreDifference]]":
+    pairs: dict[tuple[str, str], list[ScoreDifference]] = {}
+    for one in result.differences:
+        pairs.setdefault((one.first, one.second), []).append(one)
+    return pairs
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+
+def _whole(result: "RepresentationComparison") -> str:
+    known = [one for one in result.differences if one.interval is not None]
+    if not result.differences:
+        return "There is one model only, so no difference can be tested."
+    if not known:
+        return f"No difference can be tested: none of {len(result.differences)} has an interval."
+    family = [one for one in result.differences if not one.exploratory]
+    together, alone = sum(one.shown for one in known), sum(one.significance == "alone" for one in known)
+    primary = "primary " if len(family) < len(result.differences) else ""
+    many = "difference" if len(family) == 1 else "differences"
+    verb, level = "is" if together == 1 else "are", rate(result.level)
+    said = f"{together} of {len(family)} {primary}{many} {verb} significant (Holm, {level})"
+    untested = len(result.differences) - len(known)
+    parts = [f"{alone} more only without the correction"] if alone else []
+    parts += [f"{untested} could not be tested"] if untested else []
+    return f"{said}{'; ' if parts else ''}{', '.join(parts)}."
+
+
+def _pairs(result: "RepresentationComparison") -> list[str]:
+    """Say of the first pairs which is significantly better, by how many metrics."""
+    said = []
+    titles = _titles(result)
+    for (first, second), rows in list(_by_pair(result).items())[:_MOST_PAIRS]:
+        for who, other in ((second, first), (first, second)):
+            better = [titles[one.metric][1] for one in rows if one.better == who]
+            if better:
+                said.append(f"{name(who)} is better than {name(other)} by {joined(better, most=3)}.")
+    return said
+
+
+def _cautions(result: "RepresentationComparison") -> Iterator[Notice]:
+    """Yield why differences have no interval, and what to ask for."""
+    titles = _titles(result)
+    reasons: dict[str, dict[str, None]] = {}
+    for one in result.differences:
+        if one.reason:
+            reasons.setdefault(marked(one.reason), {})[titles[one.metric][1]] = None
+    for reason, metrics in reasons.items():
+        yield Notice(sentence(f"no interval: {reason}"), "warning", tuple(metrics))
+    over_rows = any(one.interval is not None and "rows" in one.interval.method for one in result.differences)
+    if result.models and not over_rows:
+        rows = f"pass {setting(bootstrap=50)} to include other rows"
+        yield Notice(sentence(f"intervals are over training runs on these rows only; {rows}"))
+    levels = {one.significance for one in result.differences}
+    if "alone" in levels and "together" not in levels and len(titles) > 1:
+        fewer = f"name one metric in advance ({setting(primary=...)}), or a baseline ({setting(against=...)})"
+        yield Notice(sentence(f"to test fewer differences, {fewer}"))
+    sizes = sorted({len(one.code_names) for one in result.evaluations})
+    if len(sizes) > 1:
+        chance = all(score.chance is None for each in result.evaluations for score in each)
+        more = f": {give(chance=20)} to see what noise of as many codes scores" if chance else ""
+        differ = f"the numbers of codes differ ({joined(map(str, sizes))})"
+        yield Notice(sentence(f"{differ}, which moves some metrics by itself{more}"))
+
+
+# Figures and tables ---------------------------------------------------------------------------------------------------
+
+
+def _differences(result: "RepresentationComparison") -> Strips | Choice | None:
+    """Draw the differences of each pair against no difference."""
+    titles = _titles(result)
+    panels: dict[str, list[Block]] = {}
+    for (first, second), rows in _by_pair(result).items():
+        strips = [
+            Strip(
+                titles[one.metric][1],
+                marks_of(None if math.isnan(one.value) else one.value, ends(one.interval)),
+                written(one.value),
+                _state(one),
+            )
+            for one in rows
+        ]
+        caption = f"{name(second)} − {name(first)}"
+        sides = (f"{name(first)} scores higher", f"{name(second)} scores higher")
+        axis = "Difference of scores"
+        panels[caption] = [Strips(caption, strips, axis=axis, sides=sides, zero=0.0)]
+    only = [block for blocks in panels.values() for block in blocks]
+    if len(only) == 1 and isinstance(only[0], Strips):
+        return only[0]
+    return Choice("Pair", panels) if panels else None
+
+
+def _state(one: "ScoreDifference") -> Pill:
+    return Pill("not tested", "none", 3) if one.reason else _SIGNIFICANT[one.significance]
+
+
+def _scores(result: "RepresentationComparison") -> Table:
+    """Return the scores of all representations, or models, with a difference and its p-value.
+
+    Of more than two without a baseline the difference is that of the best two. A value is bold where it is
+    significantly better than all others.
+    """
+    titles, columns = _titles(result), list(result.models or result.names)
+    rows, notes = [], []
+    pairs = _by_pair(result)
+    for metric, (property_name, title) in titles.items():
+        values = {who: _value(result, who, metric) for who in columns}
+        own = [one for one in result.differences if one.metric == metric]
+        best = {one.better for one in own if one.better}
+        clear = {who for who in best if all(one.better == who for one in own if who in (one.first, one.second))}
+        cells: list[Cell] = [
+            Pill(text, "good") if who in clear and len(columns) > 1 else text for who, text in values.items()
+        ]
+        if len(pairs) == 1:
+            cells += [own[0].value, ends(own[0].interval), own[0].p_value] if own else [None, None, None]
+        elif pairs:
+            ahead = [one.ahead for one in own]
+            top = max(columns, key=ahead.count)
+            tested = [one.p_value for one in own if top in (one.first, one.second) and not math.isnan(one.p_value)]
+            cells.append(max(tested, default=None))
+        rows.append((property_name, title, *cells))
+        notes += [f"{title}: {said}." for said in [_footnote(own)] if said]
+    heads = {"Property": "text?", "Metric": "text", **dict.fromkeys(map(name, columns), "number")}
+    if len(pairs) == 1:
+        heads |= {"Difference": "number", f"{rate(result.level)} interval": "number", "p": "p"}
+    elif pairs:
+        heads |= {"p": "p"}
+    if len(pairs) > 1:
+        notes.insert(0, "p: the least significant difference of the best one.")
+    if len(pairs) == 1:
+        first, second = next(iter(pairs))
+        notes.insert(0, f"Difference: {name(second)} − {name(first)}.")
+    return Table("Scores", heads, rows, " ".join(notes))
+
+
+def _value(result: "RepresentationComparison", who: str, metric: str) -> str:
+    if result.models:
+        found = next((one for one in result.model_scores if (one.model, one.metric) == (who, metric)), None)
+        if found is None:
+            return written(None)
+        spread = "" if math.isnan(found.std) else f" ± {written(found.std)}"
+        return f"{written(found.mean)}{spread}"
+    score = next((one for one in result[who].scores if one.metric == metric), None)
+    if score is None:
+        return written(None)
+    own = score.corrected
+    if own is None:
+        return written(score.value)
+    return written(own.value) if own.value == own.value else written(ends(own.interval))
+
+
+def _footnote(own: "Sequence[ScoreDifference]") -> str:
+    """Say what a reader must know of the differences by one metric."""
+    said = [f"no interval ({one.reason.partition('; ')[0]})" for one in own if one.reason]
+    said += ["exploratory"] * any(one.exploratory for one in own)
+    said += ["fragile"] * any(one.fragile for one in own)
+    return "; ".join(dict.fromkeys(said))
+
+
+def differences_table(result: "RepresentationComparison") -> Table:
+    """Return every difference."""
+    titles = _titles(result)
+    columns = {
+        "Metric": "text",
+        "Difference of": "text",
+        "Value": "number",
+        f"{rate(result.level)} interval": "number",
+        "p": "p",
+        "Better": "text",
+        "Significant": "text",
+        "Remark": "text?",
+    }
+    rows = [
+        (
+            titles[one.metric][1],
+            f"{name(one.second)} − {name(one.first)}",
+            one.value,
+            ends(one.interval),
+            one.p_value,
+            name(one.ahead) if one.ahead else None,
+            _state(one),
+            ", ".join(["exploratory"] * one.exploratory + ["fragile"] * one.fragile),
+        )
+        for one in result.differences
+    ]
+    return Table("Differences", columns, rows, first=len(rows))
+
+
+def tables_of(result: "RepresentationComparison") -> list[Table]:
+    """Return the values per factor and code of each representation, under its name."""
+    return [replace(table, note=f"Values of {name(one.name)}.") for one in result for table in value_tables(one.scores)]
+
+
+def _matrices(result: "RepresentationComparison", verdicts: Mapping[str, str]) -> list[Block | None]:
+    panels: dict[str, list[Block]] = {}
+    for one in result.evaluations:
+        rows = None if one.rows is None else one.rows.columns()
+        blocks = matrix_blocks([] if one.verdict is not None else one.scores, one.verdict, rows)
+        drawn = [] if one.verdict is None else [verdict_strips(one.verdict)]
+        shown = [verdicts.get(name(one.name), ""), *drawn, *blocks]
+        panels[name(one.name)] = [block for block in shown if block]
+    return [Choice("Representation", panels)] if any(panels.values()) else []
+
+
+def _models(result: "RepresentationComparison") -> Section:
+    """Return the mean and spread of each model over its training runs."""
+    titles = _titles(result)
+    columns = {"Metric": "text", "Model": "text", "Runs": "count", "Mean": "number", "SD": "number"}
+    rows = [
+        (titles[one.metric][1], name(one.model), len(one.values), one.mean, one.std, ends(one.interval))
+        for one in result.model_scores
+    ]
+    return (
+        Section("Models", [Table("Means over training runs", {**columns, "Interval": "number"}, rows)])
+        if rows
+        else NOTHING
+    )
+
+
+# How it was made ------------------------------------------------------------------------------------------------------
+
+
+def _ways(result: "RepresentationComparison") -> list[str]:
+    return list(dict.fromkeys(one.interval.method for one in result.differences if one.interval is not None))
+
+
+def _method(result: "RepresentationComparison") -> list[tuple[str, str]]:
+    ways = _ways(result)
+    test = f"Holm's procedure over all differences, family-wise error {rate(1 - result.level)}"
+    return [("Differences", f"{rate(result.level)} each, {'; '.join(ways)}"), ("Significance", test)] if ways else []
+
+
+def _methods(result: "RepresentationComparison") -> list[str]:
+    if not result.differences:
+        return []
+    level, ways = rate(result.level), _ways(result)
+    runs = ", ".join(f"{name(model)}: {len(own)}" for model, own in result.models.items())
+    compared = (
+        f"Models are compared by the means over their training runs ({runs}), on the same rows."
+        if result.models
+        else "The representations are compared on the same rows, by the differences of their scores."
+    )
+    if not ways:
+        return [compared, "No difference has an interval, so none was tested."]
+    family = "the primary differences" if any(one.exploratory for one in result.differences) else "all differences"
+    return [
+        compared,
+        f"Intervals of differences have the level {level} each ({'; '.join(ways)}).",
+        f"Significance was tested at an error of {rate(1 - result.level)} for {family} together, by Holm's "
+        f"procedure{cited(['holm1979simple'])}.",
+    ]

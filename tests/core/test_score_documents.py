@@ -1,0 +1,383 @@
+"""What scores, verdicts and comparisons say: headlines, sentences, tables, notes, and how they were made."""
+
+import math
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import demele
+from demele.core.bibliography import bibliography
+from demele.core.representation_comparison import RepresentationComparison
+from demele.core.result import Result
+from demele.core.results import Evaluation
+from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
+from demele.metrics.protocols import PROTOCOLS
+from demele.report.document import Choice, Heat, Lines, Pill, Strips, Table
+from demele.report.renderers.tables import figures_of
+from demele.report.written import typed
+from tests.report.sample_evaluation import sample_evaluation, sample_evaluations
+
+
+def evaluated(name: str = "codes", **options: Any) -> Evaluation:
+    """Scores of two codes of 120 rows, one factor each."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 3, (120, 2))
+    codes = values + 0.3 * rng.normal(size=(120, 2))
+    factors = pd.DataFrame({"shape": values[:, 0].astype(str), "size": values[:, 1].astype(str)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return demele.evaluate(codes, factors, name=name, **options)
+
+
+def table_of(result: Result) -> Table:
+    table = result.document().table
+    assert table is not None
+    return table
+
+
+def column(table: Table, title: str) -> list[Any]:
+    return [row[list(table.columns).index(title)] for row in table.rows]
+
+
+# One representation ---------------------------------------------------------------------------------------------------
+
+
+def test_scores_stand_by_property_with_what_is_known_of_them() -> None:
+    found = evaluated(metrics=["mig", "modularity"], bootstrap=10, chance=3)
+    table = table_of(found)
+    assert list(table.columns)[2:6] == ["Value", "95% interval", "Chance", "p"]
+    assert [row[:2] for row in table.rows] == [("Modularity", "Modularity"), ("Compactness", "MIG")]
+    mig = found["mig"]
+    assert mig.interval is not None
+    assert mig.chance is not None
+    assert table.rows[1][2:6] == (mig.value, (mig.interval.low, mig.interval.high), mig.chance.mean, mig.chance.p_value)
+    assert not found.document().next
+    assert table_of(evaluated(metrics=["mig"])).columns.keys() == {"Property", "Metric", "Value"}
+    assert evaluated(metrics=["mig"]).document().next[0][1].endswith("--bootstrap 50 --chance 20")
+
+
+def test_the_verdict_comes_first() -> None:
+    found = evaluated(metrics=["mig"])
+    document = found.document()
+    assert document.headline == "2 of 2 factors have a code of their own."
+    assert isinstance(document.figure, Strips)
+    assert [strip.pill and strip.pill.text for strip in document.figure.rows] == ["one code", "one code"]
+    (verdict,) = document.beside
+    assert [typed(str(cell)) for cell in column(verdict, "Best code")] == ["z1", "z2"]
+    titles = [section.title for section in document.sections]
+    assert titles == ["Scores", "Code-factor matrix", "Values per factor and code", "Data", "Glossary"]
+    assert found.to_dict()["verdict"]["shares"] == found.verdict.shares.tolist()  # type: ignore[union-attr]
+
+
+def test_the_matrix_has_the_unit_of_the_verdict_and_rings_where_a_code_holds_a_factor() -> None:
+    found = evaluated(metrics=["mig"])
+    heat = next(one for one in figures_of(found.document()) if isinstance(one, Heat))
+    assert heat.caption == "Share of the factor's entropy"
+    assert found.verdict is not None
+    share = [row.share for row in found.verdict.factors]
+    assert [heat.values[i][i] for i in range(2)] == pytest.approx(share)
+    assert heat.rings == {(0, 0), (1, 1)}
+    assert heat.struck == {(0, 1), (1, 0)}
+    assert heat.scatter is not None
+    assert set(heat.scatter.columns) == {*heat.rows, *heat.columns}
+
+
+def verdict(*factors: FactorVerdict, codes: tuple[CodeVerdict, ...] = ()) -> RepresentationVerdict:
+    shares = np.array([[0.1, 0.6], [0.5, 0.2], [0.0, 0.0]])[:, : len(factors)]
+    return RepresentationVerdict(
+        factors=factors, codes=codes, shares=shares, above_chance=shares > 0.05, n=1797, bins=13
+    )
+
+
+CODES = (
+    CodeVerdict(code="a", status="one factor", factors=("y",), shares=(0.6,)),
+    CodeVerdict(code="b", status="mixed", factors=("x", "y"), shares=(0.5, 0.2)),
+    CodeVerdict(code="c", status="noise"),
+)
+
+
+def test_codes_are_ordered_by_their_best_factor_and_mixed_ones_are_named() -> None:
+    mixed = FactorVerdict(factor="x", status="mixed code", codes=("b",), others=("y",), share=0.5, second=0.1)
+    own = FactorVerdict(factor="y", status="one code", codes=("a",), share=0.6, second=0.2, chance=0.004)
+    document = verdict(mixed, own, codes=CODES).document()
+    (heat,) = (one for one in figures_of(document) if isinstance(one, Heat))
+    assert [typed(row) for row in heat.rows] == ["b", "c", "a"]
+    assert heat.rings == {(0, 0), (2, 1)}
+    assert document.headline == "1 of 2 factors has a code of its own; 1 is in a code with others."
+    assert [typed(text) for text in document.sentences] == ["Of 3 codes 1 is noise (c).", "Mixed codes: b (x and y)."]
+    states = [cell.text for cell in column(document.table, "Verdict")]  # type: ignore[arg-type]
+    assert [typed(text) for text in states] == ["one code, shared with y", "one code"]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"status": "several codes", "sharing": "copies", "codes": ("a", "b")}, "copies in 2 codes"),
+        ({"status": "several codes", "sharing": "spread", "codes": ("a", "b", "c", "d")}, "spread over 4 codes"),
+        ({"status": "no code"}, "lost"),
+        ({"status": "no code", "others": ("y",), "codes": ("a",)}, "lost: only through y"),
+        ({"status": "undecided"}, "too few rows"),
+        ({"status": "constant"}, "constant"),
+    ],
+)
+def test_a_verdict_on_a_factor_is_a_few_words(row: dict[str, Any], said: str) -> None:
+    (state,) = column(table_of(verdict(FactorVerdict(factor="x", **row), codes=CODES)), "Verdict")
+    assert typed(state.text) == said
+
+
+def test_rows_that_are_too_few_for_all_say_how_many_are_enough() -> None:
+    rows = (FactorVerdict(factor="x", status="undecided", rows_needed=12000),)
+    assert verdict(*rows, codes=CODES).sentence == (
+        "1,797 rows are too few to decide which code holds which factor; about 12,000 rows would be enough."
+    )
+
+
+def test_without_a_verdict_scores_are_the_headline_and_notes_are_merged() -> None:
+    document = sample_evaluation().document()
+    assert document.headline.startswith("MIG is 0.")
+    fragile = [note for note in document.notes if note.severity == "fragile"]
+    assert {about for note in fragile for about in note.about} == {"MIG", "JEMMIG", "Z-max variance"}
+    missing = [note.text for note in document.notes if note.text.startswith("no score of")]
+    assert missing[0] == "no score of rmig: it needs the standard deviations of the codes: give codes_std"
+    captions = [one.caption for one in figures_of(document)]
+    assert "Importance (forest) (DCI modularity (forest))" in captions
+    assert sum(caption.startswith("Mutual information") for caption in captions) == 1
+    lines = [one for one in figures_of(document) if isinstance(one, Lines)]
+    assert len(lines) == 2 * 4  # the two codes that respond most to each factor that varies
+
+
+def test_one_score_says_its_values_and_a_level_that_is_better() -> None:
+    score = evaluated(metrics=["mig"], bootstrap=10, chance=3)["mig"]
+    document = score.document()
+    assert document.headline.startswith(f"MIG is {score.value:.3f} [")
+    assert isinstance(document.figure, Strips)
+    assert [typed(strip.name) for strip in document.figure.rows] == ["shape", "size"]
+    assert score.chance is not None
+    worse = replace(score, chance=replace(score.chance, observed=-1.0))
+    assert "worse than its chance level" in worse.sentence
+    assert "undefined" in replace(score, value=math.nan).sentence
+
+
+# Corrected and aligned ------------------------------------------------------------------------------------------------
+
+
+def audited(metrics: list[str], **noise: Any) -> Evaluation:
+    """Scores of annotations of which a tenth is wrong, with an audit or a rate."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, (900, 2))
+    given = np.where(rng.random(true.shape) < 0.1, (true + 1) % 3, true)
+    codes = true + 0.3 * rng.normal(size=true.shape)
+    drawn = np.sort(rng.choice(900, 300, replace=False))
+    known = noise or {f"v{i + 1}": demele.labels.FactorAudit(drawn, true[drawn, i]) for i in range(2)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return demele.evaluate(codes, given, metrics, factor_noise=known)
+
+
+def test_corrected_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> None:
+    found = audited(["mig", "sap"])
+    corrected = found["mig"].corrected
+    assert corrected is not None
+    assert corrected.interval is not None
+    table = table_of(found)
+    assert column(table, "Corrected")[0] == corrected.value
+    assert column(table, "Corrected interval")[0] == (corrected.interval.low, corrected.interval.high)
+    document = found.document()
+    assert "Corrected scores" in [section.title for section in document.sections]
+    assert document.assumptions[0].startswith("The audited rows were drawn at random")
+    told = found.methods(format="text")
+    assert "corrected (method audited, 95% interval) for wrong annotations of the factors." in told
+    assert "Assumed: The audited rows were drawn at random" in told
+    frame = found.to_frame().set_index("metric")
+    assert frame.loc["mig", "corrected"] == corrected.value
+    assert frame.loc["mig", "correction"] == "audited"
+    assert found["mig"].sentences[1].startswith(f"Corrected by the method audited, the score is {corrected.value:.3f}")
+
+
+def test_bounds_are_no_estimate() -> None:
+    found = audited(["mig", "sap"], v1=0.02)
+    assert math.isnan(column(table_of(found), "Corrected")[0])
+    corrected = found["mig"].corrected
+    assert corrected is not None
+    assert corrected.sentence.startswith("Whatever annotations are wrong, the score is within [")
+    assert "Scores of MIG were bounded for wrong annotations of the factors." in found.methods(format="text")
+    assert any("not corrected for noisy factors" in note.text for note in found.document().notes)
+    assert found.to_frame().set_index("metric")["corrected"].isna().all()
+
+
+def test_aligned_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> None:
+    found = evaluated(metrics=["mig", "modularity"], aligned=True, whiten=True)
+    alignment = found["mig"].alignment
+    assert alignment is not None
+    assert column(table_of(found), "Gap")[-1] == alignment.gap == alignment.aligned - alignment.raw
+    (section,) = (one for one in found.document().sections if one.title == "Aligned scores")
+    assert typed(str(section.shown[0])) == f"MIG: {alignment.sentence}"
+    assert "codes whitened and turned towards the factors" in found.methods(format="text")
+    frame = found.to_frame().set_index("metric")
+    assert frame.loc["mig", "gap"] == alignment.gap
+    assert frame["gap"].isna().to_dict() == {"mig": False, "modularity": True}
+
+
+# Sparse codes ---------------------------------------------------------------------------------------------------------
+
+
+def test_sparse_scores_say_which_codes_inform_most() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 300)
+    codes = sparse.csr_matrix(np.column_stack([(rng.random((300, 4)) < 0.2) * 1.0, np.zeros(300), np.eye(3)[truth]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        found = demele.evaluate_sparse(codes, pd.DataFrame({"digit": truth.astype(str)}), ["mig"], seed=0)
+    assert found.sentence.startswith("7 codes of 8 are active; z8 carries most of a factor: ")
+    assert [section.title for section in found.document().sections][:2] == ["Scores", "Code-factor matrix"]
+    held = found.to_dict()
+    assert held["n_codes"] == 8
+    assert "information" not in held
+    assert held["top"][0]["factor"] == "digit"
+
+
+# Several representations ----------------------------------------------------------------------------------------------
+
+
+def compared(**options: Any) -> RepresentationComparison:
+    rng = np.random.default_rng(0)
+    factors = rng.random((500, 2))
+    codes = {name: factors + noise * rng.normal(size=(500, 2)) for name, noise in (("noisy", 0.3), ("clean", 0.05))}
+    codes["odd"] = rng.random((500, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return demele.compare_representations(codes, factors, ["mig", "irs"], **options)
+
+
+def test_a_comparison_has_representations_as_columns_and_bold_where_one_is_significantly_better() -> None:
+    found = compared(bootstrap=20)
+    assert found.sentence == "3 of 6 differences are significant (Holm, 95%); 3 could not be tested."
+    table = table_of(found)
+    assert [typed(title) for title in table.columns] == ["Property", "Metric", "noisy", "clean", "odd", "p"]
+    (row,) = (row for row in table.rows if row[1] == "MIG")
+    assert [isinstance(cell, Pill) for cell in row[2:5]] == [False, True, False]
+    assert row[3].text == f"{found['clean']['mig'].value:.3f}"  # type: ignore[union-attr]
+    assert row[5] < 0.01  # type: ignore[operator]
+    assert r"\textbf{" in found.to_latex()
+    assert "IRS: no interval (" in table.note
+    document = found.document()
+    assert isinstance(document.figure, Choice)
+    assert len(document.figure.of) == 3
+    assert "clean is better than noisy by MIG." in found.sentences
+    assert any("numbers of codes differ (2 and 3)" in note.text for note in document.notes)
+
+
+def test_two_representations_have_their_difference_in_the_table() -> None:
+    found = compared(bootstrap=20, against="noisy")
+    assert [len(found.differences), len(found.document().figure.of)] == [4, 2]  # type: ignore[union-attr]
+    pair = replace(found, evaluations=found.evaluations[:2], differences=found.differences[:2])
+    table = table_of(pair)
+    assert [typed(title) for title in table.columns][2:] == ["noisy", "clean", "Difference", "95% interval", "p"]
+    mig = next(one for one in pair.differences if one.metric == "mig")
+    assert mig.interval is not None
+    (row,) = (row for row in table.rows if row[1] == "MIG")
+    assert row[4:] == (mig.value, (mig.interval.low, mig.interval.high), mig.p_value)
+    assert typed(table.note).startswith("Difference: clean - noisy.")
+    figure = pair.document().figure
+    assert isinstance(figure, Strips)
+    assert figure.zero == 0.0
+
+
+def test_models_have_mean_and_deviation_over_their_runs() -> None:
+    found = compared(runs={"good": ["clean", "noisy"]})
+    (row,) = (row for row in table_of(found).rows if row[1] == "MIG")
+    own = next(one for one in found.model_scores if (one.model, one.metric) == ("good", "mig"))
+    assert row[2] == f"{own.mean:.3f} ± {own.std:.3f}"
+    assert "Models" in [section.title for section in found.document().sections]
+    assert "means over their training runs (good: 2, odd: 1)" in found.methods(format="text")
+
+
+def test_without_intervals_nothing_is_tested() -> None:
+    found = compared()
+    assert found.sentence == "No difference can be tested: none of 6 has an interval."
+    assert "No difference has an interval, so none was tested." in found.methods(format="text")
+    assert compared(bootstrap=20, primary="mig").sentence.startswith("3 of 3 primary differences are significant")
+
+
+# How scores were made -------------------------------------------------------------------------------------------------
+
+
+def test_methods_of_a_small_evaluation() -> None:
+    small = evaluated(metrics=["mig", "irs"], bootstrap=3, chance=2, options={"mig": {"correction": "miller-madow"}})
+    assert small.methods(format="markdown") == (
+        "The representation codes (2 codes) was computed on 120 rows with demele "
+        f"{demele.__version__} [@demele], under the protocol review2022 "
+        "[@carbonneau2022measuring; @boilard2022interpretation]. The 2 factors are categorical: shape (3 classes), "
+        "size (3 classes). The metrics are MIG [@chen2018isolating] "
+        "and IRS [@suter2019robustly]. Continuous columns were cut into 10 equal-width bins for MIG and IRS. Settings "
+        "other than the defaults of the metrics: correction = 'miller-madow' for MIG. Intervals cover other rows "
+        "of the same source: 95%, bootstrap percentile, 3 resamples for MIG; 95%, half-sample "
+        "percentile, 3 resamples for IRS. Chance levels of MIG and IRS are mean scores over 2 permutations of the rows "
+        "of the factors. Random numbers come from seed 0.\n"
+    )
+
+
+def test_methods_name_no_setting_that_no_metric_used() -> None:
+    told = evaluated(metrics=["mig"], options={"mig": {"correction": "miller-madow"}}).methods(format="text")
+    assert "miller-madow" in told
+    assert not re.search("forest|Z-max|group|plug-in", told)
+
+
+def changed_options(protocol: str) -> Iterator[tuple[str, object]]:
+    for group, options in PROTOCOLS[protocol].options.items():
+        if group in ("information", "irs", "z_diff", "sap"):
+            table = demele.describe({"information": "mig"}.get(group, group)).option_table
+            for name, value in options.items():
+                if name != "bins" and value != table[name].default:
+                    yield name, value
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_methods_name_the_protocol_and_every_setting_that_is_no_default(protocol: str) -> None:
+    made = evaluated(protocol=protocol, seed=7, metrics=["mig", "irs", "z_diff", "sap"])
+    text = made.methods(format="text")
+    assert f"protocol {protocol} (" in text
+    said = set(re.findall(r"(\w+) = ", text))
+    assert said == {name for name, _ in changed_options(protocol)}
+    for name, value in changed_options(protocol):
+        assert f"{name} = {value!r} for " in text
+    assert "seed 7" in text
+    assert "permutation" not in text
+    assert "Intervals" not in text
+    keys = [key for keys in re.findall(r"\\cite\{([^}]*)\}", made.methods()) for key in keys.split(",")]
+    assert set(keys) <= {*bibliography(), "demele"}
+
+
+def test_methods_say_once_what_is_true_of_several() -> None:
+    found = compared(bootstrap=20)
+    told = found.methods(format="text")
+    assert told.startswith(
+        "The representation noisy (2 codes), the representation clean (2 codes) and the representation"
+    )
+    assert told.count("The metrics are") == 1
+
+
+def test_blocks_and_groups_are_told() -> None:
+    found = evaluated(chance=3, blocks=np.arange(120) // 12, metrics=["mig"])
+    assert "3 permutations of the rows of the factors, 10 blocks of rows as wholes" in found.methods(format="text")
+    assert "blocks" not in evaluated(chance=3, metrics=["mig"]).methods()
+    groups = {"both": [0, 1]}
+    assert "one code together: both (2 columns)." in evaluated(metrics=["sap"], code_groups=groups).methods()
+    reduced = evaluated(metrics=["sap"], code_groups=groups, reduce_groups="pca1").methods()
+    assert "represented by their first principal component: both (2 columns)." in reduced
+
+
+def test_pages_of_many_scores_and_hostile_names_keep_their_size(tmp_path: Any) -> None:
+    for one in sample_evaluations():
+        assert one.to_html(tmp_path / "page.html").stat().st_size < 250_000
+    both = RepresentationComparison(
+        evaluations=tuple(sample_evaluations()), differences=(), level=0.95, models={}, version="0.1.0"
+    )
+    assert both.to_html(tmp_path / "page.html").stat().st_size < 400_000
