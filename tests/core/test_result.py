@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import demele
 from demele import bench, evaluation, labels, studies
@@ -163,7 +164,23 @@ def of_codes() -> list[Result]:
             demele.fairness(codes, factors, **few),
             demele.subspace_scores(codes, factors),
             demele.breakdown(codes, codes + rng.normal(size=codes.shape), factors),
+            *scored(codes, factors),
         ]
+
+
+def scored(codes: np.ndarray[Any, Any], factors: pd.DataFrame) -> list[Result]:
+    """Scores of one representation and of several."""
+    metrics = ["mig", "modularity", "sap"]
+    found = demele.evaluate(codes, factors, metrics, bootstrap=5, chance=3, aligned=True, factor_noise={"shape": 0.01})
+    several = demele.compare_representations({"a": codes, "<i>": codes[:, :2]}, factors, metrics, bootstrap=5)
+    assert found.verdict is not None
+    assert found["mig"].alignment is not None
+    assert found["mig"].corrected is not None
+    return [
+        *(found, found["mig"], found.verdict, found["mig"].alignment, found["mig"].corrected, several),
+        demele.evaluate_sparse(sparse.csr_matrix(codes > 1), factors, ["mig"]),
+        demele.ScoreCurve([(1, found), (2, found)]),
+    ]
 
 
 def best_correlation(codes: Any, factors: Any) -> float:

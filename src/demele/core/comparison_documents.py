@@ -70,8 +70,8 @@ def comparison_document(result: "RepresentationComparison") -> Document:
         next=[] if any(one.interval for one in result.differences) or not result.differences else [_NEXT],
         sections=[
             Section("Scores", [table]),
-            Section("Pairwise results", [differences_table(result)]) if result.differences else NOTHING,
             Section("Code-factor matrix", _matrices(result, verdicts)),
+            Section("Pairwise results", [differences_table(result)]) if result.differences else NOTHING,
             _models(result),
             Section("Data", [data_facts(first), factors_table(first)]),
             glossary(every),
