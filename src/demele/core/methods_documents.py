@@ -185,13 +185,20 @@ def _corrected(scores: "Sequence[Score]") -> list[str]:
     ]
 
 
+def _kinds(given: object) -> str:
+    """Write the kinds that a call was given, such as ``angle is cyclic:360``."""
+    pairs = given.items() if isinstance(given, Mapping) else [("every factor", given)]
+    return ", ".join(f"{factor} is {kind}" for factor, kind in pairs)
+
+
 def _drawn(scores: "Sequence[Score]") -> list[str]:
     """Say what random numbers came from, and what was left out of the rows."""
     given = [one.signature.arguments for one in scores]
     seeds = sorted({str(own["seed"]) for own in given if "seed" in own})
+    kinds = sorted({_kinds(own["kinds"]) for own in given if "kinds" in own})
     return [
         f"Random numbers come from seed {' and '.join(seeds)}." if seeds else "",
         "Rows without an annotation were left out factor by factor."
         * any(own.get("missing") == "omit" for own in given),
-        "Kinds of factors were given by hand." * any("kinds" in own for own in given),
+        f"Kinds of factors were given by hand: {', '.join(kinds)}." if kinds else "",
     ]

@@ -188,7 +188,7 @@ def _undirected(result: "Decision") -> str:
 def _next(result: "Decision") -> list[tuple[str, str]]:
     """Say how many expert labels would settle an inconclusive comparison; nothing if that was not computed."""
     rows = result.details.get("prospect") or ()
-    if result.verdict != "inconclusive" or not rows:
+    if result.verdict != "inconclusive" or not rows or sum(_disagreements(result) or (1,)) == 0:
         return []
     sizes = (
         next((row["labels"] for row in rows if row.get(key)), None)
@@ -196,7 +196,9 @@ def _next(result: "Decision") -> list[tuple[str, str]]:
     )
     clean, noisy = sizes
     if clean is None:
-        return [(f"Collect more rows: even {count(rows[-1]['labels'], 'expert label')} would not settle it.", "")]
+        most = count(rows[-1]["labels"], "expert label")
+        step = f"Plan an audit: {most} would not settle it if they only confirm the given labels."
+        return [(step, "demele audit plan BASELINE CANDIDATE LABELS")]
     size = noisy or clean
     enough = "" if noisy else "; they settle it if all confirm the given labels"
     return [(f"Relabel {size:,} random rows{enough}.", f"demele audit LABELS --rows {size} --output audit.csv")]
