@@ -29,7 +29,7 @@ ALLOWED = {
     "runtime": {"core"},
     "estimation": {"core"},
     "data": {"core", "runtime", "files", "report"},
-    "noise": {"core"},
+    "noise": {"core", "report"},
     "labels": {"core", "runtime", "noise", "report"},
     "evaluation": {"core", "runtime", "noise", "labels", "report"},
     "metrics": {"core", "runtime", "estimation", "report"},

@@ -193,6 +193,8 @@ def results() -> list[Result]:
     return [
         *of_codes(),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
+        labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], ["</script>", "a|b_c"]),
+        labels.estimate_transition([0, 0, 1, 1], [0, 1, 1, 1]),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
         studies.pruning_demo(),
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),

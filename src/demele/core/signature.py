@@ -27,8 +27,8 @@ class Signature:
     metric : str
         Registered name of the metric, or the name of a user's callable.
     arguments : mapping of str to object
-        Every argument that can change the number, in the order of the call. Values are Python literals, or small
-        frozen option objects whose ``repr`` is a call with literal arguments.
+        Every argument that can change the number, in the order of the call. Values are Python literals, small frozen
+        option objects whose ``repr`` is a call with literal arguments, or objects whose ``in_signature()`` is one.
     context : mapping of str to str
         What the call met: rows used, protocol, version of demele, digest of the bin edges.
 
@@ -105,7 +105,7 @@ def _text(value: object) -> str:
         return "{" + ", ".join(f"{key!r}: {_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, float) and math.isinf(value):
         return "1e999" if value > 0 else "-1e999"  # a literal that reads back as infinity
-    return repr(value)
+    return repr(value.in_signature() if hasattr(value, "in_signature") else value)
 
 
 def _literal(node: ast.expr) -> object:

@@ -10,7 +10,7 @@ from demele.core.checked_numbers import checked_count, checked_number, is_number
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.given_arrays import whole_array
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
-from demele.noise.limits import hypergeometric_limit
+from demele.noise.limits import hypergeometric_limit, proportion_limits
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
@@ -157,7 +157,7 @@ def _of_rate(rate: float, given: Counts) -> NoiseBudget:
 def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> NoiseBudget:
     table, n, k = noise.probabilities, int(given.sum()), given.size
     mistakes = table * (1 - np.eye(k))
-    lows, highs = _proportion_limits(given, n, tail / 4 / (2 * k))
+    lows, highs = proportion_limits(given, n, tail / 4 / (2 * k))
     found = _class_proportions(table, lows, highs)
     least, most = (np.zeros(k), np.ones(k)) if found is None else found
     # Expected shares at their largest: of all wrong labels, of those given k, of those truly j, of each mistake.
@@ -265,15 +265,6 @@ def _tightened(
         assumptions=assumptions,
         out_of_domain=out_of_domain,
     )
-
-
-def _proportion_limits(hits: Counts, n: int, error: float) -> tuple[Floats, Floats]:
-    """Return one-sided exact limits of proportions, each failing with probability ``error`` at most."""
-    from scipy.stats import beta
-
-    low = np.where(hits > 0, beta.ppf(error, np.maximum(hits, 1), n - hits + 1), 0.0)
-    high = np.where(hits < n, beta.isf(error, hits + 1, np.maximum(n - hits, 1)), 1.0)
-    return low, high
 
 
 def _class_proportions(table: Floats, lows: Floats, highs: Floats) -> tuple[Floats, Floats] | None:

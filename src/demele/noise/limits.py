@@ -1,4 +1,4 @@
-"""How many of a finite set can be marked, given how many marked ones a random sample of it holds."""
+"""How many can be marked, given how many marked ones a random sample holds."""
 
 from typing import Any
 
@@ -44,3 +44,14 @@ def hypergeometric_limit(
         low, high = np.where(wide & possible, middle, low), np.where(wide & ~possible, middle - 1, high)
     limits: NDArray[np.int64] = low[np.reshape(back, -1)].reshape(arrays[0].shape)
     return limits
+
+
+def proportion_limits(
+    hits: NDArray[np.int64], n: int | NDArray[np.int64], error: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return one-sided exact limits of proportions, each failing with probability ``error`` at most."""
+    from scipy.stats import beta
+
+    low = np.where(hits > 0, beta.ppf(error, np.maximum(hits, 1), n - hits + 1), 0.0)
+    high = np.where(hits < n, beta.isf(error, hits + 1, np.maximum(n - hits, 1)), 1.0)
+    return low, high

@@ -1,4 +1,4 @@
-"""Square tables of classes by classes: read, ordered, shown."""
+"""Square tables of classes by classes: read and ordered."""
 
 import hashlib
 from abc import abstractmethod
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import real_numbers
 from demele.core.labelled import Vocabulary, shown, vocabulary
+from demele.core.result import Result
 from demele.core.sentences import plural
-from demele.core.shown import Tabled
+from demele.core.signature import OptionText
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 SUM_TOLERANCE = 1e-6
 
 
-class SquareTable(Tabled):
+class SquareTable(Result):
     """What transition matrices and counts share: classes, which may have names, on both axes."""
 
     __slots__ = ()
@@ -39,6 +40,10 @@ class SquareTable(Tabled):
     def k(self) -> int:
         """Number of classes."""
         return len(self._table())
+
+    def in_signature(self) -> OptionText:
+        """Return what a signature holds of it: its size, and a digest that does not depend on the order of classes."""
+        return OptionText(type(self).__name__, (("k", self.k), ("digest", table_digest(self._table(), self.classes))))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame: index "true", columns "given"."""

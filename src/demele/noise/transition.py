@@ -12,9 +12,11 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
 from demele.core.labelled import read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.names import checked_name
-from demele.core.results import Interval
+from demele.core.results import Interval, Note
 from demele.core.sentences import in_code, plural, setting
+from demele.core.signature import OptionText
 from demele.core.table_columns import check_same_order
+from demele.noise.documents import counts_document, matrix_document
 from demele.noise.square_tables import (
     SUM_TOLERANCE,
     SquareTable,
@@ -23,9 +25,9 @@ from demele.noise.square_tables import (
     read_square,
     refuse_no_counts,
     set_fields,
-    table_digest,
     words_of,
 )
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +80,8 @@ class TransitionMatrix(SquareTable):
     0.15
     """
 
+    _kind = "transition matrix"
+
     probabilities: Floats
     classes: tuple[int | str, ...] | None
 
@@ -124,8 +128,9 @@ class TransitionMatrix(SquareTable):
         divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
         raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 
-    def __repr__(self) -> str:
-        return f"TransitionMatrix(k={self.k}, digest={table_digest(self.probabilities, self.classes)!r})"
+    def document(self) -> Document:
+        """Return what the matrix says: a table and a heat map."""
+        return matrix_document(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TransitionMatrix):
@@ -225,6 +230,8 @@ class TransitionCounts(SquareTable):
     0.1
     """
 
+    _kind = "transition counts"
+
     counts: Counts
     classes: tuple[int | str, ...] | None
     sample_of: SampleOf
@@ -245,11 +252,14 @@ class TransitionCounts(SquareTable):
             raise NotEnoughData("counts", "expected at least 1 instance, got none")
         set_fields(self, counts=frozen_copy(table.astype(np.int64)), classes=names, sample_of=sample_of)
 
-    def __repr__(self) -> str:
-        return (
-            f"TransitionCounts(k={self.k}, n={self.n}, sample_of={self.sample_of!r}, "
-            f"digest={table_digest(self.counts, self.classes)!r})"
-        )
+    def in_signature(self) -> OptionText:
+        """Return what a signature holds of it: its size, what was sampled, and a digest."""
+        (k, digest) = super(TransitionCounts, self).in_signature().arguments
+        return OptionText("TransitionCounts", (k, ("n", self.n), ("sample_of", self.sample_of), digest))
+
+    def document(self) -> Document:
+        """Return what the counts say: a table, a heat map, and how many labels are wrong where these come from."""
+        return counts_document(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TransitionCounts):
@@ -277,6 +287,16 @@ class TransitionCounts(SquareTable):
     def rate(self) -> float:
         """Share of wrong labels among those counted."""
         return self.wrong / self.n
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """A note on the classes of which no instance was counted, if there are any."""
+        unseen = [
+            str(name) for name, size in zip(self.to_frame().index, self.counts.sum(axis=1), strict=True) if not size
+        ]
+        message = f"{len(unseen)} classes have no true instance in the sample: how they are labelled is unknown."
+        note = Note(code="unseen-classes", message=message, subject=tuple(unseen[:6]), severity="warning")
+        return (note,) if unseen else ()
 
     def rate_interval(self, *, level: float = 0.95) -> Interval:
         """Return Clopper and Pearson's interval of the rate of wrong labels in what the sample was drawn from.
