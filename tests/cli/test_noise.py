@@ -26,6 +26,11 @@ def _json(demele: Program, *arguments: object) -> dict[str, Any]:
     return content
 
 
+def _wrong(version: dict[str, Any]) -> int:
+    counts = np.array(version["counts"]["counts"])
+    return int(counts.sum() - np.trace(counts))
+
+
 @pytest.fixture
 def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     """Nine annotators about 120 items of two classes, each answering most of them; files of every kind."""
@@ -89,9 +94,8 @@ def test_uniform_noise_is_that_of_the_library(demele: Program, labels_folder: Pa
     assert_exact(frame, made.to_frame())
     content = json.loads(run.out)
     (version,) = content["versions"]
-    assert (version["wanted"], version["rate"], version["wrong"]) == (0.05, 0.05, 30)
-    assert_exact(version["counts"], made.counts.counts)
-    assert_close(version["transition"], made.transition.probabilities, ROUNDING)
+    assert (version["wanted"], version["rate"], _wrong(version)) == (0.05, 0.05, 30)
+    assert_exact(version["counts"]["counts"], made.counts.counts)
     assert (content["noise"], content["exact"], content["nested"], content["n"]) == ("uniform", True, False, 600)
 
 
@@ -100,7 +104,7 @@ def test_several_rates_are_nested_in_every_kind_of_file(suffix: str, demele: Pro
     path = f"noisy.{suffix}"
     content = _json(demele, "add", "names.csv::true", "--noise-rate", "0.05,0.2,0.05", "--output", path, "--quiet")
     assert content["nested"] is True
-    assert [version["wrong"] for version in content["versions"]] == [30, 120]
+    assert [_wrong(version) for version in content["versions"]] == [30, 120]
     few, many, true = (
         np.asarray(read_table(f"{path}::{name}", warn=print)).ravel() for name in ("label_0.05", "label_0.2", "true")
     )
@@ -123,14 +127,14 @@ def test_noise_per_class(demele: Program, labels_folder: Path, judged: pd.DataFr
     pd.DataFrame(table).to_csv("mistaken.csv", index=False)
     (version,) = _json(demele, "add", "true.npy", "--transition", "mistaken.csv")["versions"]
     size = int((judged["true"] == 0).sum())
-    assert version["counts"][0] == [size - size // 2, size // 2, 0, 0]
-    assert version["wrong"] == size // 2
+    assert version["counts"]["counts"][0] == [size - size // 2, size // 2, 0, 0]
+    assert _wrong(version) == size // 2
 
 
 def test_approximate_noise_varies(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     content = _json(demele, "add", "true.npy", "--noise-rate", 0.1, "--approximate", "--kind", "uniform")
     expected = labels.add_uniform_noise(judged["true"], 0.1, exact=False, seed=0)
-    assert content["versions"][0]["wrong"] == int(expected.mislabelled.sum()) != 60
+    assert _wrong(content["versions"][0]) == int(expected.mislabelled.sum()) != 60
     assert content["exact"] is False
 
 
@@ -141,7 +145,7 @@ def test_noise_of_annotators(demele: Program, labels_folder: Path, judged: pd.Da
     answers = {name: WORDS[judged[name]] for name in ("old", "new", "twin")}
     for version, rate in zip(content["versions"], (0.1, 0.2), strict=True):
         expected = labels.add_feature_noise(WORDS[judged["true"]], answers, rate)
-        assert_exact(version["counts"], expected.counts.counts)
+        assert_exact(version["counts"]["counts"], expected.counts.counts)
         assert version["highest_rate"] == expected.highest_rate
     assert (content["noise"], content["exact"]) == ("feature", True)
 
@@ -157,8 +161,8 @@ def test_annotators_are_trained_and_kept(demele: Program, features_folder: Path,
     content = json.loads(run.out)
     table = pd.read_csv("described.csv")[["x", "y"]]
     expected = labels.artificial_annotators(table, judged["true"], n_annotators=9, seed=1)
-    assert [row["error"] for row in content["annotators"]] == expected.errors.tolist()
-    assert [note["code"] for note in content["notes"]] == [note.code for note in expected.notes]
+    assert content["annotators"]["errors"] == expected.errors.tolist()
+    assert [note["code"] for note in content["annotators"]["notes"]] == [note.code for note in expected.notes]
     again = _json(demele, *asked, "--annotations", "annotators.csv")
     assert again["versions"] == content["versions"]
 
@@ -183,23 +187,22 @@ def test_the_predictions_of_a_model(demele: Program, labels_folder: Path, judged
 
 def test_more_classes_than_occur(demele: Program, labels_folder: Path) -> None:
     (version,) = _json(demele, "add", "true.npy", "--noise-rate", 0.5, "--classes", "0,1,2,3,4")["versions"]
-    assert version["classes"] == [0, 1, 2, 3, 4]
-    assert sum(row[4] for row in version["counts"]) > 0
+    assert version["counts"]["classes"] == [0, 1, 2, 3, 4]
+    assert sum(row[4] for row in version["counts"]["counts"]) > 0
 
 
 def test_what_was_made_for_eyes(demele: Program, labels_folder: Path) -> None:
     run = demele("noise", "add", "names.csv::true", "--noise-rate", "0.05,0.1", "--format", "table")
     assert run.err == "demele: the noisy labels are not kept; --output FILE writes them\n"
-    out = run.out
-    assert "Uniform noise: 600 labels" in out
-    assert "10.00%      10.00%            60" in out
-    assert "nested: labels that are wrong at a lower rate" in " ".join(out.split())
-    out = demele("noise", "add", "true.npy", "--noise-rate", "0.1", "--approximate", "--format", "table").out
-    assert "approximate: each label was drawn by itself" in out
-    named = ("--annotations", "data.csv::old,new,twin", "--noise-rate", "0.1", "--format", "table")
-    assert "highest" in demele("noise", "add", "true.npy", *named).out
-    named = ("--predictions", "data.csv::old,new", "--noise-rate", "0.1", "--format", "table")
-    assert "The predictions of a model as labels" in demele("noise", "add", "true.npy", *named).out
+    assert [line for line in run.out.splitlines() if "labels were made wrong" in line] == [
+        "30 of 600 labels were made wrong: 5.0%; 5.0% were asked for.",
+        "60 of 600 labels were made wrong: 10.0%; 10.0% were asked for.",
+    ]
+    assert run.out.count("True class  Instances  Wrong  Share wrong  Mistaken most for") == 2
+    asked = ("noise", "add", "true.npy", "--noise-rate", "0.1", "--format", "table", "--explain")
+    out = demele(*asked, "--annotations", "data.csv::old,new,twin").out
+    assert "These annotators can make at most" in out
+    assert "The labels are the predictions of new." in demele(*asked, "--predictions", "data.csv::old,new").out
 
 
 @pytest.mark.parametrize(
@@ -464,7 +467,7 @@ def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
     again = _json(demele, "add", "gold.csv::label", "--transition", "noise.csv")
     shares = [(given == name).mean() for name in ("no", "yes")]
     assert_close(again["versions"][0]["wanted"], found.noise(given).rate(shares), ROUNDING)
-    assert again["versions"][0]["classes"] == ["no", "yes"]
+    assert again["versions"][0]["counts"]["classes"] == ["no", "yes"]
 
 
 def test_agreement(demele: Program, crowd: pd.DataFrame) -> None:

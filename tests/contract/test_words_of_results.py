@@ -15,7 +15,6 @@ HOMES = ("", ".evaluation", ".labels", ".models", ".studies", ".bench", ".data")
 #: What is given to functions, drawn by them, or part of a result that says it.
 NO_RESULTS = {
     "Annotations",
-    "ArtificialAnnotators",
     "Audit",
     "AuditPlan",
     "CrowdSet",
@@ -26,7 +25,6 @@ NO_RESULTS = {
     "FactorSpace",
     "Frame",
     "ImageSetFacts",
-    "NoisyLabels",
     "PruningConfiguration",
     "VAE",
 }

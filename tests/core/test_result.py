@@ -194,6 +194,8 @@ def results() -> list[Result]:
         *of_codes(),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
         labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], ["</script>", "a|b_c"]),
+        labels.add_uniform_noise(["</script>", "a|b_c"] * 50, 0.1, seed=0),
+        labels.artificial_annotators(np.eye(2)[[0, 1] * 50], [0, 1] * 50, n_annotators=2, seed=0),
         labels.estimate_transition([0, 0, 1, 1], [0, 1, 1, 1]),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
         studies.pruning_demo(),

@@ -132,7 +132,7 @@ def test_frame_and_progress() -> None:
     frame = some.to_frame()
     assert list(frame.columns) == ["annotator", "error", "legitimacy"]
     assert_exact(frame["error"], some.errors)
-    assert "5 annotators, n=90" in repr(some)
+    assert some.sentence.startswith("5 artificial annotators: ")
 
 
 def test_own_models() -> None:

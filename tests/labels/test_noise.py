@@ -187,7 +187,7 @@ def test_the_model_of_the_nearest_error(rate: float, model: int) -> None:
     assert noisy.source == f"model {model}"
     assert noisy.rate == np.mean(np.array(VOTES[model]) != TRUE)
     assert (noisy.wanted, noisy.highest_rate) == (rate, 0.6)
-    assert f"wanted={rate:g}, source='model {model}'" in repr(noisy)
+    assert noisy.sentences[1] == f"The labels are the predictions of model {model}."
 
 
 def test_ties_of_errors_are_exact() -> None:

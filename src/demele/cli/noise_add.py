@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, flag_of, given, option, refuse, shares_in, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
+from demele.cli.output import as_text, document_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
@@ -113,12 +113,10 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         help="of the results (default: table on a terminal, json otherwise); csv: the labels themselves, instead of "
         "what is said of them",
     )
-    option(out, "--force", "--quiet")
+    option(out, "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from demele.report.terminal.noise import added_table
-
     kind = _checked(arguments)
     warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
@@ -130,10 +128,12 @@ def _run(arguments: argparse.Namespace) -> None:
         write_columns(frame, arguments.output)
     if annotators is not None and arguments.save_annotations is not None:
         write_columns(_answers(annotators), arguments.save_annotations)
-    emit(
-        as_text(written, table=lambda: added_table(content, words=words), data=lambda: content, frame=lambda: frame),
-        None,
-    )
+
+    def table() -> str:
+        said = [*versions, *[annotators] * (annotators is not None)]
+        return "\n".join(document_text(one.document(), explain=arguments.explain, words=words) for one in said)
+
+    emit(as_text(written, table=table, data=lambda: content, frame=lambda: frame), None)
     if not arguments.quiet and arguments.output is None and written != "csv":
         log("demele: the noisy labels are not kept; --output FILE writes them")
     say_written(arguments, output="labels written to", save_annotations="annotations written to")
@@ -259,35 +259,15 @@ def _content(
     versions: "list[NoisyLabels]",
     annotators: "ArtificialAnnotators | None",
 ) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from demele.core.written import plain
-
     exact = kind in ("uniform", "class") and not arguments.approximate
-    content: dict[str, Any] = plain(
-        {
-            "kind": "label noise",
-            "demele": __version__,
-            "noise": kind,
-            "exact": exact or kind == "feature",
-            "n": versions[0].n,
-            "seed": arguments.seed,
-            "nested": len(versions) > 1 and kind != "model",
-            "versions": [
-                {
-                    "wanted": made.wanted,
-                    "rate": made.rate,
-                    "wrong": made.counts.wrong,
-                    "highest_rate": made.highest_rate,
-                    "source": made.source,
-                    "classes": made.counts.classes,
-                    "counts": made.counts.counts.tolist(),
-                    "transition": made.transition.probabilities.tolist(),
-                }
-                for made in versions
-            ],
-            "annotators": None if annotators is None else annotators.to_frame().to_dict(orient="records"),
-            "notes": [] if annotators is None else [asdict(note) for note in annotators.notes],
-        }
-    )
-    return content
+    return {
+        "kind": "label noise",
+        "demele": __version__,
+        "noise": kind,
+        "exact": exact or kind == "feature",
+        "n": versions[0].n,
+        "seed": arguments.seed,
+        "nested": len(versions) > 1 and kind != "model",
+        "versions": [made.to_dict() for made in versions],
+        "annotators": None if annotators is None else annotators.to_dict(),
+    }

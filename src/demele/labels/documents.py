@@ -1,14 +1,17 @@
 """What results about labels say: their documents."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
+from demele.noise.documents import counts_document
 from demele.report.document import Document, Section, Strip, Strips, Table
 from demele.report.written import count, ends, marks_of, name, written
 
 if TYPE_CHECKING:
     from demele.labels.joined.agreement_coefficients import Agreement
+    from demele.labels.made.noise import NoisyLabels
 
 _COEFFICIENTS = {
     "raw": "Observed agreement",
@@ -56,4 +59,23 @@ def agreement_document(result: "Agreement") -> Document:
             f"on a {result.scale} scale.",
         ],
         **about(result),
+    )
+
+
+def noisy_document(result: "NoisyLabels") -> Document:
+    """Say how many labels were made wrong, of which class, and what they are mistaken for."""
+    made, counts = counts_document(result.counts, level=None), result.counts
+    asked = "" if result.wanted is None else f"; {written(result.wanted, 'percent')} were asked for"
+    return replace(
+        made,
+        kind="Label noise",
+        title="Label noise",
+        headline=f"{written(counts.wrong, 'count')} of {count(counts.n, 'label')} were made wrong: "
+        f"{written(result.rate, 'percent')}{asked}.",
+        sentences=[
+            "" if result.source is None else f"The labels are the predictions of {name(result.source)}.",
+            ""
+            if result.highest_rate is None
+            else f"These annotators can make at most {written(result.highest_rate, 'percent')} of the labels wrong.",
+        ],
     )

@@ -1,7 +1,7 @@
 """Artificial annotators: varied classifiers that mistake instances because of what these look like."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import in_code
@@ -20,7 +21,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.labels.varied_models import draw_eyes, draw_model, fitted_predictions, seen_predictions
-from demele.noise.square_tables import digest
+from demele.report.written import count, written
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 
@@ -39,7 +40,7 @@ FOR_EVENNESS, AT_MOST = 2, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class ArtificialAnnotators:
+class ArtificialAnnotators(TableResult):
     """What artificial annotators take each instance for, and how often they are wrong.
 
     Attributes
@@ -56,7 +57,9 @@ class ArtificialAnnotators:
     signature : Signature
     """
 
-    predictions: NDArray[Any]
+    _kind, _forms = "artificial annotators", {"error": "percent", "legitimacy": "percent"}
+
+    predictions: NDArray[Any] = field(metadata={"json": False})
     names: tuple[str, ...]
     errors: Floats
     n_candidates: int
@@ -74,11 +77,10 @@ class ArtificialAnnotators:
 
         return pd.DataFrame({"annotator": list(self.names), "error": self.errors, "legitimacy": self.legitimacy})
 
-    def __repr__(self) -> str:
-        return (
-            f"ArtificialAnnotators({len(self.names)} annotators, n={self.predictions.shape[1]}, "
-            f"errors {self.errors[0]:.4f} to {self.errors[-1]:.4f}, digest={digest(self.predictions)!r})"
-        )
+    def headline(self) -> str:
+        """Return how often the annotators are wrong."""
+        ends = f"{written(self.errors[0], 'percent')} to {written(self.errors[-1], 'percent')}"
+        return f"{count(len(self.names), 'artificial annotator')}: {ends} of the labels of each are wrong."
 
 
 def artificial_annotators(

@@ -4,7 +4,7 @@ Noise that follows the class alone is made in :mod:`demele.labels.made.class_noi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
+from demele.core.result import Result
 from demele.core.sentences import arg, plural
 from demele.core.table_columns import as_column, check_same_order
+from demele.labels.documents import noisy_document
 from demele.labels.votes import earliest_voter, plurality
-from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +33,7 @@ SAME_SHARE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class NoisyLabels:
+class NoisyLabels(Result):
     """Labels with noise of known truth.
 
     Attributes
@@ -57,23 +59,21 @@ class NoisyLabels:
         For noise per features: trust in the annotators that get each instance wrong; the most difficult ones are wrong.
     """
 
-    labels: NDArray[Any]
-    true_labels: NDArray[Any]
-    mislabelled: NDArray[np.bool_]
+    _kind = "label noise"
+
+    labels: NDArray[Any] = field(metadata={"json": False})
+    true_labels: NDArray[Any] = field(metadata={"json": False})
+    mislabelled: NDArray[np.bool_] = field(metadata={"json": False})
     rate: float
     counts: TransitionCounts
     wanted: float | None = None
     highest_rate: float | None = None
     source: str | None = None
-    difficulty: Floats | None = None
+    difficulty: Floats | None = field(default=None, metadata={"json": False})
 
-    def __repr__(self) -> str:
-        wanted = "" if self.wanted is None else f", wanted={self.wanted:.6g}"
-        source = "" if self.source is None else f", source={self.source!r}"
-        return (
-            f"NoisyLabels(n={self.n}, wrong={self.counts.wrong}, rate={self.rate:.6g}{wanted}{source}, "
-            f"digest={digest(self.labels)!r})"
-        )
+    def document(self) -> Document:
+        """Return what the noise is: how many labels of each class are wrong, and what they are mistaken for."""
+        return noisy_document(self)
 
     @property
     def n(self) -> int:

@@ -7,7 +7,7 @@ from demele.report.said import sentences_of
 from demele.report.terminal.sheet import Sheet, Words, clipped, transition
 from demele.report.words import count
 
-__all__ = ["added_table", "cleaned_table", "counted_table", "estimated_table"]
+__all__ = ["cleaned_table", "counted_table", "estimated_table"]
 
 Content = Mapping[str, Any]
 
@@ -16,44 +16,7 @@ _MOST_ANNOTATORS = 30
 _MOST_ROWS = 20
 #: Of whom so few answers are known, little can be said.
 _FEW_ANSWERS = 10
-_NOISE = {
-    "uniform": "Uniform noise",
-    "class": "Noise per class",
-    "feature": "Noise per features",
-    "model": "The predictions of a model as labels",
-}
 _COUNTS = "number of labels, row true, column given"
-
-
-def added_table(content: Content, *, words: Words = str) -> str:
-    """Write what noise was made: the rate asked for and the rate realised, and how classes were mistaken."""
-    sheet = Sheet()
-    versions = content["versions"]
-    sheet.wrapped(f"{_NOISE[content['noise']]}: {content['n']:,} labels", "bold")
-    sheet.blank()
-    sources = any(made["source"] is not None for made in versions)
-    highest = content["noise"] == "feature"
-    rows = []
-    for made in versions:
-        cells = [_percent(made["wanted"]), _percent(made["rate"]), f"{made['wrong']:,}"]
-        cells += [_percent(made["highest_rate"])] if highest else []
-        rows.append([*cells, *([clipped(made["source"] or "-", 30)] if sources else [])])
-    heads = ["rate asked", "made", "wrong labels", *(["highest"] if highest else []), *(["model"] if sources else [])]
-    sheet.table(heads, rows, numbers=len(heads) - 1 - sources)
-    for made in versions:
-        title = f"rate asked {_percent(made['wanted'])}: " if len(versions) > 1 else ""
-        transition(sheet, made["counts"], made["classes"], f"{title}{_COUNTS}")
-    sheet.blank()
-    if content["nested"]:
-        sheet.wrapped("nested: labels that are wrong at a lower rate are wrong in the same way at a higher one")
-    if not content["exact"] and content["noise"] != "model":
-        sheet.wrapped("approximate: each label was drawn by itself")
-    if content["annotators"] is not None:
-        errors = [row["error"] for row in content["annotators"]]
-        ends = f"{_percent(min(errors))} to {_percent(max(errors))}"
-        sheet.wrapped(f"{len(errors)} artificial annotators, wrong about {ends}")
-    _notes(sheet, content["notes"], words)
-    return sheet.text()
 
 
 def counted_table(content: Content, *, words: Words = str) -> str:
