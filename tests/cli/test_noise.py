@@ -779,7 +779,6 @@ def test_features_that_are_probabilities_are_read_as_in_the_library(
     table = np.round(table, written) if isinstance(written, int) else table.astype(written)
     np.save("written.npy", table)
     found = labels.clean(judged["label"], table, method="entropy")
-    assert "probabilities" in repr(found)
     base = ("clean", "data.csv::label", "written.npy", "--method", "entropy")
     content = _json(demele, *base)
     assert content["signature"] == str(found.signature)
@@ -830,10 +829,11 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
     frame = pd.read_csv(io.StringIO(demele(*base, "--format", "csv").out))
     assert list(frame) == ["row", "given", "suggested", "score"]
     out = demele(*base, "--format", "table").out
-    assert f"knn: {len(frame)} of 600 labels" in out
-    assert "of the wrong" in out
-    assert f"{len(frame) - 20} more with --format csv" in out
-    assert "of the wrong" not in demele(*alone, "--format", "table", "--drop").out
+    assert out.startswith(f"{len(frame)} of 600 labels are suspected: ")
+    assert "Of the wrong" in out
+    assert f"Not shown: {len(frame) - 20} rows" in out
+    assert "Of the wrong" not in demele(*alone, "--format", "table", "--drop").out
+    assert "Fisher's exact test" in demele(*base, "--format", "table", "--explain").out
 
 
 @pytest.mark.parametrize(

@@ -187,12 +187,19 @@ def best_correlation(codes: Any, factors: Any) -> float:
     return float(np.abs(np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :]).max())
 
 
+def of_a_cleaning() -> list[Result]:
+    y = np.array(["</script>", "a|b_c", "<b>"])[np.arange(600) % 3]
+    found = labels.Cleaning(np.arange(600) % 2 == 0, np.roll(y, 1), score=np.linspace(0, 1, 600), method="a_b")
+    return [found, labels.cleaning_harm(found, y, np.roll(y, 2))]
+
+
 def results() -> list[Result]:
     steps = np.tile(np.arange(9.0), (1, 2, 1))
     own_metric = bench.candidate(best_correlation, name="<b>")
     return [
         *of_codes(),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
+        *of_a_cleaning(),
         labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], ["</script>", "a|b_c"]),
         labels.add_uniform_noise(["</script>", "a|b_c"] * 50, 0.1, seed=0),
         labels.artificial_annotators(np.eye(2)[[0, 1] * 50], [0, 1] * 50, n_annotators=2, seed=0),

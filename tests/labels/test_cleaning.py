@@ -10,6 +10,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.evaluation import compare
 from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
+from demele.report.written import plain
 from tests.tolerances import assert_exact, assert_mean
 
 RNG = np.random.default_rng(0)
@@ -82,12 +83,27 @@ def test_refuses() -> None:
 
 def test_a_cleaning() -> None:
     found = Cleaning([True, False], ["a", "b"])
-    assert repr(found).startswith("Cleaning(n=2, suspects=1, relabels=True, digest='")
+    assert repr(found) == "Cleaning(1 of 2 labels are suspected: 50.0%)"
     with pytest.raises(InputTypeError, match=r"suspect: expected one flag .* of type int64; from row numbers"):
         Cleaning([3, 7])
     with pytest.raises(InputError, match=r"suggested: expected 2 labels, one per flag of suspect, got 1"):
         Cleaning([True, False], ["a"])
     assert Cleaning([True, False]).suggested is None
+
+
+def test_the_most_suspicious_labels_stand_first() -> None:
+    found = Cleaning([True, False, True], ["a", "b", "<b>"], score=[0.2, 0.9, 0.7], method="mine")
+    document = found.document()
+    assert document.table is not None
+    assert list(document.table.columns) == ["Row", "Suggested", "Score"]
+    assert [[plain(str(cell)) for cell in row] for row in document.table.rows] == [
+        ["2", "<b>", "0.7"],
+        ["0", "a", "0.2"],
+    ]
+    assert [plain(part) for part in document.scope] == ["method mine"]
+    assert Cleaning(np.ones(600, dtype=bool)).document().sections[0].blocks[1] == (
+        "The 500 most suspicious of 600 are listed."
+    )
 
 
 # To which labels a cleaning belongs -----------------------------------------------------------------------------------

@@ -494,8 +494,8 @@ def test_kept_and_applied() -> None:
     assert_exact(rows, [0, 1, 2])
     labels, rows = found.dropping().applied(y)
     assert_exact(rows, [0, 2])
-    assert found.to_dict()["suggested"] == ["cat"]
-    assert '"suspects": [' in found.to_json()
+    assert found.to_dict()["suggested"] == ["cat", "cat", "cat"]
+    assert found.to_dict()["suspect"] == [False, True, False]
     with pytest.raises(InputError, match=r"^y: expected 3 labels, those that were cleaned, got 2"):
         found.kept(["cat", "ape"])
     with pytest.raises(InputError, match=r"^y: expected classes like the suggested ones, such as 'cat', got 0"):

@@ -12,6 +12,7 @@ from scipy.stats import fisher_exact
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Cleaning, clean, cleaning_harm, simulated_cleaning
+from demele.report.written import plain
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_rate_at_most
 
 
@@ -155,7 +156,8 @@ def test_neighbours_wipe_out_a_minority() -> None:
     assert note.subject == ("rare",)
     assert "100.0% of its right labels are suspected" in note.message
     assert "lost-classes" in codes(harm)
-    assert "harms 'rare'" in repr(harm)
+    assert harm.sentences[-1] == "Significantly more right labels than others lose: rare."
+    assert harm.document().tone == "bad"
     # Without the true labels, the same numbers could mean that the rare labels are bad: the note says so.
     blind = next(note for note in cleaning_harm(found, y).notes if note.code == "minority-harm")
     assert "may also be worse" in blind.message
@@ -174,10 +176,10 @@ def test_balanced_classes_have_no_rarest() -> None:
     harm = cleaning_harm(Cleaning([True, False, False, False]), [0, 0, 1, 1])
     assert harm.rarest == (0, 1)
     assert_close(harm.ratio, 1.0, ROUNDING)
-    assert "no class is rarest" in repr(harm)
+    assert harm.sentence == "No class is rarer than the others; 25.0% of the labels are suspected."
     nothing = cleaning_harm(Cleaning([False] * 3), [0, 0, 1])
     assert math.isnan(nothing.ratio)
-    assert repr(nothing) == "Harm(n=3, suspected=0 (0.00%), nothing lost)"
+    assert nothing.sentence == "No label is suspected, so that no class loses any."
 
 
 def test_everything_suspected() -> None:
@@ -199,6 +201,27 @@ def test_what_json_holds() -> None:
     assert data["kind"] == "cleaning harm"
     assert data["overall"]["false_alarms"] == 0.5
     assert data["loss"] == {"0": 1.0, "1": 0.0}
+
+
+def test_rare_classes_stand_first() -> None:
+    y, truth = ["cat"] * 6 + ["low"] * 2 + ["dog"] * 3, ["cat"] * 5 + ["low"] * 3 + ["dog"] * 3
+    found = cleaning_harm(Cleaning([True] + [False] * 4 + [True, True] + [False] * 4), y, truth)
+    document = found.document()
+    assert found.sentences == (
+        "The rarest class (low) loses 2.14 times as many right labels as the mean of all classes.",
+        "3 of 11 labels are suspected.",
+        "Among them are 20.0% of the right labels and 100.0% of the wrong ones.",
+    )
+    assert document.table is not None
+    assert [plain(row[0]) for row in document.table.rows] == ["low", "dog", "cat", "all"]
+    assert document.table.rows[0][1:4] == [2, 1, 0.5]
+    assert document.table.rows[-1][-4:] == [0.2, 1.0, 1.0, 1.0]
+    (classes,) = document.sections
+    assert [block.caption for block in classes.blocks] == ["By given label", "By true class"]  # type: ignore[union-attr]
+    blind = cleaning_harm(Cleaning([True] + [False] * 10), y).document()
+    assert blind.table is not None
+    assert "Of the right" not in blind.table.columns
+    assert len(blind.sections[0].blocks) == 1
 
 
 FLAGS = Cleaning([True, False, False])

@@ -102,13 +102,13 @@ def test_a_cleaning_does_not_depend_on_how_probabilities_were_written(method: An
     assert found.signature.arguments["kind"] == plain.signature.arguments["kind"] == "probabilities"
     # A label at a limit may fall to the other side of it.
     assert np.count_nonzero(found.suspect != plain.suspect) <= 1
-    assert repr(found).startswith(f"Cleaning({method} from probabilities, n=300, ")
+    assert found.document().scope[1] == "read from probabilities"
 
 
 def test_what_a_cleaning_says_of_its_table() -> None:
     trained = clean(LABELS, TABLE * [[1.0, 2.0, 3.0]], method="entropy", folds=3)
     assert "read-as-features" in codes(trained.notes)
-    assert "entropy from features" in repr(trained)
+    assert trained.document().scope[1] == "read from features"
     renormalised = clean(LABELS, np.round(TABLE, 3), method="entropy")
     assert "renormalised" in codes(renormalised.notes)
     for method in ("knn", "classification"):

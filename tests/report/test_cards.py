@@ -1,6 +1,5 @@
 """What notebooks show of results, and the sentences that results and the command line share."""
 
-import json
 from html import unescape
 from typing import Any
 
@@ -12,7 +11,6 @@ import demele
 from demele import evaluation, labels
 from demele.report.cards import card
 from demele.report.said import sentences_of
-from demele.report.terminal.noise import cleaned_table
 from tests.report.sample_agreement import sample_agreement
 from tests.report.test_html import Page
 
@@ -84,16 +82,6 @@ def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, A
             assert _flat(sentence) in _flat(text), name
 
 
-def test_a_cleaning_says_how_many_labels_it_suspects(results: dict[str, Any]) -> None:
-    assert results["cleaning"].sentence == "the cleaning: 3 of 300 labels (1.0%) are suspected"
-    content = {
-        "method": "the cleaning",
-        "n": 300,
-        "suspects": [{"row": 3, "given": "a", "suggested": None, "score": None}] * 3,
-        "harm": json.loads(results["harm"].to_json()),
-        "notes": [],
-    }
-    assert results["cleaning"].sentence in cleaned_table(content)
 
 
 def test_how_metrics_agree_is_said_in_words() -> None:

@@ -1,13 +1,14 @@
 """``demele noise clean``: labels that are likely to be wrong, and what cleaning them costs each class."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demele.cli.options import command, given, option, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, warned, warnings_in_one_line
+from demele.cli.output import as_text, document_text, emit, format_of, say_written, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.files.column_files import check_columns_file, numbers_of, write_columns
@@ -119,14 +120,13 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         "--format",
         help="of the results (default: table on a terminal, json otherwise); csv: the suspects, most suspicious first",
     )
-    option(out, "--force", "--quiet")
+    option(out, "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     from demele.core.labelled import read_labels
-    from demele.core.written import plain
+    from demele.core.result import plain, table_of_frame
     from demele.labels import clean, cleaning_harm
-    from demele.report.terminal.noise import cleaned_table
 
     _check(arguments)
     warn, words = warned(arguments.quiet), told_by(arguments)
@@ -150,19 +150,19 @@ def _run(arguments: argparse.Namespace) -> None:
     suspects = _suspects(found, labels)
     content: dict[str, Any] = plain(
         {
-            **{name: value for name, value in found.to_dict().items() if name not in ("suggested", "score")},
-            "relabels": found.suggested is not None,
-            "suspects": suspects.to_dict(orient="records"),
-            "harm": harm.to_dict(),
+            **{name: value for name, value in found.to_dict().items() if name not in ("suspect", "suggested", "score")},
+            "n": labels.size,
+            "suspects": suspects,
+            "harm": harm,
         }
     )
-    text = as_text(
-        format_of(arguments.format, None),
-        table=lambda: cleaned_table(content, words=words),
-        data=lambda: content,
-        frame=lambda: suspects,
-    )
-    emit(text, None)
+
+    def table() -> str:
+        listed, _ = table_of_frame("Suspected labels", suspects)
+        said = (replace(found.document(), table=listed), harm.document())
+        return "\n".join(document_text(one, explain=arguments.explain, words=words) for one in said)
+
+    emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: suspects), None)
     say_written(arguments, output="labels written to", suspects="suspects written to")
 
 

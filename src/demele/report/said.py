@@ -64,11 +64,6 @@ def _state(content: Content) -> str:
     return f"{did} after {content['iterations']:,} {what}"
 
 
-def _cleaning(content: Content) -> Iterable[str]:
-    n, found = content["n"], len(content["suspects"])
-    return [f"{content['method'] or 'the cleaning'}: {found:,} of {n:,} labels ({found / n:.1%}) are suspected"]
-
-
 def _agreement(content: Content) -> Iterable[str]:
     from demele.report.agreement_view import agreement_view, headline, summary
 
@@ -86,7 +81,6 @@ def _study(content: Content) -> Iterable[str]:
 _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "perturbation test": _perturbation_test,
     "consensus": _consensus,
-    "cleaning": _cleaning,
     "agreement": _agreement,
     "study": _study,
 }

@@ -1,7 +1,7 @@
 """What a cleaning of labels found, and a simulated cleaning of known quality."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,14 +11,15 @@ from demele.core.checked_numbers import checked_flag, checked_number, checked_wh
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import plain_array
 from demele.core.labelled import read_labels, shown, vocabulary
+from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import plural
-from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
-from demele.core.written import Written, plain
+from demele.labels.cleaned.documents import cleaning_document
 from demele.noise.square_tables import digest
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ class CleanedLabels(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Cleaning(Written, SaidTable):
+class Cleaning(Result):
     """Which labels a cleaning holds for wrong, and what it puts in their place.
 
     Parameters
@@ -109,14 +110,9 @@ class Cleaning(Written, SaidTable):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def __repr__(self) -> str:
-        # A table of as many columns as classes can be taken for either, so that what it was taken for is told.
-        kind = None if self.signature is None else self.signature.arguments.get("kind")
-        method = "" if self.method is None else f"{self.method}{f' from {kind}' if kind else ''}, "
-        return (
-            f"Cleaning({method}n={self.suspect.size}, suspects={self.n_suspects}, "
-            f"relabels={self.suggested is not None}, digest={digest(self.suspect, self.suggested)!r})"
-        )
+    def document(self) -> Document:
+        """Return what the cleaning found: how many labels, and the most suspicious ones."""
+        return cleaning_document(self)
 
     @property
     def n_suspects(self) -> int:
@@ -229,9 +225,6 @@ class Cleaning(Written, SaidTable):
         frame = pd.DataFrame(columns)
         return frame[self.suspect] if only_suspects else frame
 
-    def _rows_shown(self) -> "pd.DataFrame":
-        return self.to_frame(only_suspects=True)
-
     def worst(self, n: int = 20, *, y: object = None) -> "pd.DataFrame":
         """Return the n labels to look at first: suspects by score, then the other labels by score.
 
@@ -263,23 +256,6 @@ class Cleaning(Written, SaidTable):
         score = np.zeros(self.suspect.size) if self.score is None else np.nan_to_num(self.score, nan=-1.0)
         order = np.lexsort((-score, ~self.suspect))  # stable
         return self.to_frame(y).iloc[order[:n]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold; of suggestions and scores, those of the suspects."""
-        rows = np.flatnonzero(self.suspect)
-        data: dict[str, Any] = plain(
-            {
-                "kind": "cleaning",
-                "method": self.method,
-                "n": int(self.suspect.size),
-                "suspects": rows,
-                "suggested": None if self.suggested is None else self.suggested[rows],
-                "score": None if self.score is None else self.score[rows],
-                "notes": [asdict(note) for note in self.notes],
-                "signature": None if self.signature is None else str(self.signature),
-            }
-        )
-        return data
 
     def _labels(self, y: object) -> NDArray[Any]:
         given = read_labels(y, "y")

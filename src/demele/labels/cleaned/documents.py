@@ -1,36 +1,110 @@
 """What a cleaning of labels, and what it costs each class, say: their documents."""
 
-import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from demele.core.result import about, table_of_frame
-from demele.report.document import NOTHING, Document, Parts, Section, Table
+from demele.report.document import Document, Parts, Section, Strip, Strips, Table
 from demele.report.written import count, ends, joined, marks_of, name, rate, written
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.labels.cleaned.cleaning import Cleaning
     from demele.labels.cleaned.harm import ClassHarm, Harm
 
-#: Suspects in the table of a page, the most suspicious ones.
-_MOST_SUSPECTS = 500
+#: Suspects in a table, the most suspicious ones, and classes in a figure, the rarest ones.
+_MOST_SUSPECTS, _MOST_CLASSES = 500, 40
 
 
 def cleaning_document(result: "Cleaning") -> Document:
     """Say how many labels are suspected, and which are the most suspicious."""
     n, found = result.suspect.size, result.n_suspects
-    method = "" if result.method is None else f" by the method {name(result.method)}"
-    then = "relabels them" if result.suggested is not None else "drops them"
+    frame = result.worst(_MOST_SUSPECTS).head(found).drop(columns="suspect").rename_axis("row")
+    table, _ = table_of_frame("Suspected labels", frame)
+    left = f"The {_MOST_SUSPECTS} most suspicious of {written(found, 'count')} are listed."
+    read = None if result.signature is None else result.signature.arguments.get("kind")
     return Document(
         kind="Cleaning",
         title="Cleaning",
-        headline=f"{written(found, 'count')} of {count(n, 'label')} ({written(found / n if n else math.nan, 'percent')}) "
-        f"are suspected{method}.",
-        sentences=[f"The cleaning {then} where it is applied.", "Right labels are among the suspects, mostly those of rare classes."],
-        figure=Parts("Labels", [("Suspected", found), ("Not suspected", n - found)], rest=True),
-        table=suspects_table(result.worst(max(min(found, _MOST_SUSPECTS), 1)).head(found)),
+        headline=f"{written(found, 'count')} of {count(n, 'label')} are suspected: {_share(found, n)}.",
+        figure=Parts("Labels", [("suspected", found), ("others", n - found)], rest=True),
+        table=table,
+        scope=[f"method {name(result.method)}" if result.method else "", f"read from {read}" if read else ""],
+        sections=[Section("Label errors", [table, left if found > _MOST_SUSPECTS else ""])],
         **about(result),
     )
+
+
+def harm_document(result: "Harm") -> Document:
+    """Say whether rare classes lose more labels in a cleaning than the others."""
+    every = result.overall
+    harmed = [name(one) for note in result.notes if note.code == "minority-harm" for one in note.subject]
+    what = "right labels" if result.true else "labels"
+    headline = (
+        f"No class is rarer than the others; {_share(every.suspected, every.instances)} of the labels are suspected."
+    )
+    if every.suspected == 0:
+        headline = "No label is suspected, so that no class loses any."
+    elif len(result.rarest) < len(result.loss):
+        rarest = f"class ({name(result.rarest[0])}) loses" if len(result.rarest) == 1 else "classes lose"
+        headline = (
+            f"The rarest {rarest} {written(result.ratio, 'number.2')} times as many {what} as the mean of all classes."
+        )
+    rare = sorted(result.given, key=lambda one: one.instances)
+    tables = [_table("By given label", [*rare, every])]
+    tables += [_table("By true class", result.true)] if result.true else []
+    return Document(
+        kind="Cost of a cleaning",
+        title="Cost of a cleaning",
+        headline=headline,
+        tone="bad" if harmed else "",
+        sentences=[
+            f"{written(every.suspected, 'count')} of {count(every.instances, 'label')} are suspected.",
+            f"Among them are {written(every.false_alarms, 'percent')} of the right labels and "
+            f"{written(every.detected, 'percent')} of the wrong ones."
+            if result.true
+            else "",
+            f"Significantly more {what} than others lose: {joined(harmed)}." if harmed else "",
+        ],
+        figure=Strips(f"Share of the {what} that are suspected", list(map(_strip, rare[:_MOST_CLASSES])), "percent"),
+        table=tables[0],
+        scope=[f"method {name(result.method)}" if result.method else ""],
+        sections=[Section("Classes", tables)],
+        method=[
+            ("Intervals", f"Wilson, level {rate(result.level)}"),
+            ("Minority classes", "each against all others, Fisher's exact test, one-sided, Holm's correction"),
+        ],
+        **about(result),
+    )
+
+
+def _strip(one: "ClassHarm") -> Strip:
+    value, interval = one.share, one.interval
+    if one.false_alarms is not None:
+        value, interval = one.false_alarms, one.false_alarm_interval
+    return Strip(name(one.of), marks_of(value, ends(interval)), written(value, "percent"))
+
+
+def _table(caption: str, lines: "Sequence[ClassHarm]") -> Table:
+    """Return a row for each class; what only true labels say has columns where they are known."""
+    columns = {"Class": "text", "Labels": "count", "Suspected": "count", "Share": "percent", "Interval": "percent?"}
+    known = lines[-1].right is not None
+    columns |= {"Of the right": "percent", "Of the wrong": "percent"} if known else {}
+    rows = [
+        [
+            "all" if one.of is None else name(one.of),
+            *(one.instances, one.suspected, one.share, ends(one.interval)),
+            *([one.false_alarms, one.detected] if known else []),
+            *(one.before, one.after),
+        ]
+        for one in lines
+    ]
+    return Table(
+        caption,
+        {**columns, "Before": "percent", "After": "percent"},
+        rows,
+        "Before and after: share of the class among all labels.",
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return written(part / max(whole, 1), "percent")

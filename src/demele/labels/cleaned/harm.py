@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import holm
-from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
+from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
-from demele.core.shown import Tabled
 from demele.core.table_columns import check_same_order
-from demele.core.written import Written, plain
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
+from demele.labels.cleaned.documents import harm_document
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 Grouping = Literal["given", "true", "overall"]
 
+#: Columns of the table that are not called as the fields of its rows.
+_TITLES = {
+    "of": "class",
+    "false_alarm_interval_low": "false_alarms_low",
+    "false_alarm_interval_high": "false_alarms_high",
+}
 #: What to do with rows whose true label is -1.
 _WITHOUT_UNJUDGED = in_code(
     "keep = true_labels != -1 and pass cleaning.take(keep), y[keep] and true_labels[keep]",
@@ -77,30 +84,9 @@ class ClassHarm:
     detected: float | None = None
     corrected: float | None = None
 
-    def row(self) -> dict[str, Any]:
-        """Flat, in a fixed order of columns; NaN where there is nothing."""
-        return {
-            "by": self.by,
-            "class": self.of,
-            "instances": self.instances,
-            "suspected": self.suspected,
-            "share": self.share,
-            "low": _end(self.interval, "low"),
-            "high": _end(self.interval, "high"),
-            "right": self.right,
-            "wrong": self.wrong,
-            "false_alarms": _number(self.false_alarms),
-            "false_alarms_low": _end(self.false_alarm_interval, "low"),
-            "false_alarms_high": _end(self.false_alarm_interval, "high"),
-            "detected": _number(self.detected),
-            "corrected": _number(self.corrected),
-            "before": self.before,
-            "after": self.after,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Harm(Written, Tabled):
+class Harm(Result):
     """What a cleaning costs each class.
 
     Attributes
@@ -122,6 +108,8 @@ class Harm(Written, Tabled):
         For each minority class: how probable so large a loss would be, if it lost as the other classes do.
     """
 
+    _kind, _rows = "cleaning harm", ("lines",)
+
     overall: ClassHarm
     given: tuple[ClassHarm, ...]
     true: tuple[ClassHarm, ...]
@@ -134,45 +122,23 @@ class Harm(Written, Tabled):
     relabels: bool
     notes: tuple[Note, ...] = ()
 
-    def __repr__(self) -> str:
-        ratio = f"rarest class loses {self.ratio:.2f} times the mean"
-        if math.isnan(self.ratio) or len(self.rarest) == len(self.loss):
-            ratio = "nothing lost" if self.overall.suspected == 0 else "no class is rarest"
-        hit = next((note.subject for note in self.notes if note.code == "minority-harm"), ())
-        harmed = f", harms {shown(hit)}" if hit else ""
-        return (
-            f"Harm(n={self.overall.instances}, suspected={self.overall.suspected} ({self.overall.share:.2%}), "
-            f"{ratio}{harmed})"
-        )
+    @property
+    def lines(self) -> tuple[ClassHarm, ...]:
+        """Every class by given label, then by true class, then all."""
+        return (*self.given, *self.true, self.overall)
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per class by given label, then by true class, then all."""
         import pandas as pd
 
-        frame = pd.DataFrame([one.row() for one in (*self.given, *self.true, self.overall)])
+        frame = super(Harm, self).to_frame().rename(columns=_TITLES)
         # Classes stay what they are: the missing one of the last row would turn whole numbers into floats.
-        frame["class"] = pd.Series([one.of for one in (*self.given, *self.true, self.overall)], dtype=object)
+        frame["class"] = pd.Series([one.of for one in self.lines], dtype=object)
         return frame
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        data: dict[str, Any] = plain(
-            {
-                "kind": "cleaning harm",
-                "method": self.method,
-                "relabels": self.relabels,
-                "level": self.level,
-                "overall": asdict(self.overall),
-                "given": [asdict(one) for one in self.given],
-                "true": [asdict(one) for one in self.true],
-                "loss": self.loss,
-                "rarest": self.rarest,
-                "ratio": self.ratio,
-                "p_values": self.p_values,
-                "notes": [asdict(note) for note in self.notes],
-            }
-        )
-        return data
+    def document(self) -> Document:
+        """Return what the cleaning costs: whether rare classes pay more, class by class."""
+        return harm_document(self)
 
 
 def cleaning_harm(
@@ -221,7 +187,7 @@ def cleaning_harm(
     >>> found = Cleaning([False] * 88 + [True] * 2 + [True] * 8 + [False] * 2)
     >>> harm = cleaning_harm(found, y)
     >>> harm
-    Harm(n=100, suspected=10 (10.00%), rarest class loses 1.95 times the mean, harms 'rare')
+    Harm(The rarest class (rare) loses 1.95 times as many labels as the mean of all classes)
     >>> [(one.of, round(one.share, 3), one.after) for one in harm.given]
     [('common', 0.022, 0.9777777777777777), ('rare', 0.8, 0.022222222222222223)]
     """
@@ -422,11 +388,3 @@ def _wilson(successes: int, trials: int, level: float) -> Interval | None:
 def _ratio(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(below > 0, above / below, np.nan)
-
-
-def _end(interval: Interval | None, name: Literal["low", "high"]) -> float:
-    return math.nan if interval is None else float(getattr(interval, name))
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

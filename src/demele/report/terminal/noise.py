@@ -7,7 +7,7 @@ from demele.report.said import sentences_of
 from demele.report.terminal.sheet import Sheet, Words, clipped, transition
 from demele.report.words import count
 
-__all__ = ["cleaned_table", "counted_table", "estimated_table"]
+__all__ = ["counted_table", "estimated_table"]
 
 Content = Mapping[str, Any]
 
@@ -67,26 +67,6 @@ def estimated_table(content: Content, *, annotators: bool = False, words: Words 
     return sheet.text()
 
 
-def cleaned_table(content: Content, *, words: Words = str) -> str:
-    """Write what a cleaning suspects, and what it costs each class."""
-    sheet = Sheet()
-    count = len(content["suspects"])
-    sheet.wrapped(sentences_of("cleaning", content)[0], "bold")
-    if count:
-        sheet.blank()
-        rows = []
-        for row in content["suspects"][:_MOST_ROWS]:
-            suggested = "-" if row["suggested"] is None else clipped(row["suggested"], 24)
-            score = "-" if row["score"] is None else f"{row['score']:.3f}"
-            rows.append([str(row["row"]), clipped(row["given"], 24), suggested, score])
-        sheet.table(["row", "given", "suggested", "score"], rows)
-        if count > _MOST_ROWS:
-            sheet.wrapped(f"the most suspicious; {count - _MOST_ROWS:,} more with --format csv", "dim")
-    _harm(sheet, content["harm"])
-    _notes(sheet, [*content["notes"], *content["harm"]["notes"]], words)
-    return sheet.text()
-
-
 # Parts -----------------------------------------------------------------------------------------------------------
 
 
@@ -134,25 +114,6 @@ def _least_informative(row: Content) -> tuple[bool, bool, float]:
     """Sort key: an accuracy flatters whoever always says the largest class, and few answers tell little of anybody."""
     told = row["informativeness"]
     return row["answers"] < _FEW_ANSWERS, told is None, told or 0.0
-
-
-def _harm(sheet: Sheet, harm: Content) -> None:
-    sheet.blank()
-    known = bool(harm["true"])
-    lines = sorted(harm["given"], key=lambda line: line["instances"])
-    rows = []
-    for line in [*lines[:_MOST_ROWS], harm["overall"]]:
-        name = "all" if line["of"] is None else clipped(line["of"], 20)
-        cells = [name, f"{line['instances']:,}", f"{line['suspected']:,}", _percent(line["share"])]
-        cells += [_percent(line["false_alarms"]), _percent(line["detected"])] if known else []
-        rows.append([*cells, f"{_percent(line['before'])} > {_percent(line['after'])}"])
-    heads = ["label", "labels", "suspected", "share", *(["of the right", "of the wrong"] if known else []), "after"]
-    sheet.table(heads, rows, numbers=len(heads) - 1)
-    told = "after: share of the class among all labels before > after the cleaning"
-    told += "; of the right, of the wrong: share of these that is suspected" if known else ""
-    hidden = len(lines) - _MOST_ROWS
-    more = f", {hidden:,} more with --format json" if hidden > 0 else ""
-    sheet.wrapped(f"{told}; rarest classes first{more}", "dim")
 
 
 def _notes(sheet: Sheet, notes: Sequence[Content], words: Words) -> None:
