@@ -198,6 +198,7 @@ def results() -> list[Result]:
     own_metric = bench.candidate(best_correlation, name="<b>")
     return [
         *of_codes(),
+        labels.dawid_skene({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "</script>": [None, 1, 1, 0]}),
         labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
         *of_a_cleaning(),
         labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], ["</script>", "a|b_c"]),

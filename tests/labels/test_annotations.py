@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.labels import Annotations, dawid_skene, majority_vote
 from demele.labels.joined.annotations import read_annotations
+from demele.report.written import plain
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 ITEMS, WHO, WHAT = ["b", "a", "b", "c"], ["zoe", "ann", "ann", "zoe"], ["no", "yes", "yes", "no"]
@@ -210,12 +211,16 @@ def test_a_consensus_as_frames_and_text() -> None:
     assert_close(people["accuracy"], [8 / 9, 7 / 9, 8 / 9], ROUNDING)
     data = json.loads(found.to_json())
     assert data["kind"] == "consensus"
-    assert data["n_answers"] == 9
-    assert data["unlike_majority"] == 0
     assert [row["item"] for row in data["items"]] == [0, 1, 2]
-    assert "unlike" not in repr(found)  # of a majority, none is
-    assert "0 labels unlike the majority's" in repr(dawid_skene([[0, 1], [0, 1]]))
-    assert "converged=True" in repr(dawid_skene([[0, 1], [0, 1]]))
+    assert [row["answers"] for row in data["annotators"]] == [3, 3, 3]
+    assert found.sentence == (
+        "Labels of 3 items have a mean confidence of 88.9%; 0 (0.0%) differ from the majority vote."
+    )
+    document = found.document()
+    assert document.table is not None
+    assert [[plain(str(cell)) for cell in row[::2]] for row in document.table.rows] == [["x", "1"], ["y", "2"]]
+    assert [section.title for section in document.sections] == ["Classes", "Annotators", "Disagreements"]
+    assert dawid_skene([[0, 1], [0, 1]]).sentences[1].startswith("Converged after ")
 
 
 def test_noise_of_given_labels_by_hand() -> None:

@@ -1,6 +1,7 @@
 """``demele noise estimate``: what several annotators, or experts, say of labels and of how wrong these are."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,13 @@ from demele.files.label_files import classes_named, column, in_one_vocabulary
 from demele.files.named import read_table, split_name
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
+from demele.report.document import Document, Table
+from demele.report.written import count, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.labels import Agreement, Consensus, TransitionCounts, TransitionMatrix
+    from demele.labels import Consensus, TransitionCounts, TransitionMatrix
 
 _DESCRIPTION = """\
 Estimate labels and their noise: from the answers of several annotators, or from the true labels of a random sample.
@@ -165,17 +168,15 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from demele.report.terminal.noise import counted_table, estimated_table
-
     _check(arguments)
     warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         if arguments.true_labels is not None:
-            counts, content = _counted(arguments, warn)
+            counts, documents, content = _counted(arguments, warn)
             transition: TransitionCounts | TransitionMatrix | None = counts
             frame = shown = _named_transition(counts)
         else:
-            found, transition, content, agreement = _estimated(arguments, warn)
+            found, transition, documents, content = _estimated(arguments, warn)
             frame = found.to_frame()
             shown = found.annotator_frame() if arguments.each_annotator else frame
     if arguments.output is not None:
@@ -185,12 +186,7 @@ def _run(arguments: argparse.Namespace) -> None:
         write_whole(arguments.save_transition, csv_text(_named_transition(transition)))
 
     def table() -> str:
-        if arguments.true_labels is not None:
-            return counted_table(content, words=words)
-        said = estimated_table(content, annotators=arguments.each_annotator, words=words)
-        if agreement is None:
-            return said
-        return f"{said}\n{document_text(agreement.document(), explain=arguments.explain, words=words)}"
+        return "\n".join(document_text(one, explain=arguments.explain, words=words) for one in documents)
 
     emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: shown), None)
     say_written(arguments, output="labels written to", save_transition="transition written to")
@@ -239,24 +235,30 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _estimated(
     arguments: argparse.Namespace, warn: Warn
-) -> "tuple[Consensus, TransitionMatrix | None, dict[str, Any], Agreement | None]":
+) -> "tuple[Consensus, TransitionMatrix | None, list[Document], dict[str, Any]]":
     from demele import labels
+    from demele.labels.documents import annotators_table
 
     read = _demonstration(arguments.quiet) if arguments.demo else read_answers(arguments, warn)
     found = _joined(arguments, read)
-    content = _content(found)
+    documents, content = [found.document()], _content(found)
     transition = None
-    if read.given is not None:
-        transition, content["given"] = _noise_of(read, found, warn)
     if read.gold is not None:
-        content["gold"] = _held_against(read, found, arguments.level, warn)
-    agreement = None
+        document, content["gold"] = _held_against(read, found, arguments.level, warn)
+        documents.append(document)
+    if read.given is not None:
+        transition, document, content["given"] = _noise_of(read, found, warn)
+        documents.append(document)
+    if arguments.each_annotator:
+        title = f"{count(len(found.annotators), 'annotator')}, the least informative first."
+        documents.append(Document(kind="Annotators", title="Annotators", headline=title, table=annotators_table(found)))
     if arguments.agreement:
         agreement = labels.agreement(
             read.answers, scale=arguments.scale or "nominal", level=arguments.level, seed=arguments.seed
         )
+        documents.append(agreement.document())
         content["agreement"] = agreement.to_dict()
-    return found, transition, content, agreement
+    return found, transition, documents, content
 
 
 def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":
@@ -290,23 +292,28 @@ def _content(found: "Consensus") -> dict[str, Any]:
     return content
 
 
-def _noise_of(read: Read, found: "Consensus", warn: Warn) -> "tuple[TransitionMatrix, dict[str, Any]]":
+def _noise_of(read: Read, found: "Consensus", warn: Warn) -> "tuple[TransitionMatrix, Document, dict[str, Any]]":
     if read.given is None:
         raise InputError("--given: expected labels")
     part, given = aligned(read.given, found, "--given", warn)
     transition = part.noise(given)
-    return transition, {
+    wrong, unlike = part.wrong_share(given), float(np.mean(given != part.majority))
+    content: dict[str, Any] = {
         "n": int(given.size),
-        "wrong_share": part.wrong_share(given),
-        "unlike_majority": float(np.mean(given != part.majority)),
+        "wrong_share": wrong,
+        "unlike_majority": unlike,
         "ties": int(part.tied.sum()),
-        "classes": list(part.classes),
-        "transition": transition.probabilities.tolist(),
     }
+    headline = (
+        f"By the consensus {written(wrong, 'percent')} of {count(given.size, 'given label')} are wrong; "
+        f"{written(unlike, 'percent')} differ from the majority vote."
+    )
+    content["transition"] = transition.to_dict()
+    return transition, replace(transition.document(), headline=headline), content
 
 
-def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> dict[str, Any]:
-    """Return how many labels of the consensus, and of the majority, are the right ones."""
+def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> tuple[Document, dict[str, Any]]:
+    """Return how many labels of the consensus, and of the majority vote, are the right ones."""
     from demele.evaluation.intervals import score_interval
 
     if read.gold is None:
@@ -319,11 +326,22 @@ def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> d
         )
     n = int(gold.size)
     content: dict[str, Any] = {"n": n, "level": level, "ties": int(part.tied.sum())}
+    rows = []
     for name, said in (("consensus", part.labels), ("majority", part.majority)):
         right = int(np.count_nonzero(said == gold))
-        low, high = score_interval(right, n, level=level)
-        content[name] = {"right": right, "accuracy": right / n, "low": float(low), "high": float(high)}
-    return content
+        low, high = map(float, score_interval(right, n, level=level))
+        content[name] = {"right": right, "accuracy": right / n, "low": low, "high": high}
+        rows.append((name, right / n, (low, high)))
+    (_, ours, _), (_, vote, _) = rows
+    document = Document(
+        kind="True labels",
+        title="True labels",
+        headline=f"{written(ours, 'percent')} of {count(n, 'label')} taken as true are those of the consensus, "
+        f"{written(vote, 'percent')} those of the majority vote.",
+        table=Table("Accuracy", {"Labels": "text", "Accuracy": "percent", "Interval": "percent"}, rows),
+        method=[("Intervals", f"Wilson, level {rate(level)}")],
+    )
+    return document, content
 
 
 def _demonstration(quiet: bool) -> Read:
@@ -344,56 +362,28 @@ def _demonstration(quiet: bool) -> Read:
 # Experts ---------------------------------------------------------------------------------------------------------
 
 
-def _counted(arguments: argparse.Namespace, warn: Warn) -> "tuple[TransitionCounts, dict[str, Any]]":
+def _counted(arguments: argparse.Namespace, warn: Warn) -> "tuple[TransitionCounts, list[Document], dict[str, Any]]":
     """Count how true classes are labelled in a sample."""
-    from dataclasses import asdict
-
     from demele.core.labelled import read_labels
-    from demele.core.results import Note
-    from demele.core.written import plain
-    from demele.evaluation.intervals import exact_interval
+    from demele.core.result import plain
     from demele.labels import estimate_transition
+    from demele.noise.documents import counts_document
 
     _refuse_weighted(arguments.true_labels)
     columns = in_one_vocabulary({name: column(getattr(arguments, name), warn) for name in ("true_labels", "given")})
     labels = read_labels(columns["given"], "given_labels")
     classes = None if arguments.classes is None else classes_named(arguments.classes, labels)
     counts = estimate_transition(columns["true_labels"], columns["given"], classes=classes)
-    interval = counts.rate_interval(level=arguments.level)
-    instances = counts.counts.sum(axis=1)
-    wrong = instances - np.diag(counts.counts)
-    low, high = exact_interval(wrong, instances, level=arguments.level)
-    with np.errstate(invalid="ignore"):
-        shares = wrong / instances
-    unseen = [str(name) for name, size in zip(counts.classes or (), instances, strict=True) if size == 0]
-    message = f"{len(unseen)} classes have no true instance in the sample: how they are labelled is unknown."
-    note = Note(code="unseen-classes", message=message, subject=tuple(unseen[:6]), severity="warning")
-    content: dict[str, Any] = plain(
-        {
-            "kind": "transition counts",
-            "n": counts.n,
-            "wrong": counts.wrong,
-            "rate": counts.rate,
-            "interval": [interval.low, interval.high],
-            "level": arguments.level,
-            "classes": counts.classes,
-            "counts": counts.counts.tolist(),
-            "per_class": [
-                {"class": name, "instances": size, "wrong": errors, "share": share, "low": least, "high": most}
-                for name, size, errors, share, least, most in zip(
-                    counts.classes or (),
-                    instances.tolist(),
-                    wrong.tolist(),
-                    shares.tolist(),
-                    low.tolist(),
-                    high.tolist(),
-                    strict=True,
-                )
-            ],
-            "notes": [asdict(note)] if unseen else [],
-        }
-    )
-    return counts, content
+    content = {
+        **counts.to_dict(),
+        "n": counts.n,
+        "wrong": counts.wrong,
+        "rate": counts.rate,
+        "interval": plain(counts.rate_interval(level=arguments.level)),
+        "per_class": plain(counts.per_class(level=arguments.level)),
+        "notes": plain(counts.notes),
+    }
+    return counts, [counts_document(counts, arguments.level)], content
 
 
 def _refuse_weighted(text: str) -> None:

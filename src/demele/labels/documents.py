@@ -4,13 +4,16 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from demele.core.result import about
+import numpy as np
+
+from demele.core.result import about, table_of_frame
 from demele.noise.documents import counts_document
 from demele.report.document import Document, Section, Strip, Strips, Table
 from demele.report.written import count, ends, marks_of, name, written
 
 if TYPE_CHECKING:
     from demele.labels.joined.agreement_coefficients import Agreement
+    from demele.labels.joined.consensus_result import Consensus
     from demele.labels.made.noise import NoisyLabels
 
 _COEFFICIENTS = {
@@ -19,6 +22,10 @@ _COEFFICIENTS = {
     "fleiss": "Fleiss' kappa",
     "krippendorff": "Krippendorff's alpha",
 }
+#: Annotators with fewer answers stand last: little can be said of them.
+_FEW_ANSWERS = 10
+#: Items in a table, the least certain ones, and classes in a figure.
+_MOST_ITEMS, _MOST_CLASSES = 200, 40
 
 
 def agreement_document(result: "Agreement") -> Document:
@@ -79,3 +86,68 @@ def noisy_document(result: "NoisyLabels") -> Document:
             else f"These annotators can make at most {written(result.highest_rate, 'percent')} of the labels wrong.",
         ],
     )
+
+
+def consensus_document(result: "Consensus") -> Document:
+    """Say how certain the joined labels are and how many differ from the majority vote, by class and annotator."""
+    n, tied = len(result.items), int(result.tied.sum())
+    answers, people = count(int(result.n_answers.sum()), "answer"), count(len(result.annotators), "annotator")
+    apart = int((result.labels != result.majority).sum())
+    differing = f"{written(apart, 'count')} ({written(apart / n, 'percent')}) differ from the majority vote"
+    sure = f"Labels of {count(n, 'item')} have a mean confidence of {written(result.confidence.mean(), 'percent')}"
+    spans = list(map(ends, result.intervals.get("proportions", ())))
+    columns = {"Class": "text", "Share": "percent", "Items": "count", "Majority vote": "count"}
+    rows = [
+        (name(of), float(share), int((result.labels == of).sum()), int((result.majority == of).sum()))
+        for of, share in zip(result.classes, result.proportions, strict=True)
+    ]
+    strips = [
+        Strip(of, marks_of(share, span), written(share, "percent"))
+        for (of, share, *_), span in zip(rows, spans or [None] * len(rows), strict=True)
+    ]
+    if spans:
+        columns["Interval of the share"] = "percent"
+        rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+    table = Table("Classes", columns, rows)
+    least = result.to_frame().sort_values("confidence", kind="stable").head(_MOST_ITEMS)
+    items, _ = table_of_frame("Least certain items", least, {"confidence": "percent"})
+    steps = count(result.iterations, "iteration")
+    converged = {True: f"Converged after {steps}.", False: f"NOT converged after {steps}.", None: ""}
+    return Document(
+        kind="Consensus of annotators",
+        title="Consensus of annotators",
+        headline=f"{sure}; {differing}.",
+        sentences=[
+            f"{count(tied, 'item has', 'items have')} a tied majority vote." if tied else "",
+            converged[result.converged],
+            "Confidence is not accuracy: it assumes that annotators err independently.",
+        ],
+        figure=Strips("Share of each class", strips[:_MOST_CLASSES], "percent", zero=0.0),
+        table=table,
+        scope=(f"method {result.method}", people, answers),
+        sections=[
+            Section("Classes", [table]),
+            Section("Annotators", [annotators_table(result)]),
+            Section("Disagreements", [items]),
+        ],
+        methods=[
+            f"{answers} of {people} about {count(n, 'item')} were joined with demele [@demele]",
+            f"(method {result.method}).",
+        ],
+        **about(result),
+    )
+
+
+def annotators_table(result: "Consensus") -> Table:
+    """Return a row for each annotator, the least informative first.
+
+    An accuracy flatters whoever always gives the commonest class.
+    """
+    frame = result.annotator_frame()
+    order = np.lexsort((frame["informativeness"], frame["answers"] < _FEW_ANSWERS))
+    table, _ = table_of_frame("Annotators", frame.iloc[order], {"accuracy": "percent"})
+    note = (
+        "Accuracy: expected share of right answers. Informativeness: share of the entropy of the classes that answers "
+        f"explain. Least informative first, those with fewer than {_FEW_ANSWERS} answers last."
+    )
+    return replace(table, note=note)

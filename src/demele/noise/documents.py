@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.core.result import about, table_of_frame
-from demele.noise.limits import proportion_limits
 from demele.report.document import Document, Heat, Section
-from demele.report.written import MISSING, count, name, rate, written
+from demele.report.written import MISSING, count, ends, name, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +19,8 @@ _MOST_CLASSES = 60
 
 def matrix_document(result: "TransitionMatrix") -> Document:
     """Say how probable a right label is, for each class."""
+    import pandas as pd
+
     frame = result.to_frame()
     right = np.diag(frame)
     least, most = int(right.argmin()), int(right.argmax())
@@ -28,34 +29,31 @@ def matrix_document(result: "TransitionMatrix") -> Document:
         kind="Transition matrix",
         title="Transition matrix",
         headline=f"The probability of a right label is {' to '.join(ends)}.",
-        **_tables(frame, {"right": right}, "percent"),
+        **_tables(frame, pd.DataFrame({"right": right}), "percent"),
         **about(result),
     )
 
 
 def counts_document(result: "TransitionCounts", level: float | None = 0.95) -> Document:
     """Say how many labels of each class are wrong; with a level also in what the sample was drawn from."""
-    frame, sizes = result.to_frame(), result.counts.sum(axis=1)
-    wrong = sizes - np.diag(result.counts)
-    columns = {"instances": sizes, "wrong": wrong, "share_wrong": wrong / np.where(sizes > 0, sizes, np.nan)}
-    said = (
-        f"{written(result.wrong, 'count')} of {count(result.n, 'label')} are wrong: {written(result.rate, 'percent')}"
-    )
-    if level is not None:
-        whole = result.rate_interval(level=level)
-        said += f", {rate(level)} interval {written((whole.low, whole.high), 'percent')}"
-        columns["low"], columns["high"] = proportion_limits(wrong, sizes, (1 - level) / 2)
+    columns = result.per_class(level=level or 0.95)
+    said = f"{written(result.wrong, 'count')} of {count(result.n, 'label')} are wrong"
+    share = written(result.rate, "percent")
+    if level is None:
+        columns = columns.drop(columns=["low", "high"])
+    else:
+        share += f", {rate(level)} interval {written(ends(result.rate_interval(level=level)), 'percent')}"
     return Document(
         kind="Transition counts",
         title="Transition counts",
-        headline=f"{said}.",
+        headline=f"{said}: {share}.",
         method=[("Intervals", f"exact (Clopper and Pearson), level {rate(level)}" if level else "")],
-        **_tables(frame, columns, "count"),
+        **_tables(result.to_frame(), columns, "count"),
         **about(result),
     )
 
 
-def _tables(frame: "pd.DataFrame", columns: dict[str, Any], form: str) -> dict[str, Any]:
+def _tables(frame: "pd.DataFrame", columns: "pd.DataFrame", form: str) -> dict[str, Any]:
     """Return the heat map of all pairs of classes, and a row for each class with what it is mistaken for most."""
     import pandas as pd
 
@@ -64,7 +62,7 @@ def _tables(frame: "pd.DataFrame", columns: dict[str, Any], form: str) -> dict[s
     mistaken = [
         f"{classes[row.argmax()]} ({written(float(row.max()), 'percent')})" if row.any() else MISSING for row in others
     ]
-    rows = pd.DataFrame({"true_class": classes, **columns, "mistaken_most_for": mistaken})
+    rows = columns.set_axis(pd.Index(classes, name="true_class")).assign(mistaken_most_for=mistaken)
     table, _ = table_of_frame("Classes", rows, {"right": "percent", "share_wrong": "percent"})
     shown, left = list(map(name, classes[:_MOST_CLASSES])), len(classes) - _MOST_CLASSES
     square = values[:_MOST_CLASSES, :_MOST_CLASSES].tolist()

@@ -17,6 +17,7 @@ from demele.core.sentences import in_code, plural, setting
 from demele.core.signature import OptionText
 from demele.core.table_columns import check_same_order
 from demele.noise.documents import counts_document, matrix_document
+from demele.noise.limits import proportion_limits
 from demele.noise.square_tables import (
     SUM_TOLERANCE,
     SquareTable,
@@ -316,6 +317,23 @@ class TransitionCounts(SquareTable):
         level = checked_level(level)
         found = binomtest(self.wrong, self.n).proportion_ci(level, method="exact")
         return Interval(low=float(found.low), high=float(found.high), level=level, method="exact")
+
+    def per_class(self, *, level: float = 0.95) -> "pd.DataFrame":
+        """Return a row for each true class: instances, wrong labels, their share, and its exact interval.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        """
+        import pandas as pd
+
+        frame = self.to_frame()
+        sizes = self.counts.sum(axis=1)
+        wrong = sizes - np.diag(self.counts)
+        low, high = proportion_limits(wrong, sizes, (1 - checked_level(level)) / 2)
+        share = wrong / np.where(sizes > 0, sizes, np.nan)
+        columns = {"instances": sizes, "wrong": wrong, "share_wrong": share, "low": low, "high": high}
+        return pd.DataFrame(columns, index=frame.index)
 
     def to_matrix(self, *, empty: Literal["raise", "right"] = "raise") -> TransitionMatrix:
         """Return the proportions of each row; what the sample leaves uncertain is lost.

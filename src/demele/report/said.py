@@ -43,27 +43,6 @@ def _perturbation_test(content: Content) -> Iterable[str]:
     return [content["sentence"]]
 
 
-# Labels ---------------------------------------------------------------------------------------------------------------
-
-
-def _consensus(content: Content) -> Iterable[str]:
-    apart, n = content["unlike_majority"], content["n_items"]
-    return [
-        f"{content['method']}: {n:,} items, {content['n_answers']:,} answers",
-        f"{apart:,} of {n:,} labels ({apart / n:.1%}) differ from the majority's ({count(content['ties'], 'tie')})",
-        _state(content),
-    ]
-
-
-def _state(content: Content) -> str:
-    """Say whether what had to converge did."""
-    what = "sweeps" if content["method"].startswith(("Bayesian", "generative")) else "iterations"
-    if content["converged"] is None:
-        return f"stopped after {content['iterations']} {what}" if content["iterations"] else "nothing had to converge"
-    did = "converged" if content["converged"] else "NOT converged"
-    return f"{did} after {content['iterations']:,} {what}"
-
-
 def _agreement(content: Content) -> Iterable[str]:
     from demele.report.agreement_view import agreement_view, headline, summary
 
@@ -80,7 +59,6 @@ def _study(content: Content) -> Iterable[str]:
 
 _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "perturbation test": _perturbation_test,
-    "consensus": _consensus,
     "agreement": _agreement,
     "study": _study,
 }

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
+from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
-from demele.core.shown import SaidTable
 from demele.core.signature import Signature
-from demele.core.written import Written, plain
+from demele.labels.documents import consensus_document
 from demele.noise.transition import TransitionMatrix
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,8 @@ Floats = NDArray[np.float64]
 
 #: Share of labels unlike the majority's from which a note says so.
 _MANY_UNLIKE = 0.05
+#: Of fields that JSON holds as rows of items and of annotators, or not at all.
+_ROWS = {"json": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +77,7 @@ class Profiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Consensus(Written, SaidTable):
+class Consensus(Result):
     """Labels that several annotators give together, and how they came about.
 
     Attributes
@@ -111,16 +114,16 @@ class Consensus(Written, SaidTable):
 
     _kind = "consensus"
 
-    labels: NDArray[Any]
-    probabilities: Floats
-    majority: NDArray[Any]
-    tied: NDArray[np.bool_]
+    labels: NDArray[Any] = field(metadata=_ROWS)
+    probabilities: Floats = field(metadata=_ROWS)
+    majority: NDArray[Any] = field(metadata=_ROWS)
+    tied: NDArray[np.bool_] = field(metadata=_ROWS)
     items: tuple[int | str, ...]
     annotators: tuple[int | str, ...]
     classes: tuple[int | str, ...]
-    n_answers: NDArray[np.int64]
+    n_answers: NDArray[np.int64] = field(metadata=_ROWS)
     proportions: Floats
-    profiles: Profiles
+    profiles: Profiles = field(metadata=_ROWS)
     method: str
     signature: Signature
     objective: tuple[float, ...] = ()
@@ -129,19 +132,11 @@ class Consensus(Written, SaidTable):
     converged: bool | None = None
     intervals: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict, metadata=_ROWS)
 
-    def __repr__(self) -> str:
-        state = "" if self.converged is None else f", converged={self.converged} after {self.iterations}"
-        apart = f", {int(np.count_nonzero(self.labels != self.majority))} labels unlike the majority's"
-        if self.method == "majority":
-            apart = ""
-        if self.tied.any():
-            apart += f", {plural(int(self.tied.sum()), 'tie', 'ties')}"
-        return (
-            f"Consensus({self.method}, n_items={len(self.items)}, n_annotators={len(self.annotators)}{state}, "
-            f"mean confidence={float(self.confidence.mean()):.4f}{apart})"
-        )
+    def document(self) -> Document:
+        """Return what the consensus is: labels and the majority's, class by class, and how good annotators are."""
+        return consensus_document(self)
 
     @property
     def confidence(self) -> Floats:
@@ -236,36 +231,10 @@ class Consensus(Written, SaidTable):
             columns |= {"accuracy_low": [one.low for one in limits], "accuracy_high": [one.high for one in limits]}
         return pd.DataFrame(columns)
 
-    def _said_of(self) -> dict[str, Any]:
-        return {
-            "method": self.method,
-            "n_items": len(self.items),
-            "n_answers": int(self.n_answers.sum()),
-            "iterations": self.iterations,
-            "converged": self.converged,
-            "unlike_majority": int(np.count_nonzero(self.labels != self.majority)),
-            "ties": int(self.tied.sum()),
-        }
-
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the probabilities of each item, as plain values that JSON can hold."""
-        data: dict[str, Any] = plain(
-            {
-                "kind": "consensus",
-                **self._said_of(),
-                "classes": self.classes,
-                "proportions": self.proportions.tolist(),
-                "log_likelihood": self.log_likelihood,
-                "items": self.to_frame().to_dict(orient="records"),
-                "annotators": self.annotator_frame().to_dict(orient="records"),
-                "intervals": {
-                    name: [[one.low, one.high, one.level] for one in found] for name, found in self.intervals.items()
-                },
-                "notes": [{"code": note.code, "message": note.message} for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return data
+        """Everything but the probabilities of all classes, as plain values: items and annotators as rows."""
+        rows = {"items": plain(self.to_frame()), "annotators": plain(self.annotator_frame())}
+        return {**super(Consensus, self).to_dict(), **rows}
 
     def _coded(self, given: object, argument: str) -> Indices:
         read = read_labels(given, argument)

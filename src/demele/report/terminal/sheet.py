@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Sheet", "Styled", "Words", "clipped", "transition"]
+__all__ = ["Sheet", "Styled", "Words", "clipped"]
 
 #: Says a message in the words of the reader.
 Words = Callable[[str], str]
-#: Classes of a transition that are shown; all of them are in JSON.
-_MOST_CLASSES = 10
 
 
 class Styled(NamedTuple):
@@ -131,22 +129,6 @@ class Sheet:
         for sign, told in rows:
             table.add_row(Text(*sign), Text.assemble(*(Text(*part) for part in told)))
         self._console.print(table)
-
-
-def transition(
-    sheet: Sheet, counts: Sequence[Sequence[float]], classes: Sequence[object], title: str, *, share: bool = False
-) -> None:
-    """Print how classes are mistaken for each other, where they are few."""
-    sheet.blank()
-    if len(classes) > _MOST_CLASSES:
-        sheet.wrapped(f"{title}: {len(classes)} classes, with --format json", "dim")
-        return
-    sheet.wrapped(title)
-    rows = [
-        [clipped(name, 12), *(f"{value:.3f}" if share else f"{value:,}" for value in row)]
-        for name, row in zip(classes, counts, strict=True)
-    ]
-    sheet.table(["", *(clipped(name, 10) for name in classes)], rows, numbers=len(classes))
 
 
 def clipped(name: object, most: int) -> str:
