@@ -130,7 +130,7 @@ def _run(arguments: argparse.Namespace) -> None:
         write_columns(_answers(annotators), arguments.save_annotations)
 
     def table() -> str:
-        said = [*versions, *[annotators] * (annotators is not None)]
+        said = [*versions, *([] if annotators is None else [annotators])]
         return "\n".join(document_text(one.document(), explain=arguments.explain, words=words) for one in said)
 
     emit(as_text(written, table=table, data=lambda: content, frame=lambda: frame), None)

@@ -157,12 +157,12 @@ def _run(arguments: argparse.Namespace) -> None:
         }
     )
 
-    def table() -> str:
+    def shown() -> str:
         listed, _ = table_of_frame("Suspected labels", suspects)
         said = (replace(found.document(), table=listed), harm.document())
         return "\n".join(document_text(one, explain=arguments.explain, words=words) for one in said)
 
-    emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: suspects), None)
+    emit(as_text(format_of(arguments.format, None), table=shown, data=lambda: content, frame=lambda: suspects), None)
     say_written(arguments, output="labels written to", suspects="suspects written to")
 
 

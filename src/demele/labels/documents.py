@@ -8,7 +8,7 @@ import numpy as np
 
 from demele.core.result import about, table_of_frame
 from demele.noise.documents import counts_document
-from demele.report.document import Document, Section, Strip, Strips, Table
+from demele.report.document import Cell, Document, Section, Strip, Strips, Table
 from demele.report.written import count, ends, marks_of, name, written
 
 if TYPE_CHECKING:
@@ -97,17 +97,13 @@ def consensus_document(result: "Consensus") -> Document:
     sure = f"Labels of {count(n, 'item')} have a mean confidence of {written(result.confidence.mean(), 'percent')}"
     spans = list(map(ends, result.intervals.get("proportions", ())))
     columns = {"Class": "text", "Share": "percent", "Items": "count", "Majority vote": "count"}
-    rows = [
-        (name(of), float(share), int((result.labels == of).sum()), int((result.majority == of).sum()))
-        for of, share in zip(result.classes, result.proportions, strict=True)
-    ]
-    strips = [
-        Strip(of, marks_of(share, span), written(share, "percent"))
-        for (of, share, *_), span in zip(rows, spans or [None] * len(rows), strict=True)
-    ]
-    if spans:
-        columns["Interval of the share"] = "percent"
-        rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+    columns |= {"Interval of the share": "percent"} if spans else {}
+    rows: list[list[Cell]] = []
+    strips = []
+    for of, value, span in zip(result.classes, result.proportions, spans or [None] * len(result.classes), strict=True):
+        numbers = [int((said == of).sum()) for said in (result.labels, result.majority)]
+        rows.append([name(of), float(value), *numbers, *([span] if spans else [])])
+        strips.append(Strip(name(of), marks_of(float(value), span), written(float(value), "percent")))
     table = Table("Classes", columns, rows)
     least = result.to_frame().sort_values("confidence", kind="stable").head(_MOST_ITEMS)
     items, _ = table_of_frame("Least certain items", least, {"confidence": "percent"})
