@@ -195,8 +195,8 @@ def test_what_was_made_for_eyes(demele: Program, labels_folder: Path) -> None:
     run = demele("noise", "add", "names.csv::true", "--noise-rate", "0.05,0.1", "--format", "table")
     assert run.err == "demele: the noisy labels are not kept; --output FILE writes them\n"
     assert [line for line in run.out.splitlines() if "labels were made wrong" in line] == [
-        "30 of 600 labels were made wrong: 5.0%; 5.0% were asked for.",
-        "60 of 600 labels were made wrong: 10.0%; 10.0% were asked for.",
+        "30 of 600 labels were made wrong: 5.0% (asked for: 5.0%).",
+        "60 of 600 labels were made wrong: 10.0% (asked for: 10.0%).",
     ]
     assert run.out.count("True class  Instances  Wrong  Share wrong  Mistaken most for") == 2
     asked = ("noise", "add", "true.npy", "--noise-rate", "0.1", "--format", "table", "--explain")

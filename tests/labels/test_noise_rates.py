@@ -320,7 +320,7 @@ def test_what_was_done_can_be_read() -> None:
     assert realised.classes == ("a", "b", "c")
     assert_close(realised.probabilities[:2], noisy.counts.counts[:2] / 2, ROUNDING)
     assert_exact(realised.probabilities[2], [0, 0, 1])
-    assert noisy.sentence == "2 of 4 labels were made wrong: 50.0%; 50.0% were asked for."
+    assert noisy.sentence == "2 of 4 labels were made wrong: 50.0% (asked for: 50.0%)."
 
 
 def test_symmetric_and_asymmetric_by_hand() -> None:

@@ -72,7 +72,7 @@ def agreement_document(result: "Agreement") -> Document:
 def noisy_document(result: "NoisyLabels") -> Document:
     """Say how many labels were made wrong, of which class, and what they are mistaken for."""
     made, counts = counts_document(result.counts, level=None), result.counts
-    asked = "" if result.wanted is None else f"; {written(result.wanted, 'percent')} were asked for"
+    asked = "" if result.wanted is None else f" (asked for: {written(result.wanted, 'percent')})"
     return replace(
         made,
         kind="Label noise",
