@@ -73,8 +73,6 @@ def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, A
             assert _flat(sentence) in _flat(text), name
 
 
-
-
 def test_how_metrics_agree_is_said_in_words() -> None:
     assert "of metrics" in sentences_of("agreement", sample_agreement())[0]
 
