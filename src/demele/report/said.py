@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from demele.core.names import checked_name
-from demele.report.words import count
 
 __all__ = ["sentences_of", "typed"]
 
