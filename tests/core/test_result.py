@@ -249,6 +249,8 @@ def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
     assert "| --:" in result.to_markdown()
     assert r"\cite{demele}" in result.methods()
     assert result.plot().get_title(loc="left") == plain_text(figures_of(result.document())[0].caption)
+    first, *_ = result.to_pictures(tmp_path / "pictures", formats=("svg",))
+    assert first.read_bytes() == result.to_pictures(tmp_path / "again", formats=("svg",))[0].read_bytes()
     assert "<table" in result._repr_html_()
     assert max(map(len, str(result).splitlines())) <= 80
 
@@ -257,7 +259,15 @@ def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
 TITLES = (
     *("Scores", "Measures", "Ranking", "Each classifier", "Code-factor matrix", "Pairwise results", "Criteria"),
     *("Agreement matrix", "Values per factor and code", "Classes", "Annotators", "Disagreements", "Confusion matrix"),
-    *("Curves", "Traversals", "Label errors", "Audit plan", "Sensitivity to other factors", "Aligned scores"),
+    *(
+        "Curves",
+        "Traversals",
+        "Reconstructions",
+        "Label errors",
+        "Audit plan",
+        "Sensitivity to other factors",
+        "Aligned scores",
+    ),
     *("Corrected scores", "Published results", "Models", "Structure", "Training", "Data", "Glossary"),
 )
 

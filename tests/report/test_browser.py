@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.report.sample_examination import sample_examination
-
 _BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 pytestmark = pytest.mark.skipif(_BROWSER is None, reason="needs a Chromium browser: none is installed")
 
@@ -53,15 +51,3 @@ def _opened(write: Callable[..., Path], data: dict[str, Any], folder: Path, scri
 
 def _plain(text: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
-
-
-def test_the_page_on_a_trained_model_starts_and_asks_nothing_of_any_network(tmp_path: Path) -> None:
-    pytest.importorskip("PIL")
-    path = sample_examination().to_html(tmp_path / "vae.html")
-    document = re.sub(r"<script>.*?</script>", "", _document_after_scripts(path, tmp_path / "profile"), flags=re.DOTALL)
-    assert _element(document, "script-errors") == ""
-    assert 'data-ready="true"' in document
-    assert not re.search(r'<div class="tools" hidden', document)
-
-
-# Rows of an evaluation ------------------------------------------------------------------------------------------------

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from demele.report.agreement import write_agreement
-from demele.report.examination import write_examination
 from demele.report.explanations import write_perturbation_test
 from demele.report.page import h
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
 from tests.report.sample_agreement import sample_agreement, sample_study
-from tests.report.sample_examination import picture_content
 from tests.report.test_explanations_html import sample as sample_perturbations
 from tests.report.test_html import Page
 
@@ -37,7 +35,6 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
             *(data["settings"][key] for key in ("provenance", "images")),
         ],
     ),
-    "examination": (write_examination, picture_content, lambda data: [*data["code_names"], *data["factor_names"]]),
     "explanations": (
         write_perturbation_test,
         lambda: sample_perturbations().to_content(),

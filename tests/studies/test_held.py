@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import demele
-from demele.studies.held import code_facts, divergences, factor_facts, shares_of_entropy, twin_notes
+from demele.studies.held import code_facts, divergences, shares_of_entropy, twin_notes, verdict_on
 from tests.tolerances import PUBLISHED, ROUNDING, assert_close
 
 
@@ -51,24 +51,22 @@ def test_verdicts_are_those_of_an_evaluation() -> None:
     rng = np.random.default_rng(4)
     factors = pd.DataFrame(rng.random((1000, 3)), columns=["x", "y", "lost"])
     codes = pd.DataFrame({"z1": factors["x"] + factors["y"], "z2": factors["x"] - factors["y"], "z3": 0.0})
-    found = factor_facts(codes, factors)
+    found = verdict_on(codes, factors)
     told = demele.evaluate(codes, factors, ["mig"]).verdict
     assert told is not None
-    assert found["verdict"].tolist() == ["several codes", "several codes", "no code"]
-    assert found["words"].tolist() == [row.words for row in told.factors]
-    assert_close(found["information"], [row.share for row in told.factors], ROUNDING)
+    assert [row.status for row in found.factors] == ["several codes", "several codes", "no code"]
+    assert found.factors == told.factors
 
 
 def test_codes_that_are_not_in_use_hold_nothing() -> None:
     rng = np.random.default_rng(5)
     factors = pd.DataFrame(rng.random((500, 2)), columns=["v", "w"])
     codes = factors.rename(columns={"v": "z1", "w": "z2"})
-    found = factor_facts(codes, factors, active=np.array([True, False]))
-    assert found["verdict"].tolist() == ["one code", "no code"]
-    assert found["code"].tolist() == ["z1", ""]
-    nothing = factor_facts(codes, factors, active=np.zeros(2, dtype=bool))
-    assert nothing["verdict"].tolist() == ["no code", "no code"]
-    assert nothing["words"].iloc[1] == "w is lost: no code is in use"
+    found = verdict_on(codes, factors, active=np.array([True, False]))
+    assert [(row.status, row.codes) for row in found.factors] == [("one code", ("z1",)), ("no code", ())]
+    nothing = verdict_on(codes, factors, active=np.zeros(2, dtype=bool))
+    assert [row.status for row in nothing.factors] == ["no code", "no code"]
+    assert nothing.factors[1].words == "w is lost: no code is active"
 
 
 def test_equal_codes_are_told_whatever_their_sign_and_scale() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import named_images
 from demele.cli.options import command, option, told_by
-from demele.cli.output import as_text, emit, say_written, warnings_in_one_line
+from demele.cli.output import emit, result_text, say_written, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.cli.vae_encode import images_of_size, trained_on
 
@@ -58,7 +58,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--report", required=True)
     option(parser, "--seed", default=0)
     option(parser, "--format", default="table", help="of what stdout has (default: table)")
-    option(parser, "--force", "--quiet")
+    option(parser, "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -70,13 +70,7 @@ def _run(arguments: argparse.Namespace) -> None:
     with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
         found = _of_codes(arguments, model) if is_arrays_file(model) else _of_run(arguments, model)
         found.to_html(arguments.report)
-    text = as_text(
-        arguments.format,
-        table=lambda: repr(found),
-        data=found.to_dict,
-        frame=lambda: found.codes.rename_axis("code").reset_index(),
-    )
-    emit(text, None)
+    emit(result_text(found, arguments.format, explain=arguments.explain, words=told_by(arguments)), None)
     say_written(arguments, report="page written to")
 
 
@@ -91,7 +85,7 @@ def _of_codes(arguments: argparse.Namespace, file: Path) -> "Examination":
 def _of_run(arguments: argparse.Namespace, file: Path) -> "Examination":
     """Look at a model that was trained."""
     from demele.models import load
-    from demele.studies.examine import of_model
+    from demele.studies import examine_model
 
     vae = load(file)
     named = arguments.images
@@ -99,4 +93,4 @@ def _of_run(arguments: argparse.Namespace, file: Path) -> "Examination":
         images = trained_on(vae.spec, "demele", "vae", "report", file)
     else:
         images = images_of_size(named, arguments.size, vae.spec)
-    return of_model(vae, images, missing=arguments.missing, seed=arguments.seed)
+    return examine_model(vae, images, missing=arguments.missing, seed=arguments.seed)

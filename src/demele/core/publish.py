@@ -16,11 +16,8 @@ from demele.core.reading import path_of
 PAGES = {
     "audit forecast": "demele.report.forecast:write_forecast",
     "perturbation test": "demele.report.explanations:write_perturbation_test",
-    "examination": "demele.report.examination:write_examination",
-    "model": "demele.studies.examine:model_page",
     "agreement": "demele.report.agreement:write_agreement",
     "study": "demele.report.study:write_study",
-    "pictures of a model": "demele.report.examination_print:write_examination_pictures",
 }
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Union, get_args, get_origin
 
@@ -15,6 +15,7 @@ import numpy as np
 from demele.core.bibliography import bibliography, software
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
+from demele.core.reading import path_of
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
@@ -22,7 +23,7 @@ from demele.report.document import Cell, Document, Notice, Section, Strip, Strip
 from demele.report.renderers import paper, terminal
 from demele.report.renderers.card import card
 from demele.report.renderers.html import write_page
-from demele.report.renderers.picture import draw
+from demele.report.renderers.picture import draw, write_pictures
 from demele.report.written import is_missing, marks_of, name, title_of, typed, written
 
 if TYPE_CHECKING:
@@ -149,6 +150,25 @@ class Result(ABC):
             For a figure that the document does not have, or a document without any.
         """
         return draw(self.document(), figure, ax)
+
+    def to_pictures(self, folder: str | Path, *, formats: Sequence[str] = ("png", "svg")) -> tuple[Path, ...]:
+        """Write every figure of the document with matplotlib, and return the files; they are named by their captions.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it does not exist. Files of the same names are replaced.
+        formats : sequence of str
+            Of "png", "svg", "pdf".
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        InputError, OutputError
+            For other formats, or a folder that cannot be made.
+        """
+        return write_pictures(self.document(), path_of(folder, "folder"), formats)
 
 
 class TableResult(Result):

@@ -6,7 +6,7 @@
 """
 
 from demele.studies.examination import Examination, Reconstructions, Sweep, Traversals
-from demele.studies.examine import examine
+from demele.studies.examine import examine, examine_model
 from demele.studies.files import demo, load
 from demele.studies.model_family import model_family, plan_model_family
 from demele.studies.planning import StudyPlan
@@ -29,6 +29,7 @@ __all__ = [
     "Traversals",
     "demo",
     "examine",
+    "examine_model",
     "load",
     "load_pruning",
     "model_family",

@@ -1,19 +1,19 @@
-"""What an examination of a trained model has found: numbers, words, and pictures as arrays."""
+"""The examination of a trained model: numbers, a verdict, and images as arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.publish import card, publish
+from demele.core.result import Result
 from demele.core.results import Evaluation, Note
-from demele.core.shown import in_a_line
-from demele.core.written import Written, plain
+from demele.core.verdict import RepresentationVerdict
+from demele.report.document import Document
+from demele.studies.examination_documents import examination_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Traversals:
         Mean difference of neighbouring pictures over pixels, steps and anchors; black to white is 1.
     """
 
-    images: NDArray[np.uint8]
+    images: NDArray[np.uint8] = field(metadata={"json": False})
     values: NDArray[np.float64] | None
     anchors: NDArray[np.int64] | None
     change: NDArray[np.float64]
@@ -44,7 +44,7 @@ class Traversals:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reconstructions:
-    """Images beside what the model makes of them.
+    """Images and their reconstructions.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Reconstructions:
 
     rows: NDArray[np.int64]
     n_random: int
-    originals: NDArray[np.uint8]
-    made: NDArray[np.uint8]
+    originals: NDArray[np.uint8] = field(metadata={"json": False})
+    made: NDArray[np.uint8] = field(metadata={"json": False})
     errors: NDArray[np.float64]
     mean_error: float
     mean_image_error: float
@@ -99,12 +99,12 @@ class Sweep:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     shown: tuple[int, ...]
-    images: NDArray[np.uint8]
+    images: NDArray[np.uint8] = field(metadata={"json": False})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Examination(Written):
-    """A trained model looked at: what its codes hold, how sure that is, and pictures.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Examination(Result):
+    """An examination of a trained model: what its codes hold, with uncertainty, and images.
 
     Attributes
     ----------
@@ -120,11 +120,8 @@ class Examination(Written):
     codes : DataFrame of shape (n_codes, 5)
         By code: ``kl`` (mean divergence from the prior in nats; NaN without standard deviations), ``std`` (of its
         means), ``active`` (in use: std > 0.05 and kl > 0.01), ``best_factor`` and ``information``, how much of it.
-    factors : DataFrame of shape (n_factors, 6)
-        By factor: ``verdict`` ("one code", "mixed code": one that holds other factors as well, "several codes",
-        "weak", "no code", "undecided" or "constant"; of codes in use alone, as in
-        :class:`demele.core.verdict.FactorVerdict`), ``code``, ``information``, ``second`` (information of the next
-        code), ``chance`` (the most that any code tells of permuted factors), and ``words``, the verdict as a sentence.
+    verdict : RepresentationVerdict or None
+        Which active code holds which factor; None without factors.
     traversals : Traversals or None
     reconstructions : Reconstructions or None
     samples : array of uint8 of shape (16, height, width, channels), or None
@@ -140,16 +137,18 @@ class Examination(Written):
     version : str
     """
 
+    _kind = "examination"
+
     name: str
     n: int
     scores: Evaluation | None
     information: pd.DataFrame | None
     importances: pd.DataFrame | None
     codes: pd.DataFrame
-    factors: pd.DataFrame
+    verdict: RepresentationVerdict | None
     traversals: Traversals | None
     reconstructions: Reconstructions | None
-    samples: NDArray[np.uint8] | None
+    samples: NDArray[np.uint8] | None = field(metadata={"json": False})
     sweeps: tuple[Sweep, ...]
     notes: tuple[Note, ...]
     history: pd.DataFrame | None
@@ -158,102 +157,23 @@ class Examination(Written):
 
     @property
     def collapsed(self) -> bool:
-        """Whether no code is in use: scores of such codes are of noise."""
+        """Whether no code is active: such codes are noise."""
         return not bool(self.codes["active"].any())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the pictures, as plain values that JSON can hold (NaN becomes None)."""
-        made = self.reconstructions
-        found: dict[str, Any] = plain(
-            {
-                "kind": "examination",
-                "demele": self.version,
-                "name": self.name,
-                "n": self.n,
-                "scores": None if self.scores is None else self.scores.to_dict(),
-                "code_names": list(self.codes.index),
-                "factor_names": list(self.factors.index),
-                "information": None if self.information is None else self.information.to_numpy(),
-                "importances": None if self.importances is None else self.importances.to_numpy(),
-                "codes": self.codes.to_dict(orient="records"),
-                "factors": self.factors.to_dict(orient="records"),
-                "collapsed": self.collapsed,
-                "traversals": _numbers(self.traversals, "values anchors change"),
-                "reconstructions": _numbers(made, "rows n_random errors mean_error mean_image_error tried")
-                | ({} if made is None else {"explained": made.explained}),
-                "sweeps": [_numbers(sweep, "factor values mean low high shown") for sweep in self.sweeps],
-                "notes": [_numbers(note, "code message subject severity") for note in self.notes],
-                "history": None if self.history is None else self.history.to_dict(orient="list"),
-                "facts": dict(self.facts),
-            }
-        )
-        return found
-
-    def to_content(self) -> dict[str, Any]:
-        """Everything: what :meth:`to_dict` returns, and ``pictures`` as arrays."""
-        made = self.reconstructions
-        pictures = {
-            "traversals": None if self.traversals is None else self.traversals.images,
-            "originals": None if made is None else made.originals,
-            "made": None if made is None else made.made,
-            "samples": self.samples,
-            "sweeps": [sweep.images for sweep in self.sweeps],
-        }
-        return {**self.to_dict(), "pictures": pictures}
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained HTML page: verdict, scores, heat map, traversals, reconstructions, sweeps, samples.
-
-        Raises
-        ------
-        MissingExtraError
-            If there are pictures, and Pillow (``demele[images]``) is not installed.
-        """
-        written: Path = publish("examination", self.to_content(), path)
-        return written
-
-    def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
-        """Write pictures for print: small, and the same bytes for the same examination.
-
-        Parameters
-        ----------
-        folder : path
-            Made if it does not exist. Pictures of the same names in it are replaced.
-        formats : tuple of str
-            Of matplotlib: "png", "svg", "pdf".
-
-        Returns
-        -------
-        tuple of Path
-            The files: ``information`` (codes and factors), ``traversals`` (codes in use by K, from one image),
-            ``reconstructions`` (at random, and the worst), ``samples`` (of the prior) and ``responses`` (of codes to
-            the factors of a complete grid), those of them that there is something for.
-
-        Raises
-        ------
-        InputError
-            For other formats.
-        MissingExtraError
-            Without matplotlib, naming the extra to install.
-        """
-        written: tuple[Path, ...] = publish("pictures of a model", self.to_content(), folder, formats=formats)
-        return written
-
-    def _repr_html_(self) -> str:
-        return card(repr(self), self.codes)
-
     @property
-    def sentence(self) -> str:
-        """How many codes are in use."""
-        return f"{in_a_line(repr(self))}."
+    def factors(self) -> pd.DataFrame:
+        """By factor: ``verdict``, its best ``code``, ``information``, ``second``, ``chance`` and ``words``."""
+        import pandas as pd
 
-    def __repr__(self) -> str:
-        used = f"{int(self.codes['active'].sum())} of {len(self.codes)} codes in use"
-        lines = [f"Examination of {self.name}: {self.n:,} image{'s' * (self.n != 1)}, {used}"]
-        lines += [f"  {words}" for words in self.factors["words"]]
-        lines += [f"  {note.severity}: {note.message}" for note in self.notes]
-        return "\n".join(lines)
+        rows = [] if self.verdict is None else self.verdict.factors
+        held = [(row.status, next(iter(row.codes), ""), row.share, row.second, row.chance, row.words) for row in rows]
+        columns = ["verdict", "code", "information", "second", "chance", "words"]
+        return pd.DataFrame(held, index=[row.factor for row in rows], columns=columns)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each code."""
+        return self.codes.reset_index()
 
-def _numbers(item: object, names: str) -> dict[str, Any]:
-    return {} if item is None else {name: getattr(item, name) for name in names.split()}
+    def document(self) -> Document:
+        """Return what the model has learnt: verdict, scores, traversals, reconstructions, responses."""
+        return examination_document(self)

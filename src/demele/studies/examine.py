@@ -35,7 +35,7 @@ from demele.studies.decoding import (
 )
 from demele.studies.examination import Examination, Reconstructions, Traversals
 from demele.studies.given import check_annotated, check_finite, checked_images, checked_range, given_sample
-from demele.studies.held import code_facts, factor_facts, shares_of_entropy, twin_notes
+from demele.studies.held import code_facts, shares_of_entropy, twin_notes, verdict_on
 from demele.studies.sweeps import sweeps
 
 if TYPE_CHECKING:
@@ -150,7 +150,8 @@ def examine(
     lacking = check_annotated(factors, kinds=kinds, missing=missing)
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
     own = code_facts(codes, held.sample.codes_std, shares)
-    told = factor_facts(codes, factors, active=own["active"].to_numpy(dtype=bool), kinds=kinds, seed=start)
+    active = own["active"].to_numpy(dtype=bool)
+    verdict = verdict_on(codes, factors, active=active, kinds=kinds, seed=start) if factors.shape[1] else None
     if model is not None and not callable(getattr(model, "decode", None)):
         raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
     decode = model.decode if decode is None and model is not None else decode
@@ -169,7 +170,7 @@ def examine(
         information=shares,
         importances=importances,
         codes=own,
-        factors=told,
+        verdict=verdict,
         traversals=moved,
         reconstructions=made,
         samples=samples,
@@ -188,8 +189,8 @@ def examine(
     )
 
 
-def of_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
-    """Encode images with a VAE and look at it.
+def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
+    """Encode images with a VAE and examine it.
 
     Of sets of more than 25 000 images as many are encoded, drawn at random; there are no sweeps of factors then.
 
@@ -216,12 +217,6 @@ def _saying_that_it_diverged(model: VAE) -> Iterator[None]:
         if model.run is None or model.run.status != "diverged":
             raise
         raise InputError("model", f"its training diverged: {model.run.problem}; {error}") from error
-
-
-def model_page(model: VAE, path: Path, *, images: ImageSet, **options: Any) -> Path:
-    """Write the page of :func:`of_model`: what ``VAE.to_html`` does."""
-    found = of_model(model, images, **options)
-    return found.to_html(path)
 
 
 # What is found --------------------------------------------------------------------------------------------------------

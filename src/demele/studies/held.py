@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleWarning
 from demele.core.inputs import read_pair
 from demele.core.results import Note
+from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import shares_of, verdict_of
@@ -18,8 +19,6 @@ from demele.models.vae.active import is_active
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from demele.core.verdict import FactorVerdict
 
 
 def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: object = None) -> pd.DataFrame:
@@ -50,7 +49,7 @@ def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: obje
 
     subject = _subject(codes, factors, kinds)
     shares = subject.spread_factors(shares_of(Data(subject.codes, subject.varying)).share)
-    return pd.DataFrame(shares, index=list(codes.columns), columns=list(factors.columns))
+    return pd.DataFrame(shares, index=pd.Index(codes.columns, name="code"), columns=list(factors.columns))
 
 
 def _subject(codes: pd.DataFrame, factors: pd.DataFrame, kinds: object) -> Subject:
@@ -88,7 +87,7 @@ def code_facts(codes: pd.DataFrame, std: pd.DataFrame | None, shares: pd.DataFra
             for place, most in zip(known.argmax(axis=1), told, strict=True)
         ]
     columns = {"kl": kl, "std": spread, "active": is_active(kl, spread), "best_factor": best, "information": told}
-    return pd.DataFrame(columns, index=list(codes.columns))
+    return pd.DataFrame(columns, index=pd.Index(codes.columns, name="code"))
 
 
 def divergences(mean: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,58 +107,46 @@ def divergences(mean: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[
     return found
 
 
-def factor_facts(
+def verdict_on(
     codes: pd.DataFrame,
     factors: pd.DataFrame,
     *,
     active: NDArray[np.bool_] | None = None,
     kinds: object = None,
     seed: int = 0,
-) -> pd.DataFrame:
-    """Return of each factor which code holds it, or that several codes do, or that none does.
+) -> RepresentationVerdict:
+    """Return which active code holds which factor, as ``evaluate`` says it of these codes alone.
 
     Parameters
     ----------
     codes : DataFrame of shape (n_samples, n_codes)
     factors : DataFrame of shape (n_samples, n_factors)
     active : array of bool of shape (n_codes,), optional
-        Which codes are in use; the others hold nothing, however much their traces tell. By default all.
+        Which codes are active; the others hold nothing, however much their traces tell. By default all.
     kinds : optional
         Of the factors, as in :func:`demele.evaluate`.
     seed : int
-        Of the permutations that say what chance gives.
-
-    Returns
-    -------
-    DataFrame of shape (n_factors, 6)
-        ``verdict``, ``code`` ("" where there is none), ``information``, ``second``, ``chance`` and ``words``: what
-        :class:`demele.core.verdict.FactorVerdict` holds, as ``evaluate`` says it of the codes in use.
+        Of the permutations that give the chance level.
 
     Examples
     --------
     >>> import pandas as pd
     >>> x, y = np.random.default_rng(0).random((2, 500))
     >>> codes = pd.DataFrame({"z1": x, "z2": 0.0})
-    >>> factor_facts(codes, pd.DataFrame({"x": x, "y": y}))["verdict"].tolist()
+    >>> [row.status for row in verdict_on(codes, pd.DataFrame({"x": x, "y": y})).factors]
     ['one code', 'no code']
     """
-    import pandas as pd
-
     used = np.ones(codes.shape[1], dtype=bool) if active is None else np.asarray(active, dtype=bool)
-    names = ("verdict", "code", "information", "second", "chance", "words")
-    if not used.any() or not factors.shape[1]:
-        none = {"verdict": "no code", "code": "", "information": 0.0, "second": 0.0, "chance": 0.0}
-        rows = [{**none, "words": f"{factor} is lost: no code is in use"} for factor in factors.columns]
-    else:
+    if used.any():
         subject = _subject(codes.loc[:, used], factors, kinds)
-        found = verdict_of(Data(subject.codes, subject.varying), subject.factors.names, seed=seed)
-        rows = [_row(row) for row in found.factors]
-    return pd.DataFrame(rows, index=list(factors.columns), columns=list(names))
-
-
-def _row(found: FactorVerdict) -> dict[str, Any]:
-    numbers = {"information": found.share, "second": found.second, "chance": found.chance}
-    return {"verdict": found.status, "code": found.codes[0] if found.codes else "", **numbers, "words": found.words}
+        return verdict_of(Data(subject.codes, subject.varying), subject.factors.names, seed=seed)
+    lost = (
+        FactorVerdict(factor=str(one), status="no code", words=f"{one} is lost: no code is active") for one in factors
+    )
+    none = np.zeros((0, factors.shape[1]))
+    return RepresentationVerdict(
+        factors=tuple(lost), codes=(), shares=none, above_chance=none.astype(bool), n=len(codes), bins=0
+    )
 
 
 def twin_notes(codes: pd.DataFrame) -> list[Note]:

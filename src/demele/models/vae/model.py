@@ -14,7 +14,6 @@ from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.names import checked_name
-from demele.core.publish import publish
 from demele.core.reading import parsing, path_of
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
@@ -374,32 +373,6 @@ class VAE:
             As :meth:`encode`.
         """
         return self.decode(self.encode(images, rows).codes.to_numpy())
-
-    def to_html(self, images: ImageSet, path: str | Path, **options: Any) -> Path:
-        """Write one self-contained page on what the model has learnt: scores, traversals, reconstructions.
-
-        Parameters
-        ----------
-        images : ImageSet
-            With their factors. Of more than 25 000 so many are taken, drawn at random.
-        path : str or Path
-        **options
-            Of :func:`demele.studies.examine`, such as ``bootstrap`` or ``seed``.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        InputError
-            As :meth:`encode`.
-        MissingExtraError
-            Without Pillow (``demele[images]``).
-        """
-        self._fitted(images)
-        written: Path = publish("model", self, path, images=images, **options)
-        return written
 
     @property
     def encoder(self) -> nn.Module:

@@ -2,13 +2,16 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, OutputError
 from demele.core.extras import require
+from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Parts, Strips
+from demele.report.renderers.elements import slug
 from demele.report.renderers.tables import figures_of
 from demele.report.written import cut, is_missing, plain, range_of, ticks, written
 
@@ -16,6 +19,8 @@ _PURPOSE = "a picture for a paper"
 _COLOURS = ("#0072b2", "#c2500a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480", "black")
 _REST = "#b4bdc8"
 _TONES = {"good": "#e2eefa", "open": "#fcefd9", "bad": "#fbe6e5", "none": "#eaedf1", "": "#ffffff"}
+#: What can be written, each with the metadata that would make the same picture differ from day to day.
+_METADATA: Mapping[str, Mapping[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 _MOST_ROWS, _MOST_NUMBERS, _LONGEST = 60, 250, 28
 
 
@@ -48,6 +53,39 @@ def draw(document: Document, figure: int | str = 0, ax: Any = None) -> Any:
     _DRAWN[type(chosen)](ax, chosen)
     ax.set_title(_text(chosen.caption, 80), loc="left", fontsize="medium")
     return ax
+
+
+def write_pictures(document: Document, folder: str | Path, formats: Sequence[str]) -> tuple[Path, ...]:
+    """Write every figure of a document under its caption; the same document gives the same bytes.
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+    InputError
+        For other formats: before anything is written.
+    OutputError
+        If the folder cannot be made.
+    """
+    listed = (formats,) if isinstance(formats, str) else tuple(formats)
+    if not listed or not set(listed) <= set(_METADATA):
+        raise InputError("formats", f"expected some of {', '.join(_METADATA)}, got {formats!r}")
+    matplotlib = require("matplotlib", purpose=_PURPOSE)
+    where, drawn = Path(folder), {}
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # the same picture whatever a user has set
+        matplotlib.rcParams["svg.hashsalt"] = "demele"
+        for place, figure in enumerate(figures_of(document)):
+            made = draw(document, place).figure
+            for form in dict.fromkeys(listed):
+                held = io.BytesIO()
+                made.savefig(held, format=form, dpi=200, metadata=dict(_METADATA[form]))
+                drawn[f"{slug(figure.caption)}.{form}"] = held.getvalue()
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {where}: {error.strerror or error}") from error
+    return tuple(write_whole(where / file, content) for file, content in drawn.items())
 
 
 def _size(figure: Figure) -> tuple[float, float]:

@@ -1,0 +1,288 @@
+"""What an examination of a trained model says: its document."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.lookup_documents import notes_of, signatures_of
+from demele.core.png import strip, within
+from demele.core.result import notices
+from demele.core.score_documents import scores_table
+from demele.core.verdict_documents import (
+    factor_counts,
+    notes_on_map,
+    share_map,
+    verdict_method,
+    verdict_strips,
+    verdict_table,
+)
+from demele.models.documents import history_lines
+from demele.models.vae.documents import LINES
+from demele.report.document import (
+    NOTHING,
+    Block,
+    Choice,
+    Document,
+    Facts,
+    Folded,
+    Heat,
+    Images,
+    Line,
+    Lines,
+    Section,
+    Table,
+)
+from demele.report.written import count, joined, name, written
+
+if TYPE_CHECKING:
+    from demele.studies.examination import Examination, Sweep, Traversals
+
+#: Codes that are shown, first those that diverge most from the prior, and codes whose responses are drawn.
+MOST_CODES, MOST_RESPONSES = 24, 4
+#: Bytes of all images of a page; and the least width of an image on it, in pixels of the screen.
+_MOST_BYTES, _WIDE = 600_000, 64
+_SIDE_BY_SIDE = 8
+
+Pixels = NDArray[np.uint8]
+
+
+def examination_document(result: "Examination") -> Document:
+    """Say what a trained model holds of the factors, and show what its codes do."""
+    verdict = result.verdict
+    codes = _codes(result)
+    drawn, smaller = within(_MOST_BYTES, dict(_strips(result)))
+    return Document(
+        kind="Trained model",
+        title=name(result.name),
+        headline=_headline(result),
+        tone="bad" if result.collapsed else "",
+        sentences=list(_sentences(result)),
+        figure=None if verdict is None else verdict_strips(verdict),
+        table=codes if verdict is None else verdict_table(verdict),
+        scope=(
+            count(result.n, "image"),
+            f"{written(int(result.codes['active'].sum()), 'count')} of {count(len(result.codes), 'code')} active",
+            count(0 if verdict is None else len(verdict.factors), "factor"),
+        ),
+        sections=[
+            _scores(result),
+            _matrix(result),
+            Section("Values per factor and code", [codes]),
+            _curves(result, drawn),
+            _traversals(result, drawn),
+            _reconstructions(result, drawn),
+            Section("Training", [] if result.history is None else [*history_lines(result.history, "step", LINES)]),
+            Section("Data", [Facts([(term, name(text)) for term, text in result.facts.items()]), smaller]),
+        ],
+        notes=[*notices(result.notes), *([] if result.scores is None else notes_of([result.scores]))],
+        method=[
+            ("Active codes", "standard deviation of the means above 0.05, mean divergence above 0.01 nats"),
+            *([] if verdict is None else verdict_method(verdict)),
+        ],
+        signatures=[] if result.scores is None else signatures_of(result.scores),
+        version=result.version,
+    )
+
+
+def _headline(result: "Examination") -> str:
+    if result.collapsed:
+        return "The model has collapsed: no code is active."
+    if result.verdict is None:
+        used = int(result.codes["active"].sum())
+        return f"{written(used, 'count')} of {count(len(result.codes), 'code')} are active; no factors are known."
+    return f"{'; '.join(factor_counts(row.status for row in result.verdict.factors))}."
+
+
+def _sentences(result: "Examination") -> Iterator[str]:
+    idle = [name(code) for code in result.codes.index[~result.codes["active"].astype(bool)]]
+    if idle and not result.collapsed:
+        yield f"Inactive codes: {joined(idle)}."
+    scores = [] if result.scores is None else [one for one in result.scores if np.isfinite(one.value)][:2]
+    if scores:
+        yield f"{joined(f'{one.metric} is {written(one.value)}' for one in scores)}."
+    made = result.reconstructions
+    if made is not None and np.isfinite(made.explained):
+        share = written(made.explained, "percent.0")
+        yield (
+            "Reconstructions are worse than the mean image."
+            if made.explained < 0
+            else f"Reconstructions explain {share} of the variance of the pixels."
+        )
+
+
+def ordered(result: "Examination") -> list[int]:
+    """Return the codes: active ones first, those that diverge most from the prior before others."""
+    codes = result.codes
+    keys = (codes["std"].to_numpy(), np.nan_to_num(codes["kl"].to_numpy(dtype=float)), codes["active"].to_numpy())
+    return [int(place) for place in np.lexsort([-np.asarray(key, dtype=float) for key in keys])]
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def _scores(result: "Examination") -> Section:
+    if result.scores is None:
+        return NOTHING
+    text = (
+        f"Scores of {count(result.scores.n, 'image')}. Scores of forests use fewer images and have neither intervals "
+        "nor chance levels."
+    )
+    return Section("Scores", [scores_table(result.scores.scores), text])
+
+
+def _matrix(result: "Examination") -> Section:
+    shares = None if result.verdict is None else share_map(result.verdict, None)
+    if result.verdict is None or shares is None:
+        return NOTHING
+    panels: dict[str, list[Block]] = {"Share of entropy": [shares, *notes_on_map(result.verdict)]}
+    if result.importances is not None:
+        order = ordered(result)[:MOST_CODES]
+        rows, values = [name(result.codes.index[place]) for place in order], result.importances.to_numpy()[order]
+        columns, axes = list(map(name, result.importances.columns)), ("code", "factor")
+        caption = "Importance to a forest that predicts the factor"
+        panels["Importance"] = [Heat(caption, rows, columns, values.tolist(), "percent.0", axes, "column")]
+    return Section("Code-factor matrix", [Choice("Quantity", panels)])
+
+
+def _codes(result: "Examination") -> Table:
+    columns = {"Code": "text", "Active": "text", "Divergence, nats": "number.2", "Std of means": "number.2"}
+    columns |= {"Best factor": "text", "Share": "percent.0"}
+    codes = result.codes
+    rows = [
+        (name(code), "yes" if active else "no", kl, std, name(best) if best else None, share)
+        for code, active, kl, std, best, share in zip(
+            codes.index, codes["active"], codes["kl"], codes["std"], codes["best_factor"], codes["information"],
+            strict=True,
+        )
+    ]  # fmt: skip
+    return Table("Codes", columns, [rows[place] for place in ordered(result)], first=MOST_CODES)
+
+
+def _about(result: "Examination", place: int) -> str:
+    """Name a code, and the factor of which it carries most."""
+    code = result.codes.iloc[place]
+    best = f": {name(code.best_factor)} {written(float(code.information), 'percent.0')}" if code.best_factor else ""
+    return f"{name(result.codes.index[place])}{best}"
+
+
+def _curves(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
+    """Show the images along each factor, and how the codes respond."""
+    panels: dict[str, list[Block]] = {}
+    for place, sweep in enumerate(result.sweeps):
+        shown = joined((sweep.values[position] for position in sweep.shown), ",", most=12)
+        alt = f"Images along {name(sweep.factor)}: {name(shown)}"
+        scale = max(1, _WIDE // sweep.images.shape[2])
+        images = Images(f"Images along {name(sweep.factor)}", [("", [(alt, drawn[f"sweep {place}"])])], scale)
+        panels[name(sweep.factor)] = [images, _response(result, sweep)]
+    if not panels:
+        return NOTHING
+    text = (
+        "Other factors are held in the images. The line is the mean of a code at each value, the band what the other "
+        "factors change (from the 5% to the 95% quantile)."
+    )
+    return Section("Curves", [text, Choice("Factor", panels)])
+
+
+def _response(result: "Examination", sweep: "Sweep") -> Lines:
+    try:
+        x, form = [float(value) for value in sweep.values], "number"
+    except ValueError:
+        x, form = [float(place) for place in range(len(sweep.values))], "count"
+    known = result.information
+    shares = np.zeros(len(result.codes)) if known is None else np.nan_to_num(known[sweep.factor].to_numpy(dtype=float))
+    active = [place for place in ordered(result) if result.codes["active"].iloc[place]]
+    lines = [
+        Line(
+            f"{name(result.codes.index[place])} {written(float(shares[place]), 'percent.0')}",
+            x,
+            *(column[:, place].tolist() for column in (sweep.mean, sweep.low, sweep.high)),
+        )
+        for place in sorted(active, key=lambda place: -shares[place])[:MOST_RESPONSES]
+    ]
+    return Lines(f"Codes along {name(sweep.factor)}", lines, (name(sweep.factor), form), ("mean of the code", "number"))
+
+
+# Images ---------------------------------------------------------------------------------------------------------------
+
+
+def _traversals(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
+    """Show a strip for each code, those that are not active folded, and samples of the prior."""
+    blocks: list[Block] = []
+    moved = result.traversals
+    if moved is not None:
+        scale = max(1, _WIDE // moved.images.shape[4])
+        shown = ordered(result)[:MOST_CODES]
+        names = list(result.codes.index)
+        alts = {place: _moved(names[place], moved, place) for place in shown}
+        rows = {place: (_about(result, place), [(alts[place], drawn[f"code {place}"])]) for place in shown}
+        active = [rows[place] for place in shown if result.codes["active"].iloc[place]]
+        idle = [rows[place] for place in shown if not result.codes["active"].iloc[place]]
+        ends = "from the 2.5% to the 97.5% quantile of its means" if moved.values is not None else "as in the file"
+        anchors = count(moved.images.shape[0], "image")
+        blocks.append(
+            f"Each strip moves one code {ends}; the others are held at the codes of {anchors}. A code that holds one "
+            f"factor changes one thing. The {MOST_CODES} codes that diverge most from the prior are shown."
+        )
+        blocks += [Images("Active codes", active, scale)] if active else []
+        blocks += [Folded("Inactive codes", [Images("Inactive codes", idle, scale)])] if idle else []
+    if result.samples is not None:
+        scale = max(1, _WIDE // result.samples.shape[2])
+        alt = f"{count(len(result.samples), 'image')} decoded from codes of the prior"
+        blocks += [
+            "Samples unlike the data mean that the codes of the data do not fill the prior.",
+            Images("Samples of the prior", [("", [(alt, drawn["samples"])])], scale),
+        ]
+    return Section("Traversals", blocks)
+
+
+def _moved(code: str, moved: "Traversals", place: int) -> str:
+    change = f"pixels change by {written(float(moved.change[place]), 'percent')}"
+    if moved.values is None:
+        return f"{name(code)}: {change}"
+    first, last = (written(float(moved.values[place][end]), "number.2") for end in (0, -1))
+    return f"{name(code)} from {first} to {last}: {change}"
+
+
+def _reconstructions(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
+    """Show images, what the decoder makes of them, and the difference: at random, and the worst."""
+    made = result.reconstructions
+    if made is None:
+        return NOTHING
+    scale = max(1, _WIDE // made.originals.shape[2])
+    blocks: list[Block] = [
+        f"The mean squared error of {count(made.tried, 'image')} is {written(made.mean_error, 'number.4')}, of the "
+        f"mean image {written(made.mean_image_error, 'number.4')} (black to white is 1). Black differences are none."
+    ]
+    for title, part in _parts(made.n_random):
+        errors = joined((written(float(error), "number.4") for error in made.errors[part]), ",", most=24)
+        rows = [(row, [(f"{row}; errors {errors}", drawn[f"{row} {title}"])]) for row in _ROWS]
+        blocks.append(Images(title, rows, scale))
+    return Section("Reconstructions", blocks)
+
+
+_ROWS = ("Image", "Decoded", "Difference")
+
+
+def _parts(n_random: int) -> Iterable[tuple[str, slice]]:
+    return (("Images at random", slice(0, n_random)), ("Worst reconstructions", slice(n_random, None)))
+
+
+def _strips(result: "Examination") -> Iterator[tuple[str, Pixels]]:
+    moved, made = result.traversals, result.reconstructions
+    if moved is not None:
+        for place in ordered(result)[:MOST_CODES]:
+            anchors = slice(None) if result.codes["active"].iloc[place] else slice(1)
+            yield f"code {place}", strip(moved.images[anchors, place])
+    if made is not None:
+        difference = np.abs(made.originals.astype(np.int16) - made.made).astype(np.uint8)
+        for title, part in _parts(made.n_random):
+            for row, images in zip(_ROWS, (made.originals, made.made, difference), strict=True):
+                yield f"{row} {title}", strip([images[part]])
+    for place, sweep in enumerate(result.sweeps):
+        yield f"sweep {place}", strip([sweep.images])
+    if result.samples is not None:
+        samples = result.samples
+        starts = range(0, len(samples), _SIDE_BY_SIDE)
+        yield "samples", strip([samples[start : start + _SIDE_BY_SIDE] for start in starts])
