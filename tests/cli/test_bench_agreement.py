@@ -52,11 +52,9 @@ def test_what_is_printed_is_what_the_library_finds(demele: Program, scores: pd.D
 
 def test_a_table_says_what_agrees(demele: Program, scores: pd.DataFrame) -> None:
     run = demele(*CALL, "--format", "table")
-    assert run.out.startswith(
-        "Of 3 pairs of metrics, 1 ranks the configurations alike, told from 0 beside all others; of "
-    )
-    assert "MIG, SAP" in run.out
-    assert "note: 2 of 36 configurations collapsed" in run.out
+    assert run.out.startswith("1 of 3 metric pairs correlates significantly (1 positively, 0 negatively).")
+    assert run.out.splitlines()[4].split()[:2] == ["MIG", "SAP"]
+    assert "2 of 36 configurations collapsed" in " ".join(demele(*CALL, "--format", "table", "--explain").out.split())
 
 
 def test_csv_has_a_row_for_each_matrix_and_pair(demele: Program, scores: pd.DataFrame) -> None:
@@ -116,24 +114,23 @@ def test_the_only_column_of_texts_names_the_models(demele: Program, scores: pd.D
 def test_metrics_of_which_small_scores_are_good(demele: Program, scores: pd.DataFrame) -> None:
     scores = scores[["mig", "sap"]].assign(fid=3 - scores["mig"])
     scores.to_csv("scores.csv", index=False)
-    run = demele("bench", "agreement", "scores.csv", "--format", "table", "--report", "page.html")
-    assert "Most alike: MIG and SAP" in run.out
-    assert "Most opposite: MIG and fid −1.0" in run.out
-    assert Path("page.html").read_text(encoding="utf-8").count('class="pane ') == 1  # there is one matrix
+    run = demele("bench", "agreement", "scores.csv", "--format", "table", "--explain")
+    assert "Highest tau: MIG and SAP" in run.out
+    assert "Lowest: MIG and fid (-1.00)" in " ".join(run.out.split())
     turned = ("bench", "agreement", "scores.csv", "--lower-is-better", "fid")
-    text = " ".join(demele(*turned, "--format", "table").out.split())
-    assert "Most alike: MIG and fid 1.0" in text
-    assert "Most opposite" not in text
-    assert "note: fid: lower is better: scores were negated" in text
+    text = " ".join(demele(*turned, "--format", "table", "--explain").out.split())
+    assert "Highest tau: MIG and fid (1.00)" in text
+    assert "Lowest" not in text
+    assert "fid: Lower is better: scores were negated" in text
     right = bench.agreement(scores.assign(fid=-scores["fid"]))
     assert json.loads(demele(*turned).out)["matrices"] == json.loads(right.to_json())["matrices"]
     wrong = demele("bench", "agreement", "scores.csv", "--lower-is-better", "fd")
-    assert "--lower-is-better: no metric is called 'fd'; did you mean 'fid'" in wrong.err
+    assert "--lower-is-better: expected one of mig, sap, fid, got 'fd'; did you mean 'fid'" in wrong.err
 
 
 def test_empty_cells_are_counted_by_metric(demele: Program, scores: pd.DataFrame) -> None:
     gaps = scores[["mig", "sap"]].copy()
     gaps.loc[[3, 7], "sap"] = np.nan
     gaps.to_csv("scores.csv", index=False)
-    run = demele("bench", "agreement", "scores.csv", "--format", "table")
-    assert "note: sap: is undefined for 2 of 36 configurations, which are left out of its pairs" in run.out
+    run = demele("bench", "agreement", "scores.csv", "--format", "table", "--explain")
+    assert "sap: Is undefined for 2 of 36 configurations, which are left out of its pairs" in " ".join(run.out.split())

@@ -26,6 +26,7 @@ from demele.report.renderers.tables import blocks_of, figures_of, table_of
 from demele.report.written import FORMAT
 from demele.report.written import plain as plain_text
 from tests.bench.sample_comparisons import measured
+from tests.report.sample_agreement import sample_agreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +211,7 @@ def results() -> list[Result]:
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
         bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
         measured(),
+        sample_agreement(),
         *of_classifiers(),
     ]
 

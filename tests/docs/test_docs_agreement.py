@@ -16,7 +16,7 @@ from tools.docs_tables import read
 @pytest.fixture(scope="module")
 def content() -> dict[str, Any]:
     """The models of a study, and an agreement with metrics that are in print."""
-    return {**sample_study().to_dict(), "agreement": sample_agreement()}
+    return {**sample_study().to_dict(), "agreement": sample_agreement().page_content()}
 
 
 def rows_under(page: str, title: str) -> list[list[str]]:
@@ -86,5 +86,5 @@ def test_metrics_that_rank_alike_are_grouped() -> None:
     qualities = np.random.default_rng(0).normal(size=(36, 2))
     scores = {name: qualities[:, place] for name, place in (("mig", 0), ("sap", 0), ("irs", 1), ("z_diff", 1))}
     scores["modularity"] = np.random.default_rng(1).normal(size=36)
-    view = agreement_view(bench.agreement(scores, draws=100).to_dict())
+    view = agreement_view(bench.agreement(scores, draws=100).page_content())
     assert docs_agreement.groups(view, "all") == [["mig", "sap"], ["z_diff", "irs"], ["modularity"]]

@@ -1,7 +1,6 @@
 """An agreement and a study for pages, without training anything."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,8 +78,8 @@ def training(size: int, active: int, status: str = "done") -> Record:
 
 
 @cache
-def sample_agreement() -> dict[str, Any]:
-    """Five metrics, three of them in print, with everything beside the scores that there can be."""
+def sample_agreement() -> bench.Agreement:
+    """Five metrics, three of them published, with all that scores can be given with."""
     rng = np.random.default_rng(1)
     size = np.repeat([2, 4, 8], 8)
     quality = rng.normal(size=24)
@@ -99,4 +98,4 @@ def sample_agreement() -> dict[str, Any]:
         halves=(table(0.1), table(0.1)),
         again={"early": table(1.0)},
         draws=200,
-    ).to_dict()
+    )

@@ -11,7 +11,6 @@ import demele
 from demele import evaluation
 from demele.report.cards import card
 from demele.report.said import sentences_of
-from tests.report.sample_agreement import sample_agreement
 from tests.report.test_html import Page
 
 NASTY = ("<b>x</b>", "\"><script>document.title='broken out'</script>")
@@ -71,10 +70,6 @@ def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, A
     for name, text in told.items():
         for sentence in results[name].sentences:
             assert _flat(sentence) in _flat(text), name
-
-
-def test_how_metrics_agree_is_said_in_words() -> None:
-    assert "of metrics" in sentences_of("agreement", sample_agreement())[0]
 
 
 def test_nothing_is_said_of_an_unknown_kind() -> None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from demele.report.agreement import write_agreement
 from demele.report.explanations import write_perturbation_test
 from demele.report.page import h
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
-from tests.report.sample_agreement import sample_agreement, sample_study
+from tests.report.sample_agreement import sample_study
 from tests.report.test_explanations_html import sample as sample_perturbations
 from tests.report.test_html import Page
 
@@ -26,7 +25,6 @@ NAMES = (
 
 #: Each page with its data and the words in them that users choose.
 PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], list[str]]]] = {
-    "agreement": (write_agreement, sample_agreement, lambda data: [*data["metrics"], *data["configurations"]]),
     "study": (
         write_study,
         lambda: sample_study().to_dict(),

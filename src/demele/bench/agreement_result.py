@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.bench.agreement_documents import agreement_document
 from demele.bench.agreement_print import (
     Likeness,
     Measured,
@@ -21,9 +22,9 @@ from demele.bench.agreement_print import (
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.names import checked_name
+from demele.core.result import Result, plain
 from demele.core.results import Note
-from demele.core.shown import SaidTable
-from demele.core.written import Published, plain
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Agreement", "PairAgreement", "RankMatrix", "Stability"]
 
 #: What is said of a pair, from the strongest.
-CLEAR, ALONE, UNTOLD, UNDEFINED = "clear", "clear alone", "not told from 0", "undefined"
+CLEAR, ALONE, UNTOLD, UNDEFINED = "significant", "significant alone", "not significant", "undefined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,8 @@ class PairAgreement:
     p_value : float
         How often scores without association have a tau as large.
     verdict : str
-        "clear": told from 0 beside all other pairs (Bonferroni); "clear alone": told from 0 if it were the only pair;
-        "not told from 0"; "undefined".
+        "significant" (Bonferroni, all pairs); "significant alone": before the correction; "not significant";
+        "undefined".
     null_tau, null_low, null_high : float
         Of the same codes against permuted factors; NaN without.
     within_null : bool
@@ -97,7 +98,7 @@ class RankMatrix:
     n: NDArray[np.intp] = field(repr=False)
     configurations: int
     level: float
-    draws: NDArray[np.float64] = field(repr=False)
+    draws: NDArray[np.float64] = field(repr=False, metadata={"json": False})
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -192,8 +193,8 @@ class Best:
     stays: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Agreement(Published, SaidTable):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Agreement(Result):
     """How far metrics agree on the order of configurations.
 
     Attributes
@@ -218,10 +219,9 @@ class Agreement(Published, SaidTable):
     >>> scores = {"mig": [0.1, 0.4, 0.2, 0.6, 0.3, 0.5, 0.7, 0.9], "sap": [0.2, 0.3, 0.1, 0.7, 0.4, 0.5, 0.9, 0.8]}
     >>> found = bench.agreement(scores)
     >>> round(found.pair("mig", "sap").tau, 3), found.pair("mig", "sap").verdict
-    (0.786, 'clear')
+    (0.786, 'significant')
     """
 
-    _page = "agreement"
     _kind = "agreement"
 
     metrics: tuple[str, ...]
@@ -235,12 +235,14 @@ class Agreement(Published, SaidTable):
     notes: tuple[Note, ...]
     version: str
 
-    def __repr__(self) -> str:
-        told = self.matrix().verdicts
-        return (
-            f"Agreement({len(self.metrics)} metrics, {len(self.configurations)} configurations; of {len(told)} pairs "
-            f"{told.count(CLEAR)} clear, {told.count(ALONE)} clear alone, {told.count(UNTOLD)} not told from 0)"
-        )
+    def document(self) -> Document:
+        """Return which metrics agree: matrices, pairs and sentences."""
+        return agreement_document(self)
+
+    @property
+    def order(self) -> list[int]:
+        """Places of the metrics, those that agree together."""
+        return ordered(self.matrix().table().to_numpy())
 
     def matrix(self, name: str = "all") -> RankMatrix:
         """Return one of the matrices.
@@ -351,11 +353,12 @@ class Agreement(Published, SaidTable):
         """Compare every matrix with every one in print, with and without the pairs that print disputes."""
         import pandas as pd
 
-        return pd.DataFrame(self._likeness_rows())
+        return pd.DataFrame(self.likeness_rows())
 
-    def _likeness_rows(self) -> list[dict[str, Any]]:
+    def likeness_rows(self) -> list[dict[str, Any]]:
+        """Return how similar every matrix is to every published one."""
         rows = []
-        for name in self._comparable():
+        for name in self.comparable():
             choices: tuple[Literal["keep", "omit"], ...] = ("keep", "omit")
             for choice in choices if published_agreement(name).disputed else choices[:1]:
                 for matrix in self.matrices:
@@ -363,15 +366,15 @@ class Agreement(Published, SaidTable):
                         rows.append(self.against(name, matrix=matrix, disputed=choice).row())
         return rows
 
-    def _comparable(self) -> list[str]:
-        """Return the printed matrices that hold three or more of the metrics."""
+    def comparable(self) -> list[str]:
+        """Return the published matrices that hold three or more of the metrics."""
         names = published_agreement_names()
         return [name for name in names if len(set(published_agreement(name).metrics) & set(self.metrics)) >= 3]
 
     def _published(self) -> list[dict[str, Any]]:
         """Return the printed taus of the pairs of our metrics that are in print, by the names of both."""
         found = []
-        for name in self._comparable():
+        for name in self.comparable():
             printed = published_agreement(name)
             disputed = {frozenset(pair) for pair in printed.disputed}
             rows = [
@@ -382,8 +385,8 @@ class Agreement(Published, SaidTable):
             found.append({"name": name, "title": printed.title, "source": printed.source, "pairs": rows})
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the resamples, as plain values that JSON can hold (NaN becomes None)."""
+    def page_content(self) -> dict[str, Any]:
+        """Return what the page of a study reads."""
         content: dict[str, Any] = plain(
             {
                 "kind": "agreement",
@@ -402,12 +405,12 @@ class Agreement(Published, SaidTable):
                     }
                     for name, one in self.matrices.items()
                 ],
-                "order": ordered(self.matrix().table().to_numpy()),
+                "order": self.order,
                 "stability": [asdict(one) for one in self.stability],
                 "alike": dict(self.alike),
                 "best": [asdict(one) for one in self.best],
                 "published": self._published(),
-                "likeness": self._likeness_rows(),
+                "likeness": self.likeness_rows(),
                 "notes": [asdict(note) for note in self.notes],
             }
         )

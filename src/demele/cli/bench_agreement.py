@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, given, names_in, option, told_by
-from demele.cli.output import deliver, warned, warnings_in_one_line
+from demele.cli.output import deliver, result_text, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.files.column_files import read_frame
 
@@ -67,14 +67,16 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--level", "--seed")
     option(what, "--draws", type=int, metavar="N", help="resamples of configurations (default: 2000)")
     out = parser.add_argument_group("output")
-    option(out, "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--format", "--output", "--explain", "--report", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     tables = [arguments.scores, arguments.null, *(arguments.halves or [])]
     check_targets(arguments, ("report", "output"), files=tables)
     found = _agreement(arguments)
-    deliver(arguments, found, told_by(arguments), table=lambda: _table(found, arguments))
+    words = told_by(arguments)
+    options = {"explain": arguments.explain, "words": words, "output": arguments.output}
+    deliver(arguments, found, words, table=lambda: result_text(found, "table", **options))
 
 
 def _agreement(arguments: argparse.Namespace) -> "Agreement":
@@ -89,9 +91,3 @@ def _agreement(arguments: argparse.Namespace) -> "Agreement":
     names = ("metrics", "configuration", "collapsed", "within", "lower_is_better", "level", "seed", "draws")
     with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
         return bench.agreement(read_frame(arguments.scores, warn), **tables, **given(arguments, *names))
-
-
-def _table(found: "Agreement", arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.agreement import agreement_text
-
-    return agreement_text(found.to_dict(), output=arguments.output, words=told_by(arguments))

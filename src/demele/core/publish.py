@@ -16,7 +16,6 @@ from demele.core.reading import path_of
 PAGES = {
     "audit forecast": "demele.report.forecast:write_forecast",
     "perturbation test": "demele.report.explanations:write_perturbation_test",
-    "agreement": "demele.report.agreement:write_agreement",
     "study": "demele.report.study:write_study",
 }
 

@@ -1,7 +1,6 @@
 """The page about agreement between metrics: matrices, print beside them, stability, every pair."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from demele.report.agreement_drawn import matrix_table, scatter
@@ -9,62 +8,27 @@ from demele.report.agreement_view import (
     MEANINGS,
     TITLES,
     AgreementView,
-    agreement_view,
-    headline,
     short_tau,
-    summary,
     title_of,
 )
 from demele.report.page import (
     Cell,
     Html,
-    Page,
     controls,
-    data_element,
-    embedded,
-    facts,
     h,
-    lead,
     notes,
     paragraph,
     table,
-    tool,
 )
 from demele.report.words import DASH, count, level_text, named, number, percent
 
-__all__ = ["agreement_sections", "write_agreement"]
+__all__ = ["agreement_sections"]
 
 Item = Mapping[str, Any]
 Sections = list[tuple[str, str, Html]]
 
 #: What has no place of its own on the page of a study.
 STYLES, SCRIPTS = ("labels.css", "agreement.css"), ("labels.js", "agreement.js")
-
-
-def write_agreement(data: Item, path: Path, *, title: str | None = None) -> Path:
-    """Write what ``Agreement.to_dict()`` returns as one HTML file.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    view = agreement_view(data)
-    return Page(
-        kind="Agreement between metrics",
-        title=title or "Do the metrics agree?",
-        sections=[
-            ("lead", "In short", lead(headline(view), summary(view))),
-            *agreement_sections(view),
-            ("run", "How it was computed", _computed(view)),
-        ],
-        style="labels agreement",
-        styles=STYLES,
-        scripts=SCRIPTS,
-        tools=h("", tool("Data (JSON)", "download-json"), tool("Pairs (CSV)", "download-csv", data_list="rows")),
-        data=data_element(embedded(page_data(view))),
-        version=view.data.get("demele"),
-    ).write(path)
 
 
 def page_data(view: AgreementView) -> dict[str, Any]:
@@ -135,7 +99,7 @@ def _legend(view: AgreementView, *, several: bool) -> Html:
     words = [
         (h("i", ".5", class_="key clear with", style="--t:.5"), "clear: told from 0 beside all other pairs"),
         (h("i", ".3", class_="key alone with", style="--t:.3"), "clear if it were the only pair"),
-        (h("i", ".1", class_="key untold with", style="--t:.1"), "not told from 0"),
+        (h("i", ".1", class_="key untold with", style="--t:.1"), "not significant"),
         (h("i", "−.5", class_="key clear against", style="--t:.5"), "opposite orders"),
     ]
     if "permuted" in view.matrices:
@@ -258,17 +222,3 @@ def _pairs(view: AgreementView) -> Html:
             ]
         )
     return table("All pairs of metrics", heads, rows, first=15, noun="pairs")
-
-
-def _computed(view: AgreementView) -> Html:
-    data = view.data
-    line = data["matrices"][0]["lines"]
-    pairs = [
-        ("Configurations", f"{len(data['configurations']):,}"),
-        ("Metrics", f"{len(data['metrics']):,}"),
-        ("Intervals", f"percentiles of resampled configurations, {level_text(data['level'])}, seed {data['seed']}"),
-        ("Clear alone", f"from about {short_tau(line[0])} on, and an interval without 0"),
-        ("Clear", f"from about {short_tau(line[1])} on: Bonferroni over {count(len(view.matrices['all']), 'pair')}"),
-        ("Version", f"demele {data.get('demele') or ''}"),
-    ]
-    return facts(pairs)

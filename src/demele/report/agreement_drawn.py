@@ -38,7 +38,7 @@ def _cell(pair: Item | None, metric: str, other: str) -> Html:
     tau = None if pair is None else pair["tau"]
     if pair is None or tau is None:
         return h("td", "–", class_="none", data_metric=other)
-    kind = {"clear": "clear", "clear alone": "alone"}.get(pair.get("verdict", ""), "untold")
+    kind = {"significant": "clear", "significant alone": "alone"}.get(pair.get("verdict", ""), "untold")
     if "verdict" not in pair:  # in print
         kind = "printed disputed" if pair.get("disputed") else "printed"
     side = "with" if tau >= 0 else "against"

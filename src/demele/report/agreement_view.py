@@ -130,8 +130,8 @@ def interval_words(pair: Item) -> str:
 def headline(view: AgreementView) -> Text:
     """Return how many pairs of metrics agree, and how many cannot be told from chance."""
     pairs = view.matrices["all"].values()
-    clear, untold = view.told("clear"), view.told("not told from 0")
-    against = sum(pair["verdict"] == "clear" and pair["tau"] < 0 for pair in pairs)
+    clear, untold = view.told("significant"), view.told("not significant")
+    against = sum(pair["verdict"] == "significant" and pair["tau"] < 0 for pair in pairs)
     alike = clear - against
     opposed = f" and {against} in opposite order" if against else ""
     return Text(
@@ -147,7 +147,7 @@ def summary(view: AgreementView) -> list[Text]:
 
 
 def _strongest(view: AgreementView) -> list[Text]:
-    clear = [pair for pair in view.matrices["all"].values() if pair["verdict"] == "clear"]
+    clear = [pair for pair in view.matrices["all"].values() if pair["verdict"] == "significant"]
     found = []
     for said, sign in (("Most alike: ", 1), ("Most opposite: ", -1)):
         first = sorted((pair for pair in clear if sign * pair["tau"] > 0), key=lambda pair: -abs(pair["tau"]))[:3]
@@ -159,7 +159,7 @@ def _strongest(view: AgreementView) -> list[Text]:
 
 
 def _alone(view: AgreementView) -> Text:
-    alone = view.told("clear alone")
+    alone = view.told("significant alone")
     if not alone:
         return Text("")
     return Text(
@@ -171,7 +171,7 @@ def _alone(view: AgreementView) -> Text:
 def _without(view: AgreementView) -> Text:
     if "without collapsed" not in view.matrices:
         return Text("")
-    whole, kept = view.told("clear"), view.told("clear", "without collapsed")
+    whole, kept = view.told("significant"), view.told("significant", "without collapsed")
     left_out = len(view.data["configurations"]) - next(
         one["configurations"] for one in view.data["matrices"] if one["name"] == "without collapsed"
     )
@@ -187,7 +187,7 @@ def _null(view: AgreementView) -> Text:
     within = sum(pair["within_null"] for pair in view.matrices["all"].values())
     sizes = {one["name"]: _size(one["mean_size"]) for one in view.data["matrices"]}
     known = any(pair["low"] is not None for pair in view.matrices["permuted"].values())
-    clear = sum(pair["within_null"] and pair["verdict"] == "clear" for pair in view.matrices["all"].values())
+    clear = sum(pair["within_null"] and pair["verdict"] == "significant" for pair in view.matrices["all"].values())
     of_clear = f", {clear} of the clear ones among them" if clear else ""
     explains = f" It would explain {plural(within, 'pair', 'pairs')} of the real ones{of_clear}." if known else ""
     return Text(

@@ -58,7 +58,6 @@ def _study(content: Content) -> Iterable[str]:
 
 _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
     "perturbation test": _perturbation_test,
-    "agreement": _agreement,
     "study": _study,
 }
 

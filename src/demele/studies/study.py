@@ -192,7 +192,7 @@ class Study(Published, SaidTable):
                 "settings": dict(self.settings),
                 "models": [model.row() for model in self.models],
                 "scores": [[self.value(model, metric) for metric in self.metrics] for model in self.models],
-                "agreement": self.agreement().to_dict() if enough else None,
+                "agreement": self.agreement().page_content() if enough else None,
             }
         )
         return content

@@ -1,4 +1,4 @@
-"""How far metrics agree, in a terminal: what ``Agreement.to_dict()`` and ``Study.to_dict()`` return."""
+"""How far metrics agree, in a terminal: what ``Study.to_dict()`` returns."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,31 +19,14 @@ from demele.report.study import models_sentence, too_few
 from demele.report.terminal.sheet import Sheet, Words, clipped
 from demele.report.words import number, percent
 
-__all__ = ["agreement_text", "study_text"]
+__all__ = ["study_text"]
 
 Content = Mapping[str, Any]
 
 _WIDTH = 110
-_SIGNS = {"clear": "clear", "clear alone": "alone", "undefined": "-"}
+_SIGNS = {"significant": "clear", "significant alone": "alone", "undefined": "-"}
 #: Pairs that are listed; all of them are in JSON and CSV.
 _MOST_PAIRS = 20
-
-
-def agreement_text(content: Content, *, output: Path | None = None, words: Words = str) -> str:
-    """Write which metrics agree, how like print that is, and how stable each ranking is.
-
-    Parameters
-    ----------
-    content : mapping
-        What ``Agreement.to_dict()`` returns.
-    output : Path, optional
-        File that the text is for; a terminal's colours are then left out.
-    words : callable, optional
-        Says a message in the words of the reader.
-    """
-    sheet = Sheet(output, width=_WIDTH)
-    _agreement(sheet, agreement_view(content), words)
-    return sheet.text()
 
 
 def study_text(content: Content, *, output: Path | None = None, words: Words = str) -> str:

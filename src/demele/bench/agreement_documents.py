@@ -1,0 +1,266 @@
+"""What the agreement between metrics says: its document, whose parts a study shows too."""
+
+import math
+from typing import TYPE_CHECKING
+
+from demele.bench.agreement_print import PublishedAgreement, published_agreement
+from demele.core.result import about
+from demele.metrics.catalogue import CATALOGUE
+from demele.report.document import (
+    NOTHING,
+    Block,
+    Choice,
+    Document,
+    Heat,
+    Line,
+    Lines,
+    Pill,
+    Section,
+    Span,
+    Table,
+)
+from demele.report.written import count, joined, name, rate, written
+
+if TYPE_CHECKING:
+    from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix
+
+_TITLES = {
+    "all": "All configurations",
+    "without collapsed": "Without collapsed ones",
+    "permuted": "Permuted factors",
+    "within groups": "Within groups",
+}
+_PILLS = {
+    "significant": Pill("significant", "good", 3),
+    "significant alone": Pill("before correction", "open", 2),
+    "not significant": Pill("not significant", "none", 1),
+    "undefined": Pill("undefined", "none"),
+}
+#: A larger grid is slow to lay out in a browser.
+_MOST_METRICS, _NAMED = 60, 2
+
+
+def agreement_document(result: "Agreement") -> Document:
+    """Say which metrics rank configurations the same way."""
+    matrix = result.matrix()
+    alone, corrected = matrix.lines
+    return Document(
+        kind="Agreement between metrics",
+        title="Agreement between metrics",
+        headline=agreement_headline(result),
+        sentences=agreement_sentences(result),
+        figure=agreement_figure(result),
+        table=_pairs(result),
+        scope=[count(len(result.metrics), "metric"), count(len(result.configurations), "configuration")],
+        sections=agreement_sections(result),
+        method=[
+            ("Coefficient", "Kendall's tau-b between the scores of two metrics"),
+            ("Intervals", f"percentiles of resampled configurations, {rate(result.level)}; seed {result.seed}"),
+            ("Significant", f"from |tau| of about {written(corrected, 'number.2')} (Bonferroni)"),
+            ("Significant before correction", f"from |tau| of about {written(alone, 'number.2')}"),
+        ],
+        methods=[
+            f"Rankings of {count(len(result.configurations), 'configuration')} by",
+            f"{count(len(result.metrics), 'metric')} were compared by Kendall's tau-b with demele [@demele].",
+            f"Pairs were tested at {rate(1 - result.level)} with Bonferroni's correction.",
+        ],
+        **about(result),
+    )
+
+
+def agreement_headline(result: "Agreement") -> str:
+    """Return how many pairs of metrics correlate significantly."""
+    pairs = result.pairs()
+    found = [pair for pair in pairs if pair.verdict == "significant"]
+    against = sum(pair.tau < 0 for pair in found)
+    split = f" ({len(found) - against} positively, {against} negatively)" if found else ""
+    verb = "correlates" if len(found) == 1 else "correlate"
+    return f"{len(found)} of {count(len(pairs), 'metric pair')} {verb} significantly{split}."
+
+
+def agreement_sentences(result: "Agreement") -> list[str]:
+    """Return the strongest pairs, and what collapsed models, chance and published matrices have to do with it."""
+    return [_strongest(result), _without(result), _null(result), _published_sentence(result)]
+
+
+def agreement_figure(result: "Agreement") -> Choice:
+    """Return a heat map of each matrix, and of each published one of these metrics."""
+    shown = [result.metrics[place] for place in result.order][:_MOST_METRICS]
+    null = " Without colour: no more than with permuted factors." if "permuted" in result.matrices else ""
+    ring = f"A ring: significant after Bonferroni's correction.{null}"
+    panels: dict[str, list[Block]] = {}
+    for key, matrix in result.matrices.items():
+        pairs = {frozenset((one.first, one.second)): one for one in result.pairs(key)}
+        panels[_TITLES[key]] = [_heat(_TITLES[key], matrix, pairs, shown), ring]
+    for printed in _printed(result):
+        names = [metric for metric in shown if metric in printed.metrics]
+        values = [[None if one == other else printed.tau(one, other) for other in names] for one in names]
+        titles = [_title(metric) for metric in names]
+        caption = f"Published: {printed.title}"
+        panels[caption] = [Heat(caption, titles, titles, values, "number.2", ("metric", "metric"), "both ways")]
+    return Choice("Matrix", panels)
+
+
+def agreement_sections(result: "Agreement") -> list[Section]:
+    """Return stability, pairs and published matrices."""
+    return [
+        Section("Measures", [_stability(result)]),
+        Section("Agreement matrix", [_pairs(result)]),
+        _published(result),
+    ]
+
+
+def _title(metric: str) -> str:
+    return name(CATALOGUE[metric].title if metric in CATALOGUE else metric)
+
+
+def _span(low: float, high: float) -> Span | None:
+    return None if math.isnan(low) else (low, high)
+
+
+def _tau(value: float, low: float, high: float) -> str:
+    span = _span(low, high)
+    return written(value, "number.2") + ("" if span is None else f" {written(span, 'number.2')}")
+
+
+# Sentences ------------------------------------------------------------------------------------------------------------
+
+
+def _strongest(result: "Agreement") -> str:
+    found = sorted((one for one in result.pairs() if one.verdict == "significant"), key=lambda one: -one.tau)
+    told = [f"{_title(one.first)} and {_title(one.second)} ({written(one.tau, 'number.2')})" for one in found]
+    low = f" Lowest: {told[-1]}." if found and found[-1].tau < 0 else ""
+    high = [text for text, one in zip(told, found, strict=True) if one.tau > 0][:_NAMED]
+    return f"Highest tau: {joined(high)}.{low}" if high else low.strip()
+
+
+def _without(result: "Agreement") -> str:
+    kept = result.matrices.get("without collapsed")
+    left_out = 0 if kept is None else len(result.configurations) - kept.configurations
+    if kept is None or not left_out:
+        return ""
+    pairs = count(kept.verdicts.count("significant"), "pair")
+    verb = "is" if kept.verdicts.count("significant") == 1 else "are"
+    return f"Without {count(left_out, 'collapsed configuration')}, {pairs} {verb} significant."
+
+
+def _null(result: "Agreement") -> str:
+    if "permuted" not in result.matrices:
+        return ""
+    sizes = [_tau(*result.matrix(key).mean_size) for key in ("permuted", "all")]
+    return f"Mean |tau| is {sizes[0]} with permuted factors and {sizes[1]} with the factors."
+
+
+def _published_sentence(result: "Agreement") -> str:
+    told = [
+        f"{published_agreement(row['published']).title} (r = {_tau(row['r'], row['r_low'], row['r_high'])})"
+        for row in result.likeness_rows()
+        if row["matrix"] == "all" and row["disputed"] == "kept" and not math.isnan(row["r"])
+    ]
+    return f"Correlation with the published matrices: {joined(told)}." if told else ""
+
+
+# Figures and tables ---------------------------------------------------------------------------------------------------
+
+
+def _heat(title: str, matrix: "RankMatrix", pairs: "dict[frozenset[str], PairAgreement]", shown: list[str]) -> Heat:
+    taus = matrix.table()
+    values = [[None if one == other else float(taus[one][other]) for other in shown] for one in shown]
+    places = [
+        (i, j, pairs[frozenset((one, other))])
+        for i, one in enumerate(shown)
+        for j, other in enumerate(shown)
+        if one != other
+    ]
+    rings = frozenset((i, j) for i, j, pair in places if pair.verdict == "significant")
+    struck = frozenset((i, j) for i, j, pair in places if pair.within_null)
+    titles = [_title(metric) for metric in shown]
+    return Heat(
+        f"Kendall's tau: {title}", titles, titles, values, "number.2", ("metric", "metric"), "both ways", rings, struck
+    )
+
+
+def _pairs(result: "Agreement") -> Table:
+    others = {
+        key: {frozenset((one.first, one.second)): one.tau for one in result.pairs(key)}
+        for key in result.matrices
+        if key != "all"
+    }
+    printed = _printed(result)
+    columns = {"Metric": "text", "Other metric": "text", "tau": "number.2", "Interval": "number.2", "p": "p?"}
+    minor = [*(_TITLES[key] for key in others), *(f"{one.title}, published" for one in printed)]
+    columns |= {"Result": "text", **dict.fromkeys(minor, "number.2?")}
+    rows = []
+    for one in sorted(result.pairs(), key=lambda pair: 0.0 if math.isnan(pair.tau) else -abs(pair.tau)):
+        both = {one.first, one.second}
+        rows.append(
+            (
+                _title(one.first),
+                _title(one.second),
+                one.tau,
+                _span(one.low, one.high),
+                one.p_value,
+                _PILLS[one.verdict],
+                *(of_matrix.get(frozenset(both)) for of_matrix in others.values()),
+                *(found.tau(one.first, one.second) if both <= set(found.metrics) else None for found in printed),
+            )
+        )
+    return Table("Pairs of metrics", columns, rows)
+
+
+def _stability(result: "Agreement") -> Table | None:
+    between = list(dict.fromkeys(one.between for one in result.stability))
+    found = {(one.metric, one.between): one for one in result.stability}
+    best = {one.metric: one for one in result.best}
+    if not between and all(math.isnan(one.stays) for one in result.best):
+        return None
+    columns = {"Metric": "text", **{f"tau between {key}": "number.2" for key in between}}
+    columns |= {"Best configuration": "text", "Remains best": "percent?"}
+    rows = [
+        (
+            _title(metric),
+            *(found[metric, key].tau if (metric, key) in found else None for key in between),
+            name(best[metric].configuration) if metric in best else None,
+            best[metric].stays if metric in best else None,
+        )
+        for metric in result.metrics
+    ]
+    whole = [f"{key} {written(value, 'number.2')}" for key, value in result.alike.items()]
+    note = f"Correlation of all taus: {joined(whole)}." if whole else ""
+    return Table("Stability of rankings", columns, rows, note)
+
+
+def _published(result: "Agreement") -> Section:
+    rows = result.likeness_rows()
+    if not rows:
+        return NOTHING
+    columns = {"Matrix": "text", "Published": "text", "Pairs": "count", "r": "number.2", "Interval": "number.2"}
+    columns |= {"Same sign": "percent", "Mean difference": "number.2"}
+    cells = [
+        (
+            _TITLES[row["matrix"]],
+            published_agreement(row["published"]).title + (", undisputed" if row["disputed"] == "left out" else ""),
+            row["pairs"],
+            row["r"],
+            _span(row["r_low"], row["r_high"]),
+            row["same_sign"],
+            row["difference"],
+        )
+        for row in rows
+    ]
+    lines = []
+    for printed in _printed(result):
+        points = sorted(
+            (printed.tau(pair.first, pair.second), pair.tau)
+            for pair in result.pairs()
+            if {pair.first, pair.second} <= set(printed.metrics) and math.isfinite(pair.tau)
+        )
+        lines.append(Line(printed.title, [x for x, _ in points], [y for _, y in points], points=True))
+    sources = " ".join(f"{printed.title}: {printed.source}." for printed in _printed(result))
+    axes = ("published tau", "number.2"), ("tau", "number.2")
+    figure = Lines("Taus compared with published ones", lines, *axes, zero=0.0)
+    return Section("Published results", [figure, Table("Similarity to published matrices", columns, cells, sources)])
+
+
+def _printed(result: "Agreement") -> list[PublishedAgreement]:
+    return [published_agreement(key) for key in result.comparable()]

@@ -1,0 +1,72 @@
+"""What the document of an agreement between metrics says: counts, matrices, pairs and published figures."""
+
+from demele import studies
+from demele.report.document import Choice, Heat, Lines, Pill, Table
+from demele.report.renderers.tables import figures_of
+from demele.report.renderers.terminal import text
+from demele.report.written import name
+from tests.report.sample_agreement import sample_agreement
+
+
+def test_the_verdict_counts_significant_pairs_by_their_sign() -> None:
+    found = studies.demo().agreement()
+    document = found.document()
+    verdicts = [(one.verdict, one.tau > 0) for one in found.pairs()]
+    up, down = verdicts.count(("significant", True)), verdicts.count(("significant", False))
+    assert document.headline == (
+        f"{up + down} of 136 metric pairs correlate significantly ({up} positively, {down} negatively)."
+    )
+    assert document.scope == ("17 metrics", "36 configurations")
+    assert [section.title for section in document.sections] == ["Measures", "Agreement matrix", "Published results"]
+    assert len(document.sentences) == 4
+    assert document.sentences[1] == "Without 6 collapsed configurations, 28 pairs are significant."
+    assert max(map(len, text(document).splitlines())) <= 80
+
+
+def test_a_heat_map_has_a_ring_where_a_pair_is_significant() -> None:
+    found = sample_agreement()
+    figure = found.document().figure
+    assert isinstance(figure, Choice)
+    assert list(figure.of) == [
+        *("All configurations", "Without collapsed ones", "Permuted factors", "Within groups"),
+        *("Published: Cars3D", "Published: SmallNORB"),
+    ]
+    heat = figure.of["All configurations"][0]
+    assert isinstance(heat, Heat)
+    assert heat.scale == "both ways"
+    shown = [found.metrics[place] for place in found.order]
+    assert list(heat.rows) == list(heat.columns)
+    for i, one in enumerate(shown):
+        for j, other in enumerate(shown):
+            if one == other:
+                assert heat.values[i][j] is None
+                continue
+            pair = found.pair(one, other)
+            assert heat.values[i][j] == pair.tau or pair.verdict == "undefined"
+            assert ((i, j) in heat.rings) == (pair.verdict == "significant")
+            assert ((i, j) in heat.struck) == pair.within_null
+    printed = figure.of["Published: Cars3D"][0]
+    assert isinstance(printed, Heat)
+    assert printed.values[printed.rows.index(name("MIG"))][printed.columns.index(name("SAP"))] == 0.04
+
+
+def test_pairs_are_sorted_by_size_and_have_what_was_published() -> None:
+    found = sample_agreement()
+    table = found.document().table
+    assert table is not None
+    sizes = [abs(one.tau) for one in found.pairs() if one.verdict != "undefined"]
+    assert [abs(float(str(row[2]))) for row in table.rows[: len(sizes)]] == sorted(sizes, reverse=True)
+    row = next(row for row in table.rows if row[:2] == (name("MIG"), name("SAP")))
+    cells = dict(zip(table.columns, row, strict=True))
+    assert cells["Cars3D, published"] == 0.04
+    assert isinstance(cells["Result"], Pill)
+    assert cells["Permuted factors"] == found.pair("mig", "sap", matrix="permuted").tau
+
+
+def test_published_taus_are_drawn_against_ours() -> None:
+    (points,) = (one for one in figures_of(sample_agreement().document()) if isinstance(one, Lines))
+    cars = points.lines[0]
+    assert (cars.points, cars.name, len(cars.x)) == (True, "Cars3D", 6)
+    published = next(section for section in sample_agreement().document().sections if section.title[:3] == "Pub")
+    table = next(block for block in published.shown if isinstance(block, Table))
+    assert len(table.rows) == len(sample_agreement().likeness_rows())
