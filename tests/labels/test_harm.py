@@ -208,7 +208,7 @@ def test_rare_classes_stand_first() -> None:
     found = cleaning_harm(Cleaning([True] + [False] * 4 + [True, True] + [False] * 4), y, truth)
     document = found.document()
     assert found.sentences == (
-        "The rarest class (low) loses 2.14 times as many right labels as the mean of all classes.",
+        "The rarest class (low) loses right labels at 2.14 times the mean rate of all classes.",
         "3 of 11 labels are suspected.",
         "Among them are 20.0% of the right labels and 100.0% of the wrong ones.",
     )

@@ -47,7 +47,7 @@ def harm_document(result: "Harm") -> Document:
     elif len(result.rarest) < len(result.loss):
         rarest = f"class ({name(result.rarest[0])}) loses" if len(result.rarest) == 1 else "classes lose"
         headline = (
-            f"The rarest {rarest} {written(result.ratio, 'number.2')} times as many {what} as the mean of all classes."
+            f"The rarest {rarest} {what} at {written(result.ratio, 'number.2')} times the mean rate of all classes."
         )
     rare = sorted(result.given, key=lambda one: one.instances)
     tables = [_table("By given label", [*rare, every])]

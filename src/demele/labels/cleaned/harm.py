@@ -187,7 +187,7 @@ def cleaning_harm(
     >>> found = Cleaning([False] * 88 + [True] * 2 + [True] * 8 + [False] * 2)
     >>> harm = cleaning_harm(found, y)
     >>> harm
-    Harm(The rarest class (rare) loses 1.95 times as many labels as the mean of all classes)
+    Harm(The rarest class (rare) loses labels at 1.95 times the mean rate of all classes)
     >>> [(one.of, round(one.share, 3), one.after) for one in harm.given]
     [('common', 0.022, 0.9777777777777777), ('rare', 0.8, 0.022222222222222223)]
     """
