@@ -83,7 +83,7 @@ def test_nothing_is_replaced_by_accident(demele: Program, labels_folder: Path) -
     ("arguments", "message"),
     [
         (("label.npy",), "--rows: expected how many rows the expert should label"),
-        (("label.npy", "--rows", "0"), "--rows: expected at least 1, got 0"),
+        (("label.npy", "--rows", "0"), "--rows: expected a whole number >= 1, got 0"),
         (("label.npy", "--rows", "601"), "--rows: expected at most 600 rows, as many as there are, got 601"),
         (("label.npy", "--rows", "x"), "argument --rows: invalid int value: 'x'"),
         (("label.npy", "--rows", "5", "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),

@@ -76,7 +76,7 @@ def test_progress_is_told(blurred: Path) -> None:
     [
         (("breakdown", "codes.npy", "blurred.npy"), "the following arguments are required: FACTORS"),
         (("breakdown", "codes.npy", "codes.npy", "factors.csv"), "codes.npy: given twice"),
-        ((*BOTH, "--metric", "sap"), "--metric: no bounds are known of 'sap'; known are mig, mig_sup, dcimig"),
+        ((*BOTH, "--metric", "sap"), "--metric: expected one of mig, mig_sup, dcimig, got 'sap'"),
         ((*BOTH, "--name", "new"), "--name: expected 2 names"),
     ],
 )

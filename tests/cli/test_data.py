@@ -112,7 +112,10 @@ def test_clutter_is_made_as_hard_and_as_large_as_is_asked_for(demele: Program, t
         ),
         (("make", "room", "--images", "2", "--output", "a.npz"), "--images: is an option of clutter"),
         (("make", "squares", "--size", "30", "--output", "a.npz"), "--size: expected a multiple of 4"),
-        (("describe", "shapes"), "NAME: no set of images is called 'shapes'; did you mean 'shapes3d' or"),
+        (
+            ("describe", "shapes"),
+            f"NAME: expected one of {', '.join(library.data.image_set_names())}, got 'shapes'; did you mean 'shapes3d'",
+        ),
     ],
 )
 def test_mistakes_take_one_line(

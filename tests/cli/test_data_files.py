@@ -175,7 +175,10 @@ def test_options_of_a_set(demele: Program, placed: Callable[..., Written]) -> No
         (["convert", "mpi3d", "x", "--output", "x.npz"], "--output: expected a file that ends in .npy, got 'x.npz'"),
         (["convert", "mpi3d", "x", "--output", "x.npy", "--variant", "y"], "--variant: mpi3d has no variant 'y'"),
         (["convert", "mpi3d", "nowhere", "--output", "x.npy"], "PATH: there is no nowhere; MPI3D is published by"),
-        (["check", "sprites", "x"], "NAME: no published set is called 'sprites'; did you mean 'dsprites'"),
+        (
+            ["check", "sprites", "x"],
+            f"NAME: expected one of {', '.join(PUBLISHED)}, got 'sprites'; did you mean 'dsprites'",
+        ),
     ],
 )
 def test_mistakes(

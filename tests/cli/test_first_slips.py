@@ -66,6 +66,10 @@ def test_true_labels_alone_are_labels(demele: Program, files: Path) -> None:
 
 def test_a_class_that_no_classifier_predicts_is_noted(demele: Program, files: Path) -> None:
     run = demele("compare", "rows.csv::one", "rows.csv::two", "rows.csv::label", "--format", "table")
-    assert "labels hold 1 class that no classifier predicts, 7: 1 of 60 rows" in " ".join(run.out.split())
+    message = "hold 1 class that no classifier predicts, 7: 1 of 60 rows"
+    assert f"labels {message}" in " ".join(run.err.split())
+    assert "1 warning: --explain" in run.out
+    explained = demele("compare", "rows.csv::one", "rows.csv::two", "rows.csv::label", "--format", "table", "--explain")
+    assert f"Labels {message}" in " ".join(explained.out.split())
     ranked = demele("compare", "rows.csv::one,two", "rows.csv::one", "--format", "table")
-    assert "no classifier predicts" not in ranked.out
+    assert "no classifier predicts" not in ranked.out + ranked.err

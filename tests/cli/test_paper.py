@@ -32,7 +32,7 @@ def test_a_replayed_score_and_the_same_file_twice(demele: Program, folder: Path)
     assert demele(*SCORE, "--output", "same.tex", "--methods", "same.tex").status == 2
 
 
-@pytest.mark.parametrize(("command", "head"), [(COMPARE, "Classifier"), (RANK, "Model"), (ASSESS, "Measure")])
+@pytest.mark.parametrize(("command", "head"), [(COMPARE, "Accuracy"), (RANK, "Rank"), (ASSESS, "Measure")])
 def test_verdicts(command: tuple[str, ...], head: str, demele: Program, labels_folder: Path) -> None:
     run = demele(*command, "--format", "markdown", "--methods", "methods.txt")
     assert run.status == 0, run.err

@@ -85,7 +85,7 @@ def test_the_probe_is_of_the_activations(demele: Program, dictionary: pd.DataFra
         (("--absorption", "--decoder", "space.npz::decoder"), "--activations: expected decoder and activations"),
         (("--splitting", "--absorption"), "not allowed with argument"),
         (("--top", "one"), "expected whole numbers, such as 1,10,100"),
-        (("--top", "0"), "--top: expected at least 1, got 0"),
+        (("--top", "0"), "--top: expected a whole number >= 1, got 0"),
     ],
 )
 def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:

@@ -253,7 +253,7 @@ def test_tables_by_identifier_and_one_file_for_each_model(demele: Program, table
     Path("c.csv").write_text("id,answer\n1,x\n2,x\n3,x\n", encoding="utf-8")
     ranked = demele("compare", "a.jsonl", "b.parquet", "c.csv", "gold.csv", "--id", "id")
     assert ranked.status == 0, ranked.err
-    assert sorted(one["name"] for one in json.loads(ranked.out)["models"]) == ["a", "b", "c"]
+    assert sorted(json.loads(ranked.out)["names"]) == ["a", "b", "c"]
 
 
 def test_a_file_for_each_model_is_what_a_column_for_each_is(demele: Program, labels_folder: Path) -> None:
