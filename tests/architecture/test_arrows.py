@@ -120,7 +120,7 @@ def test_arrows_point_down() -> None:
 def test_what_is_published_is_in_the_rooms_of_pages() -> None:
     targets = {target for target in ARROWS[LATE] if room_of(target) != "core"}
     assert targets
-    assert {room_of(target) for target in targets} == {"report", "scoring", "studies"}
+    assert {room_of(target) for target in targets} == {"report", "scoring"}
 
 
 def is_at_bottom(module: str) -> bool:

@@ -295,7 +295,7 @@ def test_files_of_results(demele: Program, own: Path) -> None:
     ]
     assert list(pd.read_csv("found.csv")["method"]) == ["overlap", "worst-case-overlap"]
     assert "worst-case-overlap" in (own / "page.html").read_text(encoding="utf-8")
-    assert (own / "pictures" / "matrix-0.05-2-1.png").stat().st_size > 0
+    assert (own / "pictures" / "outcomes-overlap.png").stat().st_size > 0
     again = demele(*asked, "--pictures", "pictures")
     assert again.status == 2
     assert "--pictures: pictures: holds files already; --force replaces pictures among them" in again.err

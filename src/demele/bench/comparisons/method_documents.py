@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
 from demele.bench.comparisons.setting import REFERENCES
+from demele.core.png import png
 from demele.core.result import about
 from demele.report.document import (
     NOTHING,
@@ -25,7 +25,6 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.renderers.pixels import pixels
 from demele.report.written import count, joined, name, rate, written
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ _MOST_PAIRS = 2_500_000
 #: Sides of an image on a page, at least.
 _SIDE = 240
 #: Colours of the outcomes, by their number: the diagonal grey, then the source's blue, black, red and white.
-COLOURS = ("#9aa3ad", "#2f6db5", "#000000", "#ff5a3c", "#ffffff")
+COLOURS = np.array([[154, 163, 173], [47, 109, 181], [0, 0, 0], [255, 90, 60], [255, 255, 255]], dtype=np.uint8)
 
 
 def methods_document(result: "MethodComparison", at: float | None = None) -> Document:
@@ -219,11 +218,6 @@ def _moved(value: float | None, error: float, sign: int) -> float | None:
     return None if value is None or np.isnan(error) else min(1.0, max(0.0, value + sign * error))
 
 
-def outcome_png(cells: NDArray[np.int8]) -> bytes:
-    """Return a matrix of outcomes as an image, one pixel for each pair."""
-    return pixels(cells.tolist(), COLOURS)
-
-
 def _explained() -> str:
     return (
         "One pixel for each pair: rows are baselines, columns candidates, from the least accurate (top, left). Blue: "
@@ -246,7 +240,7 @@ def _images(result: "MethodComparison", measure: str, shown: float) -> Choice:
         images = [
             (
                 f"{rate(noise)} wrong labels",
-                outcome_png(result.matrix(method, noise, measure)[np.ix_(order, order)]),
+                png(COLOURS[result.matrix(method, noise, measure)[np.ix_(order, order)]]),
             )
             for noise in found
         ]

@@ -1,26 +1,20 @@
 """What comparison methods decided, compared with the comparison on true labels: rates and matrices."""
 
-import io
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.method_documents import methods_document, outcome_png
+from demele.bench.comparisons.method_documents import methods_document
 from demele.bench.comparisons.setting import Decided, Flags, ordered_pairs
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.names import checked_name
-from demele.core.outputs import write_whole
-from demele.core.reading import path_of
 from demele.core.result import Result
 from demele.core.results import Note
-from demele.report.document import Document, Lines, Strips
-from demele.report.renderers.elements import slug
-from demele.report.renderers.tables import figures_of
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,46 +189,6 @@ class MethodComparison(Result):
         one = self.tally(method, noise, measure)
         found, truth = self.decided[one.noise, one.measure, method].candidate, self.references[one.measure].candidate
         return square(outcomes(found, truth), len(self.names))
-
-    def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
-        """Write the matrices of all methods and rates as PNG, one pixel for each pair, and the curves.
-
-        Parameters
-        ----------
-        folder : path
-            Made if it does not exist. Files of the same names are replaced.
-        formats : tuple of str
-            Of the curves, as matplotlib writes them: "png", "svg", "pdf".
-
-        Returns
-        -------
-        tuple of Path
-            ``matrix-<rate>-<place of the method>-<place of the measure>.png``, and ``<curve>.<format>``.
-
-        Raises
-        ------
-        MissingExtraError
-            Without matplotlib, naming the extra to install: before anything is written.
-        """
-        where = path_of(folder, "folder")
-        figures = [one for one in figures_of(self.document()) if isinstance(one, Lines | Strips)]
-        drawn = {slug(one.caption): self.plot(one.caption).figure for one in figures}
-        files = {f"{name}.{form}": figure for name, figure in drawn.items() for form in formats}
-        for form in formats:
-            checked_name(form, "formats", ("png", "svg", "pdf"))
-        where.mkdir(parents=True, exist_ok=True)
-        for file, figure in files.items():
-            held = io.BytesIO()
-            figure.savefig(held, dpi=200, format=file.rpartition(".")[2])
-            write_whole(where / file, held.getvalue())
-        order = np.argsort(self.accuracies, kind="stable")
-        matrices = []
-        for one in self.tallies:
-            method, measure = list(self.contenders).index(one.method) + 1, self.measures.index(one.measure) + 1
-            cells = self.matrix(one.method, one.noise, one.measure)[np.ix_(order, order)]
-            path = where / f"matrix-{one.noise!r}-{method}-{measure}.png"
-            matrices.append(write_whole(path, outcome_png(cells)))
-        return (*(where / file for file in files), *matrices)
 
 
 def outcomes(found: Flags, truth: Flags) -> NDArray[np.int8]:
