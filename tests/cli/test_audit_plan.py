@@ -28,14 +28,12 @@ def test_the_table_and_the_page_say_the_same_sentence(demele: Program, labels_fo
     assert run.status == 0, run.err
     assert "report written to plan.html" in run.err
     page = Path("plan.html").read_text()
-    first = " ".join(run.out.split("\n\n")[0].split())
-    assert first.startswith("Depending on how many labels are wrong")
+    first = " ".join(run.out.split("\nold and new")[0].split())
+    assert first.startswith("A weighted audit ")
     assert first in page
     for design in ("weighted audit", "uniform audit", "one label at a time"):
-        assert design in run.out
         assert design in page
     assert page.count("<svg") == 2  # an assumption each
-    assert "<script src" not in page
 
 
 def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:

@@ -234,6 +234,10 @@ def of_classifiers() -> list[Result]:
         evaluation.rank(several, truth, true_labels=truth),
         evaluation.rank(several, truth, audit=audit, measure="error"),
         evaluation.assess(third, truth, noise=0.02),
+        evaluation.SequentialComparison(first, third, truth),
+        evaluation.plan_audit({"<b>": first, "x": third}, truth, draws=3, sizes=(50, 200), wrong=[0.01, 0.3]),
+        evaluation.plan_audit(several, truth, draws=2, sizes=(50, 200), wrong=0.01),
+        evaluation.plan_audit({"<b>": first, "x": third}, truth, draws=3, audit=audit),
         evaluation.assess(third, truth, per_class=False, average=()),
     ]
 

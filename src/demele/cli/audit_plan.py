@@ -74,7 +74,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--draws", type=int, metavar="N", help="simulated truths for each assumption (default: 40)")
     option(what, "--seed")
     out = parser.add_argument_group("output")
-    option(out, "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--format", "--output", "--report", "--explain", "--force", "--quiet")
     unused = "second_audit noise_rate transition groups expert_error expert_errors true_labels unseen_positives"
     parser.set_defaults(**dict.fromkeys(unused.split()))
 
@@ -87,13 +87,7 @@ def _run(arguments: argparse.Namespace) -> None:
     warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         found = _forecast(arguments, warn)
-    deliver(arguments, found, words, table=lambda: _table(arguments, found))
-
-
-def _table(arguments: argparse.Namespace, found: "AuditForecast") -> str:
-    from demele.report.terminal.forecast import forecast_table
-
-    return forecast_table(found.to_dict(), output=arguments.output, words=told_by(arguments))
+    deliver(arguments, found, words)
 
 
 def _forecast(arguments: argparse.Namespace, warn: Any) -> "AuditForecast":

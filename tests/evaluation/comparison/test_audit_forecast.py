@@ -13,6 +13,8 @@ from demele.evaluation import SequentialComparison, compare, plan_audit
 from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_worlds
 from demele.evaluation.comparison.forecast_parts import ForecastDesign
 from demele.labels import Audit, disagreement, draw_audit
+from demele.report.document import Table
+from demele.report.written import plain as plain_text
 
 Classes = NDArray[np.int64]
 Models = dict[str, Classes]
@@ -139,10 +141,12 @@ def test_a_difference_within_the_margin_is_never_settled() -> None:
     models, labels = judged(400, {"a": 0.80, "b": 0.80})
     found = plan_audit(models, labels, wrong=0.02, draws=5, sizes=(100, 400))
     assert all(one.hopeless for one in found.outlooks)
-    assert found.sentence == "Not even labels of all 400 rows would settle it under any of the assumptions."
+    assert found.sentence == "No audit would settle the comparison: not even labels of all 400 rows would."
     plan = draw_audit(400, 100)
     after = plan_audit(models, labels, draws=5, audit=plan.answered(labels[plan.rows]))
-    assert after.sentence.startswith("Never, as far as the 100 audited rows tell")
+    assert after.sentence.startswith(
+        "No audit will probably settle the comparison: labels of all 400 rows settle it in "
+    )
 
 
 def test_how_many_more() -> None:
@@ -155,8 +159,8 @@ def test_how_many_more() -> None:
     assert most is not None
     assert 60 < half <= most
     more = f"{half - 60:,}" if half == most else f"{half - 60:,} to {most - 60:,}"
-    assert f"By going on, {more} more rows settle it" in found.sentence
-    assert found.sentence.endswith("It would be settled for b.")
+    assert found.sentence.startswith(f"Going on with the audit, {more} more rows settle it ")
+    assert found.sentences[-1] == "The audit would show that b is better."
 
 
 def test_whom_it_would_be_settled_for_is_said() -> None:
@@ -164,13 +168,14 @@ def test_whom_it_would_be_settled_for_is_said() -> None:
     found = plan_audit(models, labels, wrong=[0.01, 0.3], draws=5, sizes=(300, 1000))
     winners = {one.world: (one.winner, one.settled_by_all) for one in found.outlooks}
     assert winners["1% wrong, anywhere"] == ("new", 1.0)
-    assert "settled for new" in found.sentence
+    said = " ".join(found.sentences)
+    assert "Better would be new if" in said
     lost = [world for world, (winner, share) in winners.items() if winner == "old" and share >= 0.8]
     told = {world: world.replace(", ", " (") + ")" for world in winners}
     for world in lost:
-        assert re.search(f"for old if [^;]*{re.escape(told[world])}", found.sentence)
+        assert re.search(f"old if [^;]*{re.escape(told[world])}", said)
     for world, (_, share) in winners.items():  # no more rows are advised than there are
-        assert (share < 0.8) == (told[world] in found.sentence.partition("Not if ")[2])
+        assert (share < 0.8) == (told[world] in said.partition(". If ")[2])
     assert lost
 
 
@@ -179,7 +184,8 @@ def test_an_audit_that_settles_it_needs_no_more() -> None:
     plan = draw_audit(1000, 300)
     audit = plan.answered(labels[plan.rows])
     assert compare(models["a"], models["b"], labels, audit=audit).verdict == "candidate"
-    assert "The 300 rows settle it already." in plan_audit(models, labels, draws=3, audit=audit).sentence
+    found = plan_audit(models, labels, draws=3, audit=audit)
+    assert found.sentence == "The 300 audited rows settle the comparison already."
 
 
 def test_several_models_and_the_least_sizes() -> None:
@@ -193,7 +199,13 @@ def test_several_models_and_the_least_sizes() -> None:
     assert len(found.outlooks) == 3 * len(found.worlds)
     assert found.smallest("weighted", pair=("c", "a")) in (50, 400)
     assert found.smallest("weighted") is None  # a and b stay open
-    assert found.sentence.startswith("Of 3 pairs, a weighted audit of 400 rows settles 2")
+    assert found.sentence == "A weighted audit of 400 rows settles 2 of 3 pairs."
+    table = found.document().sections[0].shown[0]
+    assert isinstance(table, Table)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert {row["Better"] for row in rows if plain_text(row["Candidate"]) == "b"} == {"open"}
+    least = {(plain_text(row["Candidate"]), row["If"]): row["Weighted"] for row in rows}
+    assert least["c", found.worlds[0].name] == found.smallest("weighted", world=found.worlds[0].name, pair=("c", "b"))
     assert {(one.baseline, one.candidate) for one in found.outlooks} == {("a", "b"), ("a", "c"), ("b", "c")}
     assert len(found.to_frame()) == 3 * len(found.worlds) * 3 * 2
 

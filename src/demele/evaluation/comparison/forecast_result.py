@@ -2,26 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from demele.core.checked_numbers import checked_share
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import checked_name
+from demele.core.result import Result
 from demele.core.results import Note
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
-from demele.core.version import __version__
-from demele.core.written import Published, plain
 from demele.evaluation.comparison.audit_worlds import World
+from demele.evaluation.comparison.forecast_documents import forecast_document
 from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook
-from demele.evaluation.comparison.forecast_words import words
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AuditForecast(Published, Tabled):
+class AuditForecast(Result):
     """What audits of which design and size would settle; see :func:`demele.evaluation.plan_audit`.
 
     Attributes
@@ -50,7 +49,7 @@ class AuditForecast(Published, Tabled):
     signature : Signature
     """
 
-    _page = "audit forecast"
+    _kind = "audit plan"
 
     names: tuple[str, ...]
     n: int
@@ -113,41 +112,12 @@ class AuditForecast(Published, Tabled):
             if world in (None, one.world) and (pair is None or set(pair) == {one.baseline, one.candidate}):
                 yield one
 
-    @property
-    def sentence(self) -> str:
-        """What would settle it, in words."""
-        return words(self)
-
     def to_frame(self) -> "pd.DataFrame":
         """Row per assumption, pair, design and size; columns as in :class:`AuditProspect`."""
         import pandas as pd
 
         return pd.DataFrame([asdict(one) for one in self.prospects])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN and infinity become None)."""
-        found: dict[str, Any] = plain(
-            {
-                "kind": "audit forecast",
-                "sentence": self.sentence,
-                "names": self.names,
-                "n": self.n,
-                "sizes": self.sizes,
-                "draws": self.draws,
-                "level": self.level,
-                "inference": self.inference,
-                "audited": self.audited,
-                "design": self.design,
-                "worlds": [asdict(world) for world in self.worlds],
-                "prospects": [asdict(one) for one in self.prospects],
-                "outlooks": [{**asdict(one), "hopeless": one.hopeless, "winner": one.winner} for one in self.outlooks],
-                "assumptions": self.assumptions,
-                "notes": [asdict(note) for note in self.notes],
-                "signature": str(self.signature),
-                "demele": __version__,
-            }
-        )
-        return found
-
-    def __repr__(self) -> str:
-        return f"AuditForecast({len(self.names)} models, n={self.n}, draws={self.draws}: {self.sentence})"
+    def document(self) -> Document:
+        """Return what the forecast says: figures, tables and sentences."""
+        return forecast_document(self)

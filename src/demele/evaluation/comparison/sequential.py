@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.names import checked_name, renamed
+from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.shown import Worded
 from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
@@ -35,12 +35,17 @@ from demele.evaluation.row_groups import read_groups
 from demele.noise.audit_drawing import read_disagreement
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.report.document import Document
+from demele.report.written import count
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: In the place of a class index: no answer yet; and no class, for the expert could not say.
 UNASKED, UNCLEAR = -1, -2
 
 
-class SequentialComparison(Worded):
+class SequentialComparison(Result):
     """Compare two classifiers by asking an expert for one label at a time: the ones that decide most, and no more.
 
     Parameters
@@ -98,6 +103,8 @@ class SequentialComparison(Worded):
     >>> comparison.decision().verdict, comparison.labels_used
     ('candidate', 25)
     """
+
+    _kind = "sequential comparison"
 
     @renamed(established="baseline", target="inference", doubt="disagreement")
     def __init__(
@@ -270,7 +277,7 @@ class SequentialComparison(Worded):
         """Answers and settings, as plain values that JSON can hold; :meth:`resume` takes them back."""
         rows, labels = self._answered()
         return {
-            "kind": "sequential comparison",
+            "kind": self._kind,
             "digest": self._digest(),
             "level": self._question.level,
             "inference": self._question.inference,
@@ -300,15 +307,15 @@ class SequentialComparison(Worded):
         if state.get("unclear"):
             self.pass_over(np.asarray(state["unclear"]))
 
-    @property
-    def sentence(self) -> str:
-        """What the labels so far show."""
-        return f"{self.decision().sentence} After {self.labels_used} of at most {self._limit} labels."
+    def document(self) -> Document:
+        """Return what the labels so far show."""
+        decided = self.decision().document()
+        used = f"{self.labels_used:,} of at most {count(self._limit, 'expert label')}"
+        return replace(decided, kind="Sequential comparison", scope=(*decided.scope, used))
 
-    def __repr__(self) -> str:
-        first, second = self._question.data.names
-        used = f"{self.labels_used} of {self._plan.rows.size} labels"
-        return f"SequentialComparison({second!r} with {first!r}, {used}, done={self.done})"
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the decision so far as one row."""
+        return self.decision().to_frame()
 
     @property
     def _limit(self) -> int:
