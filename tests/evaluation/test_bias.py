@@ -21,7 +21,7 @@ from demele.evaluation.measures.bias import (
     precision_bias,
     recall_bias,
 )
-from demele.evaluation.measures.bias_bounds import apparent_measure, bias_bounds, correct_bounds
+from demele.evaluation.measures.bias_bounds import bias_bounds, correct_bounds, observed_measure
 from demele.noise.budget import NoiseBudget
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -249,13 +249,14 @@ def test_all_labels_wrong() -> None:
 def test_the_result_says_everything_and_can_be_stored(tmp_path: Any) -> None:
     found = bias(["a", "b", "b", "a"], ["a", "b", "a", "b"], ["a", "b", "b", "b"])
     # One label (the third) is wrong; predicted as truly b: bias = 2/4 - 3/4.
-    assert repr(found) == "Bias(accuracy -0.2500, 25.00% wrong labels, F_c=0.667, F_n=0.000, F_r=1.000, 2 classes, n=4)"
+    assert found.sentence == (
+        "The observed accuracy is 25.00 pp below that on true labels, with 25.00% of 4 labels wrong."
+    )
     data = json.loads(found.to_json(tmp_path / "bias.json"))
     assert json.loads((tmp_path / "bias.json").read_text()) == data
-    assert data["overall"]["accuracy"] == -0.25
+    assert data["accuracy"] == -0.25
     assert [row["class"] for row in data["per_class"]] == ["a", "b"]
     assert data["signature"].startswith("bias()  # n=4")
-    assert list(found.overall.columns) == ["n", "rate", "F_c", "F_n", "F_r", "accuracy"]
     assert found.per_class.loc["a", "labelled"] == 2
     with pytest.raises(AttributeError):
         found.rate = 0.5  # type: ignore[misc]
@@ -356,7 +357,7 @@ def check_bounds(labels: Array, predictions: Array, k: int, budget: NoiseBudget,
             else:
                 assert_close([lowest[of], highest[of]], [low, high], ROUNDING)
         # Bias: the observed value less these.
-        seen = apparent_measure(measure, table)
+        seen = observed_measure(measure, table)
         low_bias, high_bias = bias_bounds(measure, table, budget)
         assert_close(low_bias, seen - highest.reshape(seen.shape), ROUNDING)
         assert_close(high_bias, seen - lowest.reshape(seen.shape), ROUNDING)

@@ -111,7 +111,7 @@ def test_the_interval_of_the_bootstrap_is_that_of_its_repeats() -> None:
     assert_close([result.interval.low, result.interval.high], [ordered[2], ordered[38]], ROUNDING)  # 5% and 95% of 40
     assert (result.interval.kind, result.interval.level) == ("resampling", 0.9)
     assert "resampling" in repr(result)
-    assert "41 trainings, n=60" in repr(result)
+    assert "over 41 trainings" in repr(result)
 
 
 def test_stratified_bootstrap_keeps_the_number_of_each_class() -> None:

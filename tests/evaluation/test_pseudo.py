@@ -179,9 +179,9 @@ def test_labels_beside_it() -> None:
     for column, model in enumerate(found.models):
         hits = int((said[:, column] == labels).sum())
         assert model.observed == hits / 300
-        assert model.apparent_interval is not None
+        assert model.observed_interval is not None
         low, high = score_interval(hits, 300, level=0.9)
-        assert (model.apparent_interval.low, model.apparent_interval.high) == (float(low), float(high))
+        assert (model.observed_interval.low, model.observed_interval.high) == (float(low), float(high))
     expected = spearmanr(field(found, "agreement"), field(found, "observed")).statistic
     assert_close(found.rank_correlation, expected, ROUNDING)  # type: ignore[arg-type]
     without = pseudo_supervised(said)
@@ -218,7 +218,7 @@ def test_names_classes_and_order() -> None:
     assert found.labels.tolist()[1:] == ["y", "x"]  # row 0 is tied, and drawn
     assert pseudo_supervised(said).labels.tolist() == found.labels.tolist()
     assert len({pseudo_supervised(said, seed=seed).labels[0] for seed in range(20)}) == 2
-    assert repr(found).startswith("PseudoEvaluation(majority, n=3, 4 classifiers, best ")
+    assert "agrees most with the vote of the others" in repr(found)
     assert str(found.signature).startswith("pseudo_supervised(weights=None, level=0.95, seed=0)  # n=3, classifiers=4")
     # A class that nobody predicts may still be a label.
     assert pseudo_supervised(said, labels=["x", "z", "x"]).classes == ("x", "y", "z")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
+from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
-from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
 from demele.core.version import __version__
-from demele.core.written import Written, plain
 from demele.evaluation.intervals import score_interval
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.voting import TieBreaks, majority_vote
 from demele.labels.votes import are_tied, plurality
+from demele.report.written import count, ends, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class PseudoModel:
         Agreement on those instances; NaN where there are none.
     observed : float or None
         Accuracy against the given labels, if there are any.
-    apparent_interval : Interval or None
+    observed_interval : Interval or None
     """
 
     name: str
@@ -75,11 +75,11 @@ class PseudoModel:
     coverage: tuple[float, ...]
     agreement_above: tuple[float, ...]
     observed: float | None = None
-    apparent_interval: Interval | None = None
+    observed_interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PseudoEvaluation(Written, Tabled):
+class PseudoEvaluation(TableResult):
     """Classifiers judged by the votes of each other.
 
     Attributes
@@ -104,6 +104,9 @@ class PseudoEvaluation(Written, Tabled):
         What must hold for agreement to be accuracy.
     """
 
+    _kind, _figure = "pseudo-supervised evaluation", "agreement"
+    _forms = dict.fromkeys(("agreement", "expected", "observed"), "percent")
+
     models: tuple[PseudoModel, ...]
     labels: NDArray[Any]
     n_ties: int
@@ -118,19 +121,18 @@ class PseudoEvaluation(Written, Tabled):
     notes: tuple[Note, ...]
     signature: Signature
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """Return which classifier agrees most with the vote."""
         best = max(self.models, key=lambda model: model.agreement)
-        rank = "" if self.rank_correlation is None else f", rank correlation with labels {self.rank_correlation:.3f}"
-        return (
-            f"PseudoEvaluation({self.method}, n={self.labels.size}, {len(self.models)} classifiers, best {best.name} = "
-            f"{best.agreement:.4f} {best.interval}, mean confidence {float(self.confidence.mean()):.4f}{rank})"
-        )
+        share = f"{written(best.agreement, 'percent')} {written(ends(best.interval), 'percent')}"
+        rows = count(self.labels.size, "row")
+        return f"{name(best.name)} agrees most with the vote of the others: on {share} of {rows}."
 
-    def __getitem__(self, name: str) -> PseudoModel:
+    def __getitem__(self, key: str) -> PseudoModel:
         for model in self.models:
-            if model.name == name:
+            if model.name == key:
                 return model
-        raise InputError("name", f"expected one of {shown([model.name for model in self.models])}, got {quoted(name)}")
+        raise InputError("name", f"expected one of {shown([model.name for model in self.models])}, got {quoted(key)}")
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per classifier, the columns of labels NaN without them."""
@@ -138,7 +140,7 @@ class PseudoEvaluation(Written, Tabled):
 
         rows = []
         for model in self.models:
-            beside = model.apparent_interval
+            beside = model.observed_interval
             rows.append(
                 {
                     "model": model.name,
@@ -148,34 +150,11 @@ class PseudoEvaluation(Written, Tabled):
                     "high": model.interval.high,
                     "expected": model.expected,
                     "observed": math.nan if model.observed is None else model.observed,
-                    "apparent_low": math.nan if beside is None else beside.low,
-                    "apparent_high": math.nan if beside is None else beside.high,
+                    "observed_low": math.nan if beside is None else beside.low,
+                    "observed_high": math.nan if beside is None else beside.high,
                 }
             )
         return pd.DataFrame(rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        data: dict[str, Any] = plain(
-            {
-                "kind": "pseudo-supervised evaluation",
-                "method": self.method,
-                "n": int(self.labels.size),
-                "n_ties": self.n_ties,
-                "classes": self.classes,
-                "level": self.level,
-                "thresholds": self.thresholds,
-                "models": [asdict(model) for model in self.models],
-                "rank_correlation": self.rank_correlation,
-                "vote_accuracy": self.vote_accuracy,
-                "labels": self.labels,
-                "confidence": self.confidence,
-                "assumptions": self.assumptions,
-                "notes": [asdict(note) for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return data
 
 
 def pseudo_supervised(
@@ -289,7 +268,7 @@ def _judged(
         return plurality(rest, lambda left: trusted[left], lambda left: breaks.draws[rows[left]])
 
     judged = []
-    for place, (name, weight, predicted) in enumerate(zip(data.names, weights, data.predictions, strict=True)):
+    for place, (model, weight, predicted) in enumerate(zip(data.names, weights, data.predictions, strict=True)):
         own = shares[every, predicted]
         rest = 1 - weight
         # Only where it votes for a class that leads can its own vote have made the winner.
@@ -301,7 +280,7 @@ def _judged(
         above = [confidence >= threshold - TIE for threshold in THRESHOLDS]
         judged.append(
             PseudoModel(
-                name=name,
+                name=model,
                 weight=float(weight),
                 agreement=float(agrees.mean()),
                 interval=_interval(agrees, level),
@@ -309,7 +288,7 @@ def _judged(
                 coverage=tuple(float(rows.mean()) for rows in above),
                 agreement_above=tuple(float(agrees[rows].mean()) if rows.any() else math.nan for rows in above),
                 observed=None if given is None else float(np.mean(predicted == given)),
-                apparent_interval=None if given is None else _interval(predicted == given, level),
+                observed_interval=None if given is None else _interval(predicted == given, level),
             )
         )
     return tuple(judged)

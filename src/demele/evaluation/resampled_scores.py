@@ -12,12 +12,12 @@ from demele.core.checked_numbers import checked_flag, checked_level, checked_num
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers
 from demele.core.names import checked_name
+from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
-from demele.core.shown import Tabled, Worded
 from demele.core.signature import Signature
-from demele.core.written import plain
 from demele.evaluation.results import Verdict
+from demele.report.written import count, ends, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ Better = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ResampledScores(Tabled):
+class ResampledScores(TableResult):
     """The scores of one estimator, trained and tested again and again on parts of the same data.
 
     Attributes
@@ -51,6 +51,8 @@ class ResampledScores(Tabled):
     signature : Signature
         How they were made. Scores with the same arguments and the same digest of ``splits`` can be paired.
     """
+
+    _kind = "resampled scores"
 
     measure: str
     scores: Floats
@@ -79,15 +81,15 @@ class ResampledScores(Tabled):
 
         return pd.DataFrame({self.measure: self.scores, **self.parts})
 
-    def __repr__(self) -> str:
-        return (
-            f"ResampledScores({self.signature.metric}: {self.measure} {self.mean:.4f} {self.interval} "
-            f"({self.interval.kind}), std {self.std:.4f} over {self.scores.size} trainings, n={self.n})"
-        )
+    def headline(self) -> str:
+        """Return the mean score with its interval."""
+        trained = count(self.scores.size, "training")
+        span = written(ends(self.interval))
+        return f"The mean {self.measure} over {trained} is {written(self.mean)} {span} ({self.interval.kind})."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TTest(Worded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TTest(TableResult):
     """A paired t-test of two estimators over the same splits.
 
     Attributes
@@ -104,6 +106,8 @@ class TTest(Worded):
         Instances tested on per instance trained on, which the correction adds; 0 without correction.
     """
 
+    _kind = "paired t-test"
+
     verdict: Verdict
     difference: float
     interval: Interval
@@ -114,23 +118,25 @@ class TTest(Worded):
     n_scores: int
     notes: tuple[Note, ...] = ()
 
-    @property
-    def sentence(self) -> str:
-        """Which is shown to be better, and by how much."""
-        better = f"The {self.verdict} is shown to be better"
-        told = "Neither is shown to be better" if self.verdict == "inconclusive" else better
-        by = f"candidate minus baseline {self.difference:+.4f} {self.interval}"
-        return f"{told}: {by}, p = {self.p_value:.3g}, over {self.n_scores} scores."
+    def headline(self) -> str:
+        """Return which is better, and by how much."""
+        better = f"The {self.verdict} is significantly better"
+        told = "Inconclusive" if self.verdict == "inconclusive" else better
+        by = f"candidate minus baseline {written(self.difference)} {written(ends(self.interval))}"
+        return f"{told}: {by}, p = {written(self.p_value, 'p')}, over {count(self.n_scores, 'score')}."
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the test as one row."""
+        import pandas as pd
+
+        keys = ("verdict", "difference", "low", "high", "t", "degrees_of_freedom", "p_value")
+        found = asdict(self) | {"low": self.interval.low, "high": self.interval.high}
+        return pd.DataFrame([{key: found[key] for key in keys}])
 
     @property
     def corrected(self) -> bool:
         """Whether it allows for folds that share training data."""
         return self.ratio > 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        data: dict[str, Any] = plain({**asdict(self), "corrected": self.corrected})
-        return data
 
 
 def corrected_t_test(

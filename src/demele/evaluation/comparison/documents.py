@@ -117,9 +117,10 @@ def _measure(result: "Decision") -> str:
 def _headline(result: "Decision") -> str:
     old, new = _names(result)
     if result.verdict == "inconclusive":
-        noise, audit = result.asked.question.noise, result.asked.question.audit
+        noise, details = result.asked.question.noise, result.details
         known = f" with up to {rate(noise)} wrong labels" if isinstance(noise, float) and noise else ""
-        known = f" after {count(audit.k, 'expert label')}" if result.method in AUDITED else known
+        if result.method in AUDITED:
+            known = f" after {count(int(details.get('labels_used', details.get('audited', 0))), 'expert label')}"
         return f"Inconclusive{known}: {new} may be better or worse than {old}."
     trusting = "If all labels are correct, " if ALL_CORRECT in result.assumptions else ""
     sign = 1 if result.verdict == "candidate" else -1

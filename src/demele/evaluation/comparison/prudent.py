@@ -17,7 +17,7 @@ from demele.evaluation.comparison.bounded import misfit_notes
 from demele.evaluation.comparison.table_difference import own_ends
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.average_bounds import average_bounds
-from demele.evaluation.measures.bias_bounds import apparent_measure, bias_bounds
+from demele.evaluation.measures.bias_bounds import bias_bounds, observed_measure
 from demele.evaluation.question import Outcomes, Question, Sides, as_value, mirror, pair_counts
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -73,7 +73,7 @@ def _mean_bias(measure: str, confusion: Counts, budget: NoiseBudget) -> tuple[fl
     """Bound the bias of a mean over classes: macro F1, or the balanced accuracy, which is the macro recall."""
     behind = {"macro-f1": "f1", "balanced-accuracy": "recall"}[measure]
     lowest, highest = average_bounds(behind, "macro", confusion, budget)
-    observed = float(np.mean(apparent_measure(behind, confusion)))
+    observed = float(np.mean(observed_measure(behind, confusion)))
     return observed - highest, observed - lowest
 
 

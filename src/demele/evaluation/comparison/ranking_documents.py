@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demele.core.png import png
 from demele.core.result import about
 from demele.evaluation.comparison.documents import how_compared, method_facts
 from demele.evaluation.documents import estimate_strips, measure_of, rests_on, true_labels_title
@@ -23,7 +24,6 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.renderers.pixels import pixels
 from demele.report.written import (
     at_most,
     count,
@@ -54,6 +54,8 @@ _CORRECTIONS = {
 }
 _STATES = (Pill("worse", "bad"), Pill("inconclusive", "open"), Pill("better", "good"))
 _SIGNS = ("▽", "·", "▲")
+#: Of pairs that are worse, inconclusive, better.
+_COLOURS = np.array([(213, 94, 0), (221, 221, 221), (0, 114, 178)], dtype=np.uint8)
 
 
 def ranking_document(result: "Ranking") -> Document:
@@ -159,10 +161,8 @@ def _pairs(result: "Ranking", models: Sequence[str]) -> Section:
     m, better = len(models), _better(result)
     state = 1 + better.T.astype(int) - better.astype(int)  # of the row against the column
     if m > MOST_MODELS:
-        tones = ("#d55e00", "#dddddd", "#0072b2", "#ffffff")
-        values = [[3 if i == j else int(state[i, j]) for j in range(m)] for i in range(m)]
         shown = "Each row against each column, in the order of the ranking: blue better, red worse, grey inconclusive."
-        image = pixels(values, tones)
+        image = png(_COLOURS[state])
         return Section(
             "Pairwise results", [shown, Images("Pairwise results", [("", [(shown, image)])], max(1, 900 // m))]
         )

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.measures.bias_bounds import Moves, apparent_measure, corner, correct_bounds
+from demele.evaluation.measures.bias_bounds import Moves, corner, correct_bounds, observed_measure
 from demele.evaluation.measures.confusion import class_measure
 from demele.noise.budget import NoiseBudget
 
@@ -45,7 +45,7 @@ def average_bounds(
     if average == "micro" or (average == "weighted" and measure == "recall"):
         low, high = correct_bounds("accuracy", confusion, budget, doubtful=doubtful)
         return float(low), float(high)
-    observed = apparent_measure(measure, confusion)
+    observed = observed_measure(measure, confusion)
     ends = correct_bounds(measure, confusion, budget, doubtful=doubtful)
     labelled = confusion.sum(axis=1) > 0
     if np.isnan(observed[labelled]).all():

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
+from demele.core.result import TableResult
 from demele.core.results import Note
-from demele.core.shown import Worded
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
-from demele.core.written import Written, plain
 from demele.evaluation.measures.confusion import ratio
 from demele.evaluation.question import coded_like
+from demele.report.written import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ def f1_bias(counts: BiasCounts) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Bias(Written, Worded):
+class Bias(TableResult):
     """The exact bias (observed minus correct) of each measure on one test set, and how the classifier met the noise.
 
     Attributes
@@ -199,6 +199,9 @@ class Bias(Written, Worded):
         What is not defined, for which classes, and why.
     """
 
+    _kind, _figure = "bias", "f1"
+    _forms = dict.fromkeys(("F_c", "F_n", "F_r"), "percent") | dict.fromkeys(("precision", "recall", "f1"), "points.2")
+
     n: int
     classes: tuple[int | str, ...]
     rate: float
@@ -210,60 +213,18 @@ class Bias(Written, Worded):
     notes: tuple[Note, ...]
     signature: Signature
 
-    @property
-    def sentence(self) -> str:
-        """By how much the labels mislead the accuracy, and with how many of them wrong."""
-        wrong = f"{self.rate:.2%} of {self.n:,} labels are wrong"
+    def headline(self) -> str:
+        """Return by how much the labels mislead the accuracy, and how many of them are wrong."""
+        wrong = f"with {written(self.rate, 'percent.2')} of {count(self.n, 'label')} wrong"
         if self.accuracy == 0:
-            return f"Accuracy on the given labels is what it is on the true ones; {wrong}."
-        way = "higher" if self.accuracy > 0 else "lower"
-        by = f"{abs(100 * self.accuracy):.2f} points {way}"
-        return f"Accuracy on the given labels is {by} than on the true ones; {wrong}."
+            return f"The observed accuracy equals that on true labels, {wrong}."
+        by = written(abs(self.accuracy), "points.2").lstrip("+")
+        side = "above" if self.accuracy > 0 else "below"
+        return f"The observed accuracy is {by} pp {side} that on true labels, {wrong}."
 
-    def _rows_shown(self) -> "pd.DataFrame":
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per class, as ``per_class``."""
         return self.per_class
-
-    @property
-    def overall(self) -> "pd.DataFrame":
-        """One row: columns ``n``, ``rate``, ``F_c``, ``F_n``, ``F_r``, ``accuracy`` (its bias)."""
-        import pandas as pd
-
-        return pd.DataFrame([self._overall()])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        rows = self.per_class.reset_index().to_dict(orient="records")
-        data = {
-            "kind": "bias",
-            "demele": dict(self.signature.context).get("demele"),
-            "n": self.n,
-            "classes": self.classes,
-            "overall": self._overall(),
-            "per_class": rows,
-            "notes": [
-                {name: getattr(note, name) for name in ("code", "message", "subject", "severity")}
-                for note in self.notes
-            ],
-            "signature": str(self.signature),
-        }
-        cleaned: dict[str, Any] = plain(data)
-        return cleaned
-
-    def _overall(self) -> dict[str, Any]:
-        return {
-            "n": self.n,
-            "rate": self.rate,
-            "F_c": self.f_c,
-            "F_n": self.f_n,
-            "F_r": self.f_r,
-            "accuracy": self.accuracy,
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"Bias(accuracy {self.accuracy:+.4f}, {self.rate:.2%} wrong labels, F_c={self.f_c:.3f}, "
-            f"F_n={self.f_n:.3f}, F_r={self.f_r:.3f}, {len(self.classes)} classes, n={self.n})"
-        )
 
 
 def bias(predictions: object, labels: object, true_labels: object, *, classes: Sequence[object] | None = None) -> Bias:
@@ -304,7 +265,7 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     >>> predicted = ["dog"] + ["cat"] * 4 + ["dog"] * 5
     >>> found = bias(predicted, given, true)
     >>> found
-    Bias(accuracy +0.0000, 20.00% wrong labels, F_c=1.000, F_n=0.500, F_r=0.500, 2 classes, n=10)
+    Bias(The observed accuracy equals that on true labels, with 20.00% of 10 labels wrong)
     >>> bool(found.per_class.loc["cat", "precision"] == 0)
     True
     """

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-def apparent_measure(measure: str, confusion: Counts) -> Floats:
+def observed_measure(measure: str, confusion: Counts) -> Floats:
     """Return a measure from counts: shape () for accuracy, else (n_classes,); NaN where not defined.
 
     Parameters
@@ -56,7 +56,7 @@ def bias_bounds(
     >>> round(float(low), 4), round(float(high), 4)
     (-0.07, 0.1)
     """
-    observed = apparent_measure(measure, confusion)
+    observed = observed_measure(measure, confusion)
     lowest, highest = correct_bounds(measure, confusion, budget, doubtful=doubtful)
     return observed - highest, observed - lowest
 

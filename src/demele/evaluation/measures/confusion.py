@@ -11,8 +11,10 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import plain_array
 from demele.core.labelled import Indices, read_labelled, vocabulary
 from demele.core.names import checked_name
+from demele.core.result import Result
 from demele.core.sentences import plural
-from demele.core.shown import Tabled
+from demele.evaluation.measures.documents import confusion_document
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +33,7 @@ CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ConfusionCounts(Tabled):
+class ConfusionCounts(Result):
     """How often each class was predicted for each class: counts that add up over batches of instances.
 
     Parameters
@@ -57,10 +59,12 @@ class ConfusionCounts(Tabled):
     --------
     >>> table = ConfusionCounts([[8, 2], [1, 9]], ["cat", "dog"])
     >>> table
-    ConfusionCounts(2 classes, n=20, rows: given labels, columns: predictions, accuracy 0.8500)
+    ConfusionCounts(The accuracy against the given labels is 85.0%)
     >>> table.recall
     array([0.8, 0.9])
     """
+
+    _kind = "confusion counts"
 
     counts: Counts
     classes: tuple[int | str, ...]
@@ -245,11 +249,9 @@ class ConfusionCounts(Tabled):
         index = pd.Index(self.classes, name={"label": "label", "true": "true label"}[self.rows])
         return pd.DataFrame(self.counts, index=index, columns=pd.Index(self.classes, name="predicted"))
 
-    def __repr__(self) -> str:
-        return (
-            f"ConfusionCounts({len(self.classes)} classes, n={self.n}, rows: {self.truth}, columns: predictions, "
-            f"accuracy {self.accuracy:.4f})"
-        )
+    def document(self) -> Document:
+        """Return what the counts say: a matrix, and the measures of each class."""
+        return confusion_document(self)
 
 
 def confusion(

@@ -1,4 +1,4 @@
-"""What an assessment of one classifier says: its document."""
+"""What an assessment of one classifier, and its confusion counts, say: their documents."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from demele.report.written import count, digits_for, ends, is_missing, joined, n
 
 if TYPE_CHECKING:
     from demele.evaluation.measures.assessment import Assessment
+    from demele.evaluation.measures.confusion import ConfusionCounts
     from demele.evaluation.results import Estimate
 
 _OF_CLASSES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -41,7 +42,7 @@ def assessment_document(result: "Assessment") -> Document:
         sections=[
             Section("Measures", [_table(titled, result.level)]),
             Section("Classes", [_classes(classes, weakest)]),
-            _confusion(result),
+            _confusion(result.confusion),
         ],
         method=[
             ("Level", f"{rate(result.level)}, each interval by itself"),
@@ -158,13 +159,37 @@ def _classes(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[
     return Table("Classes, least F1 first", columns, rows)
 
 
-def _confusion(result: "Assessment") -> Section:
-    counts = np.asarray(result.confusion.counts)
+def confusion_document(result: "ConfusionCounts") -> Document:
+    """Say how often each class is predicted for each class."""
+    right = "undefined" if is_missing(result.accuracy) else written(result.accuracy, "percent")
+    columns = {"Class": "text", "Rows": "count", "Predicted": "count"}
+    columns |= dict.fromkeys(_OF_CLASSES.values(), "percent")
+    measures = [result.measure(key).tolist() for key in _OF_CLASSES]
+    rows = list(
+        zip(map(name, result.classes), result.support.tolist(), result.predicted.tolist(), *measures, strict=True)
+    )
+    table = Table("Classes", columns, rows)
+    return Document(
+        kind="Confusion counts",
+        title="Confusion counts",
+        headline=f"The accuracy against the {result.truth} is {right}.",
+        figure=next((one for one in _confusion(result).shown if isinstance(one, Heat)), None),
+        table=table,
+        scope=[count(result.n, "row"), count(len(result.classes), "class", "classes")],
+        sections=[Section("Classes", [table])],
+        methods=[
+            f"Predictions of {count(result.n, 'row')} were counted against the {result.truth} with demele [@demele]."
+        ],
+        **about(result),
+    )
+
+
+def _confusion(result: "ConfusionCounts") -> Section:
+    counts = np.asarray(result.counts)
     if len(result.classes) > _READABLE or not counts.size:
         return NOTHING
     names = list(map(name, result.classes))
-    given = "true" if result.confusion.rows == "true" else "given"
-    axes = (f"{given} label", "predicted")
+    axes = (f"{'true' if result.rows == 'true' else 'given'} label", "predicted")
     heat = Heat("Confusion matrix", names, names, counts.tolist(), "count", axes, "row")
     wrong = sorted(((int(n), i, j) for (i, j), n in np.ndenumerate(counts) if i != j and n), reverse=True)[:10]
     by_row, by_column = counts.sum(axis=1), counts.sum(axis=0)
