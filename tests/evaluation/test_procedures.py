@@ -321,7 +321,7 @@ BAD_FOLDS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no splitter": (
         {"cv": "loo"},
         InputError,
-        "cv: expected a splitter of scikit-learn or pairs of indices, got 'loo'",
+        "cv: expected a splitter of scikit-learn, got str",
     ),
     "no scorer": ({"folds": 3, "scoring": "acc"}, UnknownNameError, "scoring: 'acc' is none of scikit-learn's scorers"),
     "several scorers": (

@@ -65,13 +65,6 @@ def test_names_in_tables_are_text() -> None:
     assert "28 more rows" in Page(shown).words
 
 
-def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, Any]) -> None:
-    told = {}
-    for name, text in told.items():
-        for sentence in results[name].sentences:
-            assert _flat(sentence) in _flat(text), name
-
-
 def test_nothing_is_said_of_an_unknown_kind() -> None:
     with pytest.raises(demele.InputError, match="expected one of"):
         sentences_of("poem", {})

@@ -453,7 +453,7 @@ def test_files_hold_scores_and_top_codes_only(tmp_path: Any) -> None:
     assert json.loads((tmp_path / "sparse.json").read_text()) == read
     assert read["kind"] == "sparse evaluation"
     assert read["n_codes"] == 40
-    assert read["n_dead_codes"] == 1
+    assert found.dead.size == 1
     assert len(read["top"]) == 6
     assert read["top"][0]["code"] == "feature 0"
     scores = {score["metric"]: score for score in read["scores"]}

@@ -39,7 +39,7 @@ def test_a_collapsed_model_says_so(look: Examination) -> None:
 
 def test_codes_come_by_their_divergence_active_ones_first(look: Examination) -> None:
     codes = look.codes.assign(kl=np.arange(len(look.codes), dtype=float), active=True)
-    codes.iloc[-1, codes.columns.get_loc("active")] = False
+    codes.loc[codes.index[-1], "active"] = False
     last = len(codes) - 1
     assert ordered(replace(look, codes=codes)) == [*range(last - 1, -1, -1), last]
 

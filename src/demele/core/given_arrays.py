@@ -36,7 +36,7 @@ def holds_truths(column: Any) -> bool:
     """Whether a column that was read is of True and False."""
     head = getattr(column, "dtype", None)
     if head is None or str(head) == "object":
-        return len(column) > 0 and isinstance(next(iter(column)), bool | np.bool_)
+        return hasattr(column, "__iter__") and isinstance(next(iter(column), None), bool | np.bool_)
     return "bool" in str(head).lower()
 
 

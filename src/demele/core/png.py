@@ -63,7 +63,7 @@ def within(most: int, pictures: Mapping[str, Pixels]) -> tuple[dict[str, bytes],
     """Return images as PNG files of at most so many bytes together, and a sentence on what they lost for it."""
     found: dict[str, bytes] = {}
     for bits, kept in _WAYS:
-        found = {key: png(one[::kept, ::kept] >> bits << bits) for key, one in pictures.items()}
+        found = {key: png((one[::kept, ::kept] >> bits << bits).astype(np.uint8)) for key, one in pictures.items()}
         if sum(map(len, found.values())) <= most:
             break
     size = f" and every {kept}th pixel" if kept > 1 else ""

@@ -142,9 +142,9 @@ class RepresentationVerdict(Result):
     0 of 2 factors have a code of their own; 1 is in several codes; 1 is lost.
     1,000 rows, 2 codes, 2 factors
     <BLANKLINE>
-    Factor  Best code    Share     Next  Chance  Verdict
-    v1      z1, z2      100.0%   100.0%    0.5%  copies in 2 codes
-    v2      –                –        –    0.3%  lost
+    Factor  Best code  Share  Next  Chance  Verdict
+    v1      z1, z2      100%  100%    0.5%  copies in 2 codes
+    v2      –             0%     –    0.3%  lost
     """
 
     _kind = "verdict"

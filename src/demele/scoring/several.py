@@ -131,7 +131,7 @@ n_jobs, progress, sample, ignore_index
     >>> found.differences[0].better, round(found["clean"]["mig"].value, 2)
     ('clean', 0.56)
     >>> print(found.sentence)
-    1 of 1 difference is significant together (error 5%, Holm).
+    1 of 1 difference is significant (Holm, 95%).
     """
     draws = draws_of(metrics, bootstrap=bootstrap, chance=chance)
     run = Run.checked(seed=seed, repeats=repeats, level=level, n_jobs=n_jobs, missing=missing, **draws)
