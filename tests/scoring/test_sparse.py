@@ -458,7 +458,7 @@ def test_files_hold_scores_and_top_codes_only(tmp_path: Any) -> None:
     assert read["top"][0]["code"] == "feature 0"
     scores = {score["metric"]: score for score in read["scores"]}
     assert scores["mig"]["value"] == found["mig"].value
-    assert scores["mig"]["matrix"] is None
+    assert scores["mig"]["matrix_values"] is None
     assert set(scores["modularity"]["code_names"]) == {item["code"] for item in read["top"]}
     native = dict(zip(scores["mig_sup"]["code_names"], scores["mig_sup"]["per_code"], strict=True))
     assert native["feature 0"] == found["mig_sup"].native["feature 0"]
@@ -467,7 +467,7 @@ def test_files_hold_scores_and_top_codes_only(tmp_path: Any) -> None:
     assert set(frame["name"]) == {"dictionary"}
     assert list(found.top_frame(1)["factor"]) == ["v1", "v2", "v3"]
     assert len(found) == 6
-    assert "40 codes (1 dead)" in repr(found)
+    assert "39 codes of 40 are active" in repr(found)
     assert found.information.index.tolist() == names
     assert found["mig"].matrix is not None
     assert found["mig"].matrix.shape == (40, 3)

@@ -200,6 +200,25 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     images : ImageSet
     **options
         Of :func:`examine`.
+
+    Returns
+    -------
+    Examination
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        As :func:`examine`.
+
+    Examples
+    --------
+    >>> import demele
+    >>> images = demele.data.squares(size=16)
+    >>> vae = demele.models.VAE("beta_vae", latents=2, network="mlp")
+    >>> run = vae.fit(images, steps=2, batch=8, seed=0)
+    >>> look = demele.studies.examine_model(vae, images, metrics=["mig"], bootstrap=0, chance=0, forest=0)
+    >>> look.document().kind
+    'Trained model'
     """
     chosen = images
     if len(images) > MOST_ENCODED:
