@@ -17,7 +17,8 @@ from typing import Any
 
 from tests.fuzz.generate import generated
 
-_HANGING = 60.0
+#: Seconds for which an answer is waited: of a new worker, which first has to load all of demele, for longer.
+_HANGING, _STARTING = 60.0, 600.0
 _Counts = collections.Counter[tuple[str, str]]
 
 
@@ -29,6 +30,7 @@ class _Worker:
 
     def outcome(self, seed: int, number: int) -> dict[str, Any]:
         """Return what came of an input."""
+        patience = _HANGING if self._process is not None else _STARTING
         if self._process is None:
             command = [sys.executable, "-m", "tests.fuzz.worker"]
             self._process = subprocess.Popen(
@@ -39,7 +41,7 @@ class _Worker:
             raise RuntimeError("the worker has no pipes")
         process.stdin.write(f"{seed} {number}\n")
         process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], _HANGING)
+        ready, _, _ = select.select([process.stdout], [], [], patience)
         line = process.stdout.readline() if ready else ""
         if line:
             found: dict[str, Any] = json.loads(line)
@@ -48,7 +50,7 @@ class _Worker:
             return found
         self.close()
         one = generated(seed, number)
-        what = f"exit {process.returncode}" if ready else f"no answer in {_HANGING:.0f} s"
+        what = f"exit {process.returncode}" if ready else f"no answer in {patience:.0f} s"
         outcome = "crash" if ready else "hanging"
         return {
             "reader": one.reader,

@@ -424,8 +424,8 @@ def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
         column = column.cat.remove_unused_categories()
         return np.asarray(column.cat.codes, dtype=np.intp), tuple(str(level) for level in column.cat.categories)
     column = np.asarray(column)
-    if column.dtype.kind == "U":
-        check_texts("factors", column.tolist())
+    if column.dtype.kind in "UO":
+        check_texts("factors", [value for value in column.tolist() if isinstance(value, str)])
     series = pd.Series(column, dtype=object if column.dtype == object else None)
     if series.dtype == object:
         types = {type(value) for value in series if value is not None and not is_missing(value)}

@@ -206,6 +206,10 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
     elif isinstance(shape, list) and isinstance(value, list):
         for item in value:
             check_shape(item, shape[0], where)
+    elif isinstance(value, str):
+        value.encode()  # halves of characters
+        if str not in (shape if isinstance(shape, tuple) else (shape,)):
+            raise TypeError(f"{where} holds {quoted(value)}")
     elif isinstance(shape, dict | list) or type(value) not in (shape if isinstance(shape, tuple) else (shape,)):
         raise TypeError(f"{where} holds {quoted(value)}")
 

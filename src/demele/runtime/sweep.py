@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from demele.core.checked_numbers import checked_whole
 from demele.core.store import Key, Store
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
@@ -97,7 +98,7 @@ class Sweep:
         executor: Executor | None = None,
         progress: bool | Report = False,
     ) -> None:
-        self.n_jobs = n_jobs
+        self.n_jobs = checked_whole(n_jobs, "n_jobs", "a number of processes, or -1 for all", inside=bool)
         self.executor = executor
         self._stopped = False
         with contextlib.ExitStack() as opened:

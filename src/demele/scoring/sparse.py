@@ -14,6 +14,7 @@ from demele.core.errors import (
     quoted,
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
+from demele.core.names import checked_name
 from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
@@ -193,12 +194,10 @@ def _checked_factor_bins(bins: object) -> Binning:
 
 
 def _checked_correction(correction: object) -> Literal["none", "miller-madow"]:
-    if correction == "none":
-        return "none"
-    if correction == "miller-madow":
-        return "miller-madow"
-    also = "; 'adjusted' is for dense codes, it takes milliseconds per code and factor" * (correction == "adjusted")
-    raise InputError("correction", f"expected 'none' or 'miller-madow', got {quoted(correction)}{also}")
+    if isinstance(correction, str) and correction == "adjusted":
+        remedy = "'adjusted' is for dense codes, it takes milliseconds per code and factor"
+        raise InputError("correction", "expected 'none' or 'miller-madow', got 'adjusted'", remedy)
+    return cast('Literal["none", "miller-madow"]', checked_name(correction, "correction", ("none", "miller-madow")))
 
 
 def _checked_name(name: object) -> str:

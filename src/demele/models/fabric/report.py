@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputError, InputTypeError
+from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.errors import InputTypeError
 from demele.core.result import Result
 from demele.core.uncertainty import Interval
 from demele.core.version import __version__
@@ -151,6 +151,9 @@ class ReportedFabric(PrunableFabric):
         everything = spec.lattice()
         given = self.scores("magnitude") if scores is None else scores
         judged = "magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given")
+        stages = {} if errors is None else errors
+        if not isinstance(stages, Mapping):
+            raise InputTypeError("errors", f"expected shares by what was measured, got {type(errors).__name__}")
         return FabricReport(
             name=name,
             spec=spec.to_dict(),
@@ -164,16 +167,14 @@ class ReportedFabric(PrunableFabric):
             run=self.run,
             training=self._past["training"],
             trained_on=self.trained_on,
-            errors=tuple(_error(str(stage), value, images) for stage, value in (errors or {}).items()),
+            errors=tuple(_error(str(stage), value, images) for stage, value in stages.items()),
             benchmark=_rows(timings),
             version=__version__,
         )
 
 
 def _error(stage: str, value: Any, images: int | None) -> StageError:
-    error = float(value)
-    if not 0 <= error <= 1:
-        raise InputError("errors", f"expected shares of images, from 0 to 1, got {error:g}")
+    error = checked_number(value, "errors", "shares of images, from 0 to 1", inside=lambda share: 0 <= share <= 1)
     if images is None:
         return StageError(stage=stage, error=error, images=None, interval=None)
     from scipy.stats import binomtest

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from demele.core.errors import quoted
 from demele.core.reading import check_shape
 from demele.core.result import Result
 from demele.core.uncertainty import Note
@@ -112,6 +113,7 @@ class Run(Result):
 
 
 _NUMBER = (float, int)
+STATUSES = ("done", "running", "interrupted", "diverged")
 
 
 def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> Run:
@@ -130,6 +132,8 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
     unknown = ("reconstruction", "floor", "mutual_information", "total_correlation", "largest_logvar")
     each = dict.fromkeys(("kl", "std"), [math.nan] * spec.latents)
     figures = dict(content["figures"] or {**dict.fromkeys(unknown, math.nan), **each, "examined": 0})
+    if content["status"] not in STATUSES:
+        raise ValueError(f"it is {quoted(content['status'])}")
     check_shape(content, {"status": str, "step": int, "seconds": _NUMBER, "problem": (str, type(None))})
     check_shape([*content["history"].values(), figures["kl"], figures["std"]], [[_NUMBER]])
     check_shape([value for value in figures.values() if not isinstance(value, list)], [_NUMBER])

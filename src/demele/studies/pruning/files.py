@@ -24,7 +24,7 @@ _WHAT = "a study of pruning"
 _SHAPE = {
     "demele": str,
     "settings": {
-        "data": dict,
+        "data": {"images": str, "provenance": str, "n": int, "held": int, "test": int},
         "structure": {"layers": int, "scales": int},
         "training": {"epochs": int},
         "seeds": int,
