@@ -269,7 +269,8 @@ def _smoothness_options(
     checked_name(liad_mode, "liad_mode", ("forward",))
     checked_name(max_mode, "max_mode", ("lehmer", "naive"))
     checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
-    if ptp_mode != "naive" and (isinstance(ptp_mode, str) or not is_number(ptp_mode) or not 0 < ptp_mode <= 1):
+    share = not isinstance(ptp_mode, str) and is_number(ptp_mode) and 0 < ptp_mode <= 1
+    if not share and not (isinstance(ptp_mode, str) and ptp_mode == "naive"):
         raise InputError("ptp_mode", f"expected 'naive' or a number above 0 and at most 1, got {quoted(ptp_mode)}")
     if not (is_number(p) and p > 1):
         raise InputError("p", f"expected a number above 1, got {quoted(p)}")
