@@ -56,13 +56,9 @@ def test_a_line_is_no_call() -> None:
 
 def test_what_wrong_labels_do_is_a_sentence_and_a_card() -> None:
     found = bias([0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, 0])
-    assert found.sentence == (
-        "Accuracy on the given labels is what it is on the true ones; 50.00% of 4 labels are wrong."
-    )
+    assert found.sentence == "The observed accuracy equals that on true labels, with 50.00% of 4 labels wrong."
     higher = bias([0, 1, 1, 0], [0, 1, 1, 0], [0, 1, 0, 0])
-    assert higher.sentence.startswith(
-        "Accuracy on the given labels is 25.00 points higher than on the true ones; 25.00%"
-    )
+    assert higher.sentence.startswith("The observed accuracy is 25.00 pp above that on true labels, with 25.00%")
     card = higher._repr_html_()
     assert higher.sentence in card
     assert "<table" in card
@@ -74,7 +70,10 @@ def test_the_card_of_a_pruning_has_its_sentence() -> None:
     assert cut.sentence in cut._repr_html_()
 
 
-@pytest.mark.parametrize(("shift", "said"), [(0.3, "The candidate is"), (0.0, "Neither"), (-0.3, "The baseline")])
+@pytest.mark.parametrize(
+    ("shift", "said"),
+    [(0.3, "The candidate is"), (0.0, "Inconclusive: candidate minus baseline"), (-0.3, "The baseline")],
+)
 def test_a_t_test_says_who_is_better(shift: float, said: str) -> None:
     scores = np.random.default_rng(0).normal(0.6, 0.01, 10)
     other = scores + shift + np.random.default_rng(1).normal(0, 0.01, 10)

@@ -118,7 +118,7 @@ def agreement(
     >>> scores = {name: quality + noise * rng.normal(size=36) for name, noise in (("a", 0.3), ("b", 0.3), ("c", 30))}
     >>> found = bench.agreement(scores)
     >>> found.pair("a", "b").verdict, found.pair("a", "c").verdict
-    ('clear', 'not told from 0')
+    ('significant', 'not significant')
     """
     level, draws, seed = checked_level(level), checked_count(draws, "draws", 100), checked_seed(seed)
     own = {"configuration": configuration, "collapsed": collapsed, "within": within}
