@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.lookup_documents import notes_of, signatures_of
-from demele.core.png import strip, within
+from demele.core.png import Pixels, strip, within
 from demele.core.result import notices
 from demele.core.score_documents import scores_table
 from demele.core.verdict_documents import (
@@ -44,8 +43,6 @@ MOST_CODES, MOST_RESPONSES = 24, 4
 #: Bytes of all images of a page; and the least width of an image on it, in pixels of the screen.
 _MOST_BYTES, _WIDE = 600_000, 64
 _SIDE_BY_SIDE = 8
-
-Pixels = NDArray[np.uint8]
 
 
 def examination_document(result: "Examination") -> Document:
