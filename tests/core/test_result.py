@@ -216,6 +216,17 @@ def results() -> list[Result]:
     ]
 
 
+def perturbed() -> Result:
+    images = np.random.default_rng(0).integers(0, 256, (20, 4, 4, 3), dtype=np.uint8)
+    maps = np.zeros((20, 4, 4))
+    maps[:, 0, 0], maps[:, 0, 1] = 1, -0.5
+
+    def predict(batch: Any) -> Any:
+        return batch[:, 0, :2, 0].astype(float) / 255
+
+    return evaluation.perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0, repeats=3)
+
+
 def of_classifiers() -> list[Result]:
     truth = np.repeat(["<b>", "dog", "eel"], 200)
     wrong = np.roll(truth, 200)
@@ -237,6 +248,7 @@ def of_classifiers() -> list[Result]:
         evaluation.SequentialComparison(first, third, truth),
         evaluation.bias(first, third, truth),
         evaluation.confusion(first, truth),
+        perturbed(),
         evaluation.pseudo_supervised(several, labels=truth),
         evaluation.corrected_t_test([0.1, 0.2, 0.3], [0.2, 0.25, 0.5], test_fraction=0.1),
         evaluation.plan_audit({"<b>": first, "x": third}, truth, draws=3, sizes=(50, 200), wrong=[0.01, 0.3]),

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
 from demele.evaluation import PerturbationTest, perturbation_test
 from demele.evaluation.explanations.destroying import destroyed, destruction_order, fillings, region_importance, regions
+from demele.report.document import Choice, Images, Table
+from demele.report.written import plain as plain_text
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 Floats = NDArray[np.float64]
@@ -105,8 +107,21 @@ def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_inconc
     assert_close([one.level for one in shared if one is not None], [1 - 0.05 / 3] * 3, ROUNDING)  # three maps share 5 %
     assert found["own"].worse_than_random == 0
     assert found["reverse"].worse_than_random == 1
-    assert "own (+" in found.sentence
-    assert "own is shown to be better than every other." in found.sentence
+    assert found.sentences == (
+        "1 of 3 maps are significantly better than random order: own.",
+        "own is significantly better than every other.",
+        "reverse is significantly worse than random order.",
+        "The test needs no labels.",
+    )
+    document = found.document()
+    assert document.table is not None
+    rows = [dict(zip(document.table.columns, row, strict=True)) for row in document.table.rows]
+    assert [(plain_text(row["Map"]), row["Worse images"], row["Result"].text) for row in rows][:2] == [
+        ("own", 0.0, "holds"),
+        ("reverse", 1.0, "misleads"),
+    ]
+    titles = [section.title for section in document.sections]
+    assert titles == ["Scores", "Pairwise results", "Curves", "Data"]
     assert found.to_frame().loc["own", "difference"] == found["own"].difference.value
 
 
@@ -220,13 +235,12 @@ def test_plain_values_and_tables_hold_everything() -> None:
     predict, images, maps = four_pixels()
     found: PerturbationTest = perturbation_test(predict, images, maps, labels=np.zeros(30, dtype=int), steps=4)
     content = found.to_dict()
-    assert content["kind"] == "perturbation_test"
-    assert len(content["images"]) == 30
-    assert "pictures" not in content
+    assert content["kind"] == "perturbation test"
+    assert len(content["maps"][0]["images"]) == 30
+    assert "image" not in content["maps"][0]["worst"][0]
     assert len(found.curves_frame()) == 3 * 5
     assert found.to_json().startswith("{")
-    assert "1 of" not in repr(found)
-    assert "4 of 16 regions" in repr(found)
+    assert "4 of 16 regions destroyed" in str(found)
     assert str(found.signature).startswith("perturbation_test(measure='accuracy', region=(1, 1), steps=4")
 
 
@@ -295,3 +309,32 @@ def test_an_unknown_map_is_told() -> None:
         _ = found["gradients"]
     with pytest.raises(NotEnoughData):
         perturbation_test(PREDICT, IMAGES, {})
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def test_images_show_the_map_and_what_is_left_without_its_regions() -> None:
+    predict, images, maps = four_pixels()
+    found = perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0)
+    choice = found.document().sections[-1].shown[1]
+    assert isinstance(choice, Choice)
+    drawn, table = choice.of[next(iter(choice.of))]
+    assert isinstance(drawn, Images)
+    assert isinstance(table, Table)
+    assert len(drawn.rows) == len(found["own"].worst) == len(table.rows)
+    ((_, picture),) = drawn.rows[0][1]
+    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    tall, wide = images.shape[1:3]
+    assert (width, height) == (3 * wide + 2 * 2, tall)
+    assert table.rows[0][1] == found["own"].images["difference"].min()
+
+
+def test_corrected_intervals_decide_and_are_said() -> None:
+    predict, images, maps = four_pixels()
+    labels = np.asarray(predict(images[..., None])).argmax(axis=1)
+    found = perturbation_test(predict, images, maps, labels=labels, noise=0.05, destroy=0.0)
+    assert found.sentences[-1] == "Some labels may be wrong: verdicts depend on the corrected intervals."
+    table = found.document().table
+    assert table is not None
+    assert "Corrected" in table.columns

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from demele.report.explanations import write_perturbation_test
 from demele.report.page import h
 from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
 from tests.report.sample_agreement import sample_study
-from tests.report.test_explanations_html import sample as sample_perturbations
 from tests.report.test_html import Page
 
 NAMES = (
@@ -32,11 +30,6 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
             *(model[key] for model in data["models"] for key in ("configuration", "reason") if model[key]),
             *(data["settings"][key] for key in ("provenance", "images")),
         ],
-    ),
-    "explanations": (
-        write_perturbation_test,
-        lambda: sample_perturbations().to_content(),
-        lambda data: [one["name"] for one in data["maps"]],
     ),
 }
 

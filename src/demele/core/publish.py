@@ -14,7 +14,6 @@ from demele.core.reading import path_of
 
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
 PAGES = {
-    "perturbation test": "demele.report.explanations:write_perturbation_test",
     "study": "demele.report.study:write_study",
 }
 

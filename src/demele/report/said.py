@@ -38,10 +38,6 @@ def sentences_of(kind: str, content: Content) -> tuple[str, ...]:
 # Classifiers ----------------------------------------------------------------------------------------------------------
 
 
-def _perturbation_test(content: Content) -> Iterable[str]:
-    return [content["sentence"]]
-
-
 def _agreement(content: Content) -> Iterable[str]:
     from demele.report.agreement_view import agreement_view, headline, summary
 
@@ -57,7 +53,6 @@ def _study(content: Content) -> Iterable[str]:
 
 
 _SAID: Mapping[str, Callable[[Content], Iterable[str]]] = {
-    "perturbation test": _perturbation_test,
     "study": _study,
 }
 

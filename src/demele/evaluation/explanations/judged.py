@@ -23,6 +23,7 @@ from demele.evaluation.explanations.areas import (
 )
 from demele.evaluation.explanations.courses import Course, Setting, state_after
 from demele.evaluation.explanations.destroying import ORDERS, Order
+from demele.evaluation.explanations.documents import decisive
 from demele.evaluation.explanations.given import Asked
 from demele.evaluation.explanations.predicting import Classifier
 from demele.evaluation.explanations.result import (
@@ -31,7 +32,6 @@ from demele.evaluation.explanations.result import (
     MapVerdict,
     PerturbationCurve,
     WorstCase,
-    decisive,
 )
 from demele.evaluation.results import Estimate
 

@@ -1,8 +1,7 @@
 """What a perturbation test has found: curves, areas, what a map is worth beside chance, and where it is worst."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,12 +9,12 @@ from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.publish import publish
-from demele.core.results import Interval, Note
-from demele.core.shown import SaidTable
+from demele.core.result import Result
+from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.core.written import Published, plain
+from demele.evaluation.explanations.documents import perturbation_document
 from demele.evaluation.results import Estimate
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,9 +61,9 @@ class WorstCase:
     """
 
     row: int
-    image: NDArray[Any]
-    importance: Floats
-    destroyed: NDArray[Any]
+    image: NDArray[Any] = field(metadata={"json": False})
+    importance: Floats = field(metadata={"json": False})
+    destroyed: NDArray[Any] = field(metadata={"json": False})
     most: Floats
     random: Floats
 
@@ -126,7 +125,7 @@ class MapDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PerturbationTest(Published, SaidTable):
+class PerturbationTest(Result):
     """Whether explanations hold, and where they do not.
 
     ``found["gradient"]`` is what was found of one map; a test of a single one also iterates over it.
@@ -150,7 +149,6 @@ class PerturbationTest(Published, SaidTable):
     signature : Signature
     """
 
-    _page = "perturbation test"
     _kind = "perturbation test"
 
     maps: tuple[MapResult, ...]
@@ -180,11 +178,6 @@ class PerturbationTest(Published, SaidTable):
 
     def __len__(self) -> int:
         return len(self.maps)
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in words."""
-        return _words(self.maps, self.pairs, self.measured)
 
     def to_frame(self) -> "pd.DataFrame":
         """Row per map: its areas, the difference to random order with its interval, the verdict."""
@@ -220,126 +213,6 @@ class PerturbationTest(Published, SaidTable):
                 parts.append(pd.DataFrame(columns | {"corrected_low": low, "corrected_high": high}))
         return pd.concat(parts, ignore_index=True)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the pictures, as plain values that JSON can hold (NaN becomes None)."""
-        whole: dict[str, Any] = plain(
-            {
-                "kind": "perturbation_test",
-                "demele": dict(self.signature.context).get("demele"),
-                "sentence": self.sentence,
-                "maps": [_map_content(found) for found in self.maps],
-                "pairs": [asdict(pair) for pair in self.pairs],
-                "images": [
-                    {"map": found.name, **row}
-                    for found in self.maps
-                    for row in found.images.reset_index().to_dict(orient="records")
-                ],
-                **{
-                    key: getattr(self, key)
-                    for key in ("n", "regions", "region", "steps", "repeats", "measured", "destroy", "level")
-                },
-                "assumptions": self.assumptions,
-                "notes": [asdict(note) for note in self.notes],
-                "signature": str(self.signature),
-            }
-        )
-        return whole
-
-    def to_content(self) -> dict[str, Any]:
-        """Everything: what :meth:`to_dict` returns, and the pictures of the worst cases as arrays."""
-        pictures = [
-            [{"image": one.image, "importance": one.importance, "destroyed": one.destroyed} for one in found.worst]
-            for found in self.maps
-        ]
-        return {**self.to_dict(), "pictures": pictures, "ends": self.ends}
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained HTML page: the sentence, curves, areas, and the worst cases as pictures.
-
-        Raises
-        ------
-        MissingExtraError
-            If Pillow (``demele[images]``) is not installed.
-        """
-        written: Path = publish(self._page, self.to_content(), path)
-        return written
-
-    def __repr__(self) -> str:
-        head = f"PerturbationTest of {self.n} images, {self.steps} of {self.regions} regions destroyed"
-        lines = [
-            f"  {found.name}: area {found.areas['most'].value:z.3f}, {found.difference.value:+z.3f} "
-            f"{decisive(found.difference)} against random order: {found.verdict}"
-            for found in self.maps
-        ]
-        return "\n".join([head, *lines])
-
-
-def decisive(estimate: Estimate) -> Interval:
-    """Return the interval that a verdict rests on: the corrected one, if there is one."""
-    found = estimate.interval if estimate.corrected is None else estimate.corrected
-    if found is None:
-        raise ValueError("an area without an interval")
-    return found
-
-
-def _words(maps: Sequence[MapResult], pairs: Sequence[MapDifference], measured: str) -> str:
-    """Say what was found: the maps that hold, those that mislead, those of which nothing is shown, the best."""
-    noun = {"prediction kept": "of the predictions", "output": "of the output"}.get(measured, measured)
-    told = []
-    for verdict, claim in _CLAIMS.items():
-        own = [found for found in maps if found.verdict == verdict]
-        if own:
-            several = len(own) > 1
-            names = _listed([f"{found.name} ({_signed(found.difference)})" for found in own])
-            told.append(claim[several].format(names=names, noun=noun))
-    others = {name: {found.name for found in maps} - {name} for name in (found.name for found in maps)}
-    beaten = {
-        name: {pair.first if pair.second == name else pair.second for pair in pairs if pair.better == name}
-        for name in others
-    }
-    best = [name for name in others if pairs and beaten[name] == others[name]]
-    if best:
-        told.append(f"{best[0]} is shown to be better than {'every other' if len(maps) > 2 else 'the other'}.")
-    elif pairs:
-        told.append(
-            "No map is shown to be better than every other." if len(maps) > 2 else "Neither is shown to be better."
-        )
-    return " ".join(told)
-
-
-#: What a verdict says of one map, and of several.
-_CLAIMS = {
-    "holds": (
-        "{names} holds: what it calls important, destroyed first, costs more {noun} than regions in random order.",
-        "{names} hold: what they call important, destroyed first, costs more {noun} than regions in random order.",
-    ),
-    "misleads": (
-        "{names} misleads: what it calls important, destroyed first, costs less {noun} than regions in random order.",
-        "{names} mislead: what they call important, destroyed first, costs less {noun} than regions in random order.",
-    ),
-    "inconclusive": (
-        "{names} is not told apart from random order.",
-        "{names} are not told apart from random order.",
-    ),
-}
-
-
-def _signed(estimate: Estimate) -> str:
-    interval = decisive(estimate)
-    return f"{estimate.value:+z.3f} [{interval.low:z.3f}, {interval.high:z.3f}]"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _map_content(found: MapResult) -> dict[str, Any]:
-    return {
-        "name": found.name,
-        "verdict": found.verdict,
-        "worse_than_random": found.worse_than_random,
-        "difference": asdict(found.difference),
-        "areas": {order: asdict(estimate) for order, estimate in found.areas.items()},
-        "curves": [asdict(curve) for curve in found.curves.values()],
-        "worst": [{"row": one.row, "most": one.most, "random": one.random} for one in found.worst],
-    }
+    def document(self) -> Document:
+        """Return what the test says: figures, tables and sentences."""
+        return perturbation_document(self)
