@@ -1,6 +1,6 @@
 """The perturbation test of importance maps: areas by hand, chance, order of batches, what is refused."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
 from demele.evaluation import PerturbationTest, perturbation_test
 from demele.evaluation.explanations.destroying import destroyed, destruction_order, fillings, region_importance, regions
-from demele.report.document import Choice, Images, Table
+from demele.report.document import Choice, Images, Pill, Table
 from demele.report.written import plain as plain_text
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
@@ -116,7 +116,7 @@ def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_inconc
     document = found.document()
     assert document.table is not None
     rows = [dict(zip(document.table.columns, row, strict=True)) for row in document.table.rows]
-    assert [(plain_text(row["Map"]), row["Worse images"], row["Result"].text) for row in rows][:2] == [
+    assert [(plain_text(row["Map"]), row["Worse images"], cast(Pill, row["Result"]).text) for row in rows][:2] == [
         ("own", 0.0, "holds"),
         ("reverse", 1.0, "misleads"),
     ]

@@ -66,5 +66,5 @@ def test_names_in_tables_are_text() -> None:
 
 
 def test_nothing_is_said_of_an_unknown_kind() -> None:
-    with pytest.raises(demele.InputError, match="expected 'perturbation test' or 'study', got 'poem'"):
+    with pytest.raises(demele.InputError, match="kind: expected one of study, got 'poem'"):
         sentences_of("poem", {})
