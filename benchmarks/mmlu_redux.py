@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Table, main
 from demele.core.labelled import read_labelled
-from demele.core.written import floor_percent
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.question import Question
 from demele.labels import Audit, disagreement, draw_audit, estimate_transition
+from demele.report.written import at_most
 
 LEVEL = 0.95
 #: Audits are random: each is drawn so many times.
@@ -323,7 +323,7 @@ def pair_rows(questions: LabelSet) -> list[dict[str, object]]:
                     "other": worse,
                     "difference, corrected": f"{float(gap[pair]):+.4f}",
                     **{title: _shown(str(said[pair])) for title, said in verdicts.items()},
-                    "bears wrong labels %": "" if np.isnan(rate) else floor_percent(rate).removesuffix("%"),
+                    "bears wrong labels %": "" if np.isnan(rate) else at_most(rate).removesuffix("%"),
                 }
             )
     return rows

@@ -20,7 +20,7 @@ LONG = (
     *("tests/bench/test_resume.py", "tests/cli/test_kills.py", "tests/runtime/test_workers.py", "tests/fuzz"),
     *("tests/docs/test_docs_pages.py", "tests/docs/test_notebooks.py", "tests/docs/test_search.py", "tests/install"),
     *("tests/models/test_fabric_killed.py", "tests/models/test_killed.py"),
-    *("tests/report/test_as_seen.py", "tests/report/test_browser.py", "tests/statistical"),
+    *("tests/report/test_as_seen.py", "tests/statistical"),
     *("tests/runtime/test_sweep_killed.py", "tests/studies/test_study_killed.py"),
 )
 #: Where the same is asked of every metric, `make test` asks it of these: one for each way in which scores are computed.

@@ -5,27 +5,24 @@ The rows are those of :func:`demele.studies.demo`; how often intervals hold what
 ``agreement_distance.csv``.
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from demele import bench, studies
-from demele.report.agreement_view import (
-    AgreementView,
-    agreement_view,
-    headline,
-    interval_words,
-    short_tau,
-    summary,
-    title_of,
-)
-from demele.report.study import models_sentence, study_page
-from demele.report.words import number, percent
+from demele.bench.agreement_documents import title_of_metric
+from demele.metrics.catalogue import CATALOGUE
+from demele.report.document import Cell, Table
+from demele.report.renderers.html import page
+from demele.report.renderers.paper import markdown_table
+from demele.report.renderers.tables import blocks_of
+from demele.report.written import plain
 from tools import docs_tables
 from tools.docs_tables import Row, cells, filled, read, table, unique
 
@@ -36,8 +33,8 @@ STUDY = "results/study.html"
 MARK = "<!-- which-metrics-agree -->"
 #: Mean tau from which on metrics are called a group: what tells one pair of 136 from 0 among 36 models.
 SAME = 0.42
-#: Pairs that are listed, from each end.
-LISTED = 15
+#: Pairs that are listed, from the strongest.
+LISTED = 20
 #: Pairs of which the review speaks, or that prototypes found again or did not.
 NAMED = (
     ("explicitness", "dci_forest_explicitness"),
@@ -58,30 +55,38 @@ def reference(folder: Path) -> str:
 
 def pages(folder: Path) -> dict[str, str]:
     """Return the pages by path."""
-    content = studies.demo().to_dict()
+    study = studies.demo()
     files = [read(folder / f"agreement_{name}.csv") for name in ("coverage", "likeness", "distance")]
-    return {PAGE: agreement_page(content, *files), STUDY: study_page(content).text()}
+    whole = page(study.document(), json.dumps(study.to_dict(), allow_nan=False))
+    return {PAGE: agreement_page(study, study.agreement(), *files), STUDY: whole}
 
 
 def agreement_page(
-    content: dict[str, Any], coverage: Sequence[Row], likeness: Sequence[Row], distance: Sequence[Row] = ()
+    study: studies.Study,
+    found: bench.Agreement,
+    coverage: Sequence[Row],
+    likeness: Sequence[Row],
+    distance: Sequence[Row] = (),
 ) -> str:
-    """Return the page of what ``Study.to_dict()`` returns."""
-    view = agreement_view(content["agreement"])
+    """Return the page of a study and its agreement."""
+    document = found.document()
+    tables = {plain(one.caption): one for one in blocks_of(document) if isinstance(one, Table)}
+    pairs = tables["Pairs of metrics"]
+    named = [{plain(title_of_metric(one)) for one in pair} for pair in NAMED]
     figures = {
         "title": TITLE,
-        "models": models_sentence(content),
-        "last_step": content["settings"]["steps"][-1],
-        "headline": headline(view),
-        "summary": "\n\n".join(map(str, summary(view))),
-        "report": _report(view),
-        "ends": _pairs(view, _ends(view)),
-        "named": _pairs(view, [frozenset(pair) for pair in NAMED if frozenset(pair) in view.matrices["all"]]),
-        "print": _print(view),
+        "models": f"{', '.join(study.document().scope[:-2])}.",
+        "last_step": study.steps[-1],
+        "headline": document.headline,
+        "summary": "\n\n".join(map(plain, document.sentences)),
+        "report": _report(found),
+        "ends": _table(pairs, pairs.rows[:LISTED]),
+        "named": _table(pairs, [row for row in pairs.rows if {plain(row[0]), plain(row[1])} in named]),
+        "print": _print(tables["Similarity to published matrices"]),
         "distance": f"\n{_distance(distance)}" if distance else "",
-        "stability": _stability(view),
+        "stability": f"{markdown_table(tables['Stability of rankings'])}\n",
     }
-    parts = [said("page", content["settings"], **figures)]
+    parts = [said("page", study.settings, **figures)]
     if coverage:
         parts.append(_coverage(coverage))
     if likeness:
@@ -90,81 +95,46 @@ def agreement_page(
     return "\n".join(parts)
 
 
-def _report(view: AgreementView) -> str:
+def _table(whole: Table, rows: Sequence[Sequence[Cell]]) -> str:
+    return f"{markdown_table(replace(whole, rows=rows))}\n"
+
+
+def _report(found: bench.Agreement) -> str:
     """Say which metrics rank nearly alike: one of each group tells what the group would."""
-    matrix = "without collapsed" if "without collapsed" in view.matrices else "all"
-    found = groups(view, matrix)
-    alone = ", ".join(str(title_of(names[0])) for names in found if len(names) == 1)
+    matrix = "without collapsed" if "without collapsed" in found.matrices else "all"
+    grouped = groups(found, matrix)
+    alone = ", ".join(plain(title_of_metric(names[0])) for names in grouped if len(names) == 1)
     rows = [
-        [", ".join(str(title_of(name)) for name in names), short_tau(_mean_tau(view, matrix, names))]
-        for names in found
+        [", ".join(plain(title_of_metric(name)) for name in names), f"{np.mean(_taus(found, matrix, names)):.2f}"]
+        for names in grouped
         if len(names) > 1
     ]
-    figures = {"same": short_tau(SAME), "left": alone and f" Each of the others ranks in a way of its own: {alone}."}
+    figures = {"same": SAME, "left": alone and f" Each of the others ranks in a way of its own: {alone}."}
     figures["models"] = "models that are not collapsed" if matrix != "all" else "all models"
     return said("report", figures, table=table(["Group", "mean tau"], rows))
 
 
-def groups(view: AgreementView, matrix: str) -> list[list[str]]:
+def groups(found: bench.Agreement, matrix: str) -> list[list[str]]:
     """Return metrics by groups whose mean tau is at least :data:`SAME`, the largest group first."""
-    names = list(view.by_family)
-    apart = [1 - tau for tau in _taus(view, matrix, names)]
+    family = {name: place for place, name in enumerate(CATALOGUE)}
+    names = sorted(found.metrics, key=lambda name: family.get(name, len(family)))
+    apart = [1 - tau for tau in _taus(found, matrix, names)]
     numbers = fcluster(linkage(apart, "average"), 1 - SAME, "distance")
-    found = [[name for name, own in zip(names, numbers, strict=True) if own == number] for number in set(numbers)]
-    return sorted(found, key=lambda own: (-len(own), names.index(own[0])))
+    own = [[name for name, place in zip(names, numbers, strict=True) if place == number] for number in set(numbers)]
+    return sorted(own, key=lambda group: (-len(group), names.index(group[0])))
 
 
-def _mean_tau(view: AgreementView, matrix: str, names: Sequence[str]) -> float:
-    return float(np.mean(_taus(view, matrix, names)))
+def _taus(found: bench.Agreement, matrix: str, names: Sequence[str]) -> list[float]:
+    taus = found.matrix(matrix).table()
+    return [float(np.nan_to_num(taus[one][other])) for one, other in combinations(names, 2)]
 
 
-def _taus(view: AgreementView, matrix: str, names: Sequence[str]) -> list[float]:
-    return [view.matrices[matrix][frozenset(pair)]["tau"] or 0.0 for pair in combinations(names, 2)]
-
-
-def _ends(view: AgreementView) -> list[frozenset[str]]:
-    known = [(pair["tau"], names) for names, pair in view.matrices["all"].items() if pair["tau"] is not None]
-    ordered = [names for _, names in sorted(known, key=lambda item: -item[0])]
-    return [*ordered[:LISTED], *ordered[-5:]]
-
-
-def _pairs(view: AgreementView, chosen: Sequence[frozenset[str]]) -> str:
-    others = [name for name in view.matrices if name != "all"]
-    rows = []
-    for names in chosen:
-        pair = view.matrices["all"][names]
-        rows.append(
-            [
-                f"{title_of(pair['first'])}, {title_of(pair['second'])}",
-                interval_words(pair),
-                pair["verdict"],
-                *(interval_words(view.matrices[name][names]) for name in others),
-                *(short_tau(printed[names]["tau"]) if names in printed else "" for printed in view.printed.values()),
-            ]
-        )
-    return table(["Metrics", "tau", "Verdict", *others, *(f"{title}, print" for title in view.printed)], rows)
-
-
-def _print(view: AgreementView) -> str:
-    titles = {one["name"]: one["title"] for one in view.data["published"]}
-    rows = [
-        [
-            row["matrix"],
-            titles[row["published"]],
-            f"{row['pairs']}",
-            _measured(row, "r"),
-            f"{percent(row['same_sign'], 0)} of {row['strong_pairs']}",
-            _measured(row, "difference"),
-            number(row["r_without_noise"], 2),
-        ]
-        for row in view.data["likeness"]
-    ]
+def _print(similar: Table) -> str:
     cars, norb = (bench.published_agreement(name) for name in ("cars3d", "smallnorb"))
     upper = np.triu_indices(len(cars.metrics), 1)
     both = float(np.corrcoef(cars.table().to_numpy()[upper], norb.table().to_numpy()[upper])[0, 1])
-    figures = {"disputed": len(cars.disputed), "cars": cars.title, "norb": norb.title, "r": number(both, 2)}
-    heads = ["Ours", "In print", "Pairs", "r", "Same sign", "Mean difference", "r without our noise"]
-    return said("print", figures, table=table(heads, rows))
+    figures = {"disputed": len(cars.disputed), "cars": cars.title, "norb": norb.title, "r": f"{both:.2f}"}
+    return said("print", figures, table=f"{markdown_table(similar)}\n")
 
 
 def _distance(rows: Sequence[Row]) -> str:
@@ -177,8 +147,8 @@ def _distance(rows: Sequence[Row]) -> str:
     for cause in causes:
         known = [cells(found[cause, "all", name]) for name in prints]
         line = [cause, *("{r:.2f} [{r_low:.2f}, {r_high:.2f}]".format_map(row) for row in known)]
-        line += [percent(float(row["same_sign"]), 0) for row in known]
-        lines.append([*line, percent(float(known[0]["negative"]), 0), "{mean_abs_tau:.2f}".format_map(known[0])])
+        line += [f"{float(row['same_sign']):.0%}" for row in known]
+        lines.append([*line, f"{float(known[0]['negative']):.0%}", "{mean_abs_tau:.2f}".format_map(known[0])])
     heads = ["Moved", *(f"r, {titles[name]}" for name in prints), *(f"same sign, {titles[name]}" for name in prints)]
     told = " ".join(_moved(found, causes, name, titles[name]) for name in prints)
     return said("distance", moved=told, table=table([*heads, "taus below 0", "mean size of tau"], lines))
@@ -201,34 +171,13 @@ def _moved(found: dict[tuple[str, str, str], Row], causes: Sequence[str], name: 
     )
 
 
-def _measured(row: dict[str, Any], name: str) -> str:
-    return f"{number(row[name], 2)} [{number(row[f'{name}_low'], 2)}, {number(row[f'{name}_high'], 2)}]"
-
-
-def _stability(view: AgreementView) -> str:
-    found = {(row["between"], row["metric"]): row for row in view.data["stability"]}
-    best = {row["metric"]: row for row in view.data["best"]}
-    between = list(view.data["alike"])
-    rows = [
-        [
-            str(title_of(metric)),
-            *(interval_words(found[name, metric]) for name in between),
-            str(best[metric]["configuration"]) if metric in best else "",
-            percent(best[metric]["stays"], 0) if metric in best else "",
-        ]
-        for metric in view.by_family
-    ]
-    rows.append(["the whole matrix (r)", *(number(view.data["alike"][name], 2) for name in between), "", ""])
-    return table(["Metric", *between, "Best", "Stays"], rows)
-
-
 def _coverage(rows: Sequence[Row]) -> str:
     taus = ("0", "0.3", "0.6", "0.8", "0.95")
     kinds = unique(rows, "scores")
     found = {(row["scores"], row["configurations"], row["tau"]): row["coverage"] for row in rows}
     sizes = unique(rows, "configurations")
     lines = [
-        [kind, size, *(percent(float(found[kind, size, tau]), 1) if (kind, size, tau) in found else "" for tau in taus)]
+        [kind, size, *(f"{float(found[kind, size, tau]):.1%}" if (kind, size, tau) in found else "" for tau in taus)]
         for kind in kinds
         for size in sizes
         if any((kind, size, tau) in found for tau in taus)

@@ -20,8 +20,8 @@ WITHOUT_TYPES = {
     for module, path in KNOWN.items()
     if module.endswith("documents")
 }
-#: The one that calls what stands above it: results are published without knowing how.
-LATE = "demele.core.publish"
+#: The one that calls what stands above it: data that do not fit into memory are scored in pieces.
+LATE = "demele.core.pieces"
 
 #: A room may reach those named, and itself.
 ALLOWED = {
@@ -117,10 +117,8 @@ def test_arrows_point_down() -> None:
     assert not set(STILL_UP) - found, "these point up no more: take them off the list"
 
 
-def test_what_is_published_is_in_the_rooms_of_pages() -> None:
-    targets = {target for target in ARROWS[LATE] if room_of(target) != "core"}
-    assert targets
-    assert {room_of(target) for target in targets} == {"report", "scoring"}
+def test_what_is_called_late_scores_in_pieces() -> None:
+    assert {target for target in ARROWS[LATE] if room_of(target) != "core"} == {"demele.scoring.pieces"}
 
 
 def is_at_bottom(module: str) -> bool:

@@ -35,7 +35,7 @@ def test_a_study_is_run_kept_and_shown(demele: Program, tmp_path: Path) -> None:
     again = demele("study", "run", *TINY, "--store", folder, "--format", "csv", "--report", tmp_path / "page.html")
     assert list(pd.read_csv(io.StringIO(again.out))["beta"]) == [0.1, 100]
     assert f"kept in {folder}" in again.err
-    assert "Which metrics agree" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Agreement of metrics about models of" in (tmp_path / "page.html").read_text(encoding="utf-8")
     refused = demele("study", "run", *TINY, "--seed", 1, "--store", folder)
     assert refused.status == 2
     assert "was made with --seed = 0" in refused.err
@@ -47,12 +47,12 @@ def test_a_plan_says_what_it_would_take(demele: Program) -> None:
     assert (found["models"], found["scores"]) == (4, 4 * 6 * 3)
     assert found["training_seconds"] > 0
     text = demele("study", "plan", *TINY, "--format", "table").out
-    assert text.startswith("2 models to train, 36 scores\n")
+    assert text.startswith("2 models to train and 36 scores to compute: ")
 
 
 def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:
     run = demele("study", "show", stored, "--format", "table")
-    assert "9 models: 3 collapsed" in run.out
+    assert "9 models, 3 collapsed" in run.out
     models = pd.read_csv(io.StringIO(demele("study", "show", stored, "--format", "csv").out))
     assert len(models) == 9
     pairs = pd.read_csv(io.StringIO(demele("study", "show", stored, "--format", "csv", "--pairs").out))
@@ -84,7 +84,7 @@ def test_mistakes_are_told_in_one_line(
 
 def test_who_asks_for_the_page_gets_a_summary_beside_it(demele: Program, stored: Path, tmp_path: Path) -> None:
     run = demele("study", "show", stored, "--report", tmp_path / "page.html")
-    assert "9 models: 3 collapsed" in run.out
+    assert "9 models, 3 collapsed" in run.out
     assert run.out == demele("study", "show", stored, "--format", "table").out
     json.loads(demele("study", "show", stored, "--report", tmp_path / "page.html", "--force", "--format", "json").out)
     output = tmp_path / "study.json"

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import demele
-from demele.core.shown import in_a_line
 from demele.evaluation import bias, corrected_t_test
 from demele.models.fabric.planning import Pruning
 
@@ -47,11 +46,6 @@ def test_results_have_a_sentence_and_a_card() -> None:
     }
     assert mute - NO_RESULTS == set()
     assert len(classes()) > 40
-
-
-def test_a_line_is_no_call() -> None:
-    assert in_a_line("Harm(n=5, harms (a))") == "Harm: n=5, harms (a)"
-    assert in_a_line("UDR of 2 models") == "UDR of 2 models"
 
 
 def test_what_wrong_labels_do_is_a_sentence_and_a_card() -> None:

@@ -208,6 +208,7 @@ def results() -> list[Result]:
         labels.estimate_transition([0, 0, 1, 1], [0, 1, 1, 1]),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
         studies.pruning_demo(),
+        studies.demo(),
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
         bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
         measured(),
@@ -259,7 +260,7 @@ def of_classifiers() -> list[Result]:
 
 
 #: Bytes of a page: 250 kB unless it is a study.
-BUDGETS = {"pruning study": 1_000_000}
+BUDGETS = {"pruning study": 1_000_000, "study": 1_000_000}
 
 
 @pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)

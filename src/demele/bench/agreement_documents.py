@@ -95,7 +95,7 @@ def agreement_figure(result: "Agreement") -> Choice:
     for printed in _printed(result):
         names = [metric for metric in shown if metric in printed.metrics]
         values = [[None if one == other else printed.tau(one, other) for other in names] for one in names]
-        titles = [_title(metric) for metric in names]
+        titles = [title_of_metric(metric) for metric in names]
         caption = f"Published: {printed.title}"
         panels[caption] = [Heat(caption, titles, titles, values, "number.2", ("metric", "metric"), "both ways")]
     return Choice("Matrix", panels)
@@ -110,7 +110,8 @@ def agreement_sections(result: "Agreement") -> list[Section]:
     ]
 
 
-def _title(metric: str) -> str:
+def title_of_metric(metric: str) -> str:
+    """Return the title of a metric; one without a catalogue entry keeps its name."""
     return name(CATALOGUE[metric].title if metric in CATALOGUE else metric)
 
 
@@ -128,7 +129,10 @@ def _tau(value: float, low: float, high: float) -> str:
 
 def _strongest(result: "Agreement") -> str:
     found = sorted((one for one in result.pairs() if one.verdict == "significant"), key=lambda one: -one.tau)
-    told = [f"{_title(one.first)} and {_title(one.second)} ({written(one.tau, 'number.2')})" for one in found]
+    told = [
+        f"{title_of_metric(one.first)} and {title_of_metric(one.second)} ({written(one.tau, 'number.2')})"
+        for one in found
+    ]
     low = f" Lowest: {told[-1]}." if found and found[-1].tau < 0 else ""
     high = [text for text, one in zip(told, found, strict=True) if one.tau > 0][:_NAMED]
     return f"Highest tau: {joined(high)}.{low}" if high else low.strip()
@@ -174,7 +178,7 @@ def _heat(title: str, matrix: "RankMatrix", pairs: "dict[frozenset[str], PairAgr
     ]
     rings = frozenset((i, j) for i, j, pair in places if pair.verdict == "significant")
     struck = frozenset((i, j) for i, j, pair in places if pair.within_null)
-    titles = [_title(metric) for metric in shown]
+    titles = [title_of_metric(metric) for metric in shown]
     return Heat(
         f"Kendall's tau: {title}", titles, titles, values, "number.2", ("metric", "metric"), "both ways", rings, struck
     )
@@ -195,8 +199,8 @@ def _pairs(result: "Agreement") -> Table:
         both = {one.first, one.second}
         rows.append(
             (
-                _title(one.first),
-                _title(one.second),
+                title_of_metric(one.first),
+                title_of_metric(one.second),
                 one.tau,
                 _span(one.low, one.high),
                 one.p_value,
@@ -218,7 +222,7 @@ def _stability(result: "Agreement") -> Table | None:
     columns |= {"Best configuration": "text", "Remains best": "percent?"}
     rows = [
         (
-            _title(metric),
+            title_of_metric(metric),
             *(found[metric, key].tau if (metric, key) in found else None for key in between),
             name(best[metric].configuration) if metric in best else None,
             best[metric].stays if metric in best else None,

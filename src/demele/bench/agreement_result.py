@@ -22,7 +22,7 @@ from demele.bench.agreement_print import (
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.names import checked_name
-from demele.core.result import Result, plain
+from demele.core.result import Result
 from demele.core.results import Note
 from demele.report.document import Document
 
@@ -370,51 +370,6 @@ class Agreement(Result):
         """Return the published matrices that hold three or more of the metrics."""
         names = published_agreement_names()
         return [name for name in names if len(set(published_agreement(name).metrics) & set(self.metrics)) >= 3]
-
-    def _published(self) -> list[dict[str, Any]]:
-        """Return the printed taus of the pairs of our metrics that are in print, by the names of both."""
-        found = []
-        for name in self.comparable():
-            printed = published_agreement(name)
-            disputed = {frozenset(pair) for pair in printed.disputed}
-            rows = [
-                {"first": one, "second": other, "tau": printed.tau(one, other), "disputed": {one, other} in disputed}
-                for one, other in self.matrix().pairs
-                if {one, other} <= set(printed.metrics)
-            ]
-            found.append({"name": name, "title": printed.title, "source": printed.source, "pairs": rows})
-        return found
-
-    def page_content(self) -> dict[str, Any]:
-        """Return what the page of a study reads."""
-        content: dict[str, Any] = plain(
-            {
-                "kind": "agreement",
-                "demele": self.version,
-                "metrics": self.metrics,
-                "configurations": self.configurations,
-                "level": self.level,
-                "seed": self.seed,
-                "matrices": [
-                    {
-                        "name": name,
-                        "configurations": one.configurations,
-                        "lines": one.lines,
-                        "mean_size": one.mean_size._asdict(),
-                        "pairs": [asdict(pair) for pair in self.pairs(name)],
-                    }
-                    for name, one in self.matrices.items()
-                ],
-                "order": self.order,
-                "stability": [asdict(one) for one in self.stability],
-                "alike": dict(self.alike),
-                "best": [asdict(one) for one in self.best],
-                "published": self._published(),
-                "likeness": self.likeness_rows(),
-                "notes": [asdict(note) for note in self.notes],
-            }
-        )
-        return content
 
 
 def ordered(square: NDArray[np.float64]) -> list[int]:

@@ -1,12 +1,11 @@
 """``demele study run`` and ``demele study plan``: models are trained and scored, or it is told how long that takes."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import named_images
 from demele.cli.options import command, given, names_in, option, told_by, whole_numbers_in
-from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, result_text, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.study_show import print_study
 from demele.cli.targets import check_folder, check_targets
@@ -63,7 +62,7 @@ def add_run(actions: "argparse._SubParsersAction[Any]") -> None:
         required=True,
         help="the folder that keeps the study; if it is there, it goes on",
     )
-    option(out, "--jobs", "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--jobs", "--format", "--output", "--report", "--explain", "--force", "--quiet")
 
 
 def add_plan(actions: "argparse._SubParsersAction[Any]") -> None:
@@ -153,8 +152,4 @@ def _plan(arguments: argparse.Namespace) -> None:
     check_targets(arguments, ("output",))
     plan = _planned(arguments)
     found = estimated(plan)
-    if format_of(arguments.format, arguments.output) == "table":
-        text = found.text()
-    else:
-        text = json.dumps(found.to_dict(), indent=1)
-    emit(text, arguments.output)
+    emit(result_text(found, format_of(arguments.format, arguments.output), output=arguments.output), arguments.output)

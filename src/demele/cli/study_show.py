@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from demele.cli.options import command, option, told_by
-from demele.cli.output import as_text, emit, format_of, say_written
+from demele.cli.output import emit, format_of, result_text, say_written
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 
@@ -40,7 +40,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "--demo", action="store_true", help="the stored study of demele: 36 beta-VAEs on sprites")
     out = parser.add_argument_group("output")
     option(out, "--pairs", action="store_true", help="csv: a row for each pair of metrics, not for each model")
-    option(out, "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--format", "--output", "--report", "--explain", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -67,19 +67,15 @@ def print_study(found: "Study", arguments: argparse.Namespace) -> None:
     pairs = getattr(arguments, "pairs", False)
     # Who asks for the page reads that: thousands of lines of JSON only where they are asked for.
     is_summary = arguments.report is not None and arguments.output is None and arguments.format is None
-    text = as_text(
+    text = result_text(
+        found,
         "table" if is_summary else format_of(arguments.format, arguments.output),
-        table=lambda: _table(found, arguments),
-        data=found.to_dict,
+        explain=arguments.explain,
+        words=told_by(arguments),
+        output=arguments.output,
         frame=lambda: found.agreement().to_frame() if pairs else found.to_frame(),
     )
     emit(text, arguments.output)
     if arguments.report is not None:
         found.to_html(arguments.report)
     say_written(arguments, report="report written to")
-
-
-def _table(found: "Study", arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.agreement import study_text
-
-    return study_text(found.to_dict(), output=arguments.output, words=told_by(arguments))

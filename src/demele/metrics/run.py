@@ -12,7 +12,7 @@ from demele.core.code_groups import slots_as_groups
 from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import read_pair
 from demele.core.later import Later
-from demele.core.publish import in_pieces
+from demele.core.pieces import in_pieces
 from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.version import __version__
 from demele.estimation.information import InformationTable

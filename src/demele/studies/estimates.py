@@ -2,14 +2,18 @@
 
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from demele.core.written import Written
+from demele.core.result import TableResult
+from demele.report.written import count
 from demele.runtime.progress import time_left
 from demele.studies.jobs import Job
 from demele.studies.planning import StudyPlan, seconds_of_score
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Estimate", "estimated"]
 
@@ -17,8 +21,8 @@ __all__ = ["Estimate", "estimated"]
 _TIMED = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate(Written):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Estimate(TableResult):
     """What a study would take.
 
     Attributes
@@ -32,26 +36,32 @@ class Estimate(Written):
         Of disk.
     """
 
+    _kind, _forms = "estimate of a study", {"value": "count.1"}
+
     models: int
     scores: int
     training_seconds: float
     scoring_seconds: float
     megabytes: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        return asdict(self)
-
-    def text(self) -> str:
-        """Return it as lines."""
+    def headline(self) -> str:
+        """Return how long the study takes."""
+        work = f"{count(self.models, 'model')} to train and {count(self.scores, 'score')} to compute"
         both = self.training_seconds + self.scoring_seconds
-        return (
-            f"{self.models:,} models to train, {self.scores:,} scores\n"
-            f"training   {time_left(self.training_seconds)} of one processor\n"
-            f"scores     {time_left(self.scoring_seconds)}\n"
-            f"together   {time_left(both)}; with two processes {time_left(both / 2)}\n"
-            f"disk       about {self.megabytes:,.0f} MB\n"
-        )
+        return f"{work}: {time_left(both)} of one processor, {time_left(both / 2)} with two processes."
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each quantity."""
+        import pandas as pd
+
+        values = {
+            "Models": self.models,
+            "Scores": self.scores,
+            "Training, hours": self.training_seconds / 3600,
+            "Scoring, hours": self.scoring_seconds / 3600,
+            "Disk, MB": self.megabytes,
+        }
+        return pd.DataFrame({"quantity": list(values), "value": list(map(float, values.values()))})
 
 
 def estimated(plan: StudyPlan) -> Estimate:

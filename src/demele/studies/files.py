@@ -147,8 +147,8 @@ def load(path: str | Path) -> Study:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tiny = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
     ...     found = studies.model_family(**tiny, store=f"{folder}/study")
-    ...     studies.load(f"{folder}/study")
-    Study(1 model of sprites, 1 partial)
+    ...     len(studies.load(f"{folder}/study").models)
+    1
     """
     path = path_of(path)
     if not path.is_dir():

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.core.errors import DemeleError, OutputError
+from demele.core.result import plain
 from demele.core.results import Evaluation
 from demele.core.seeds import rng_for
-from demele.core.written import plain
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
 from demele.studies.jobs import Job, Kind, Piece, read_codes

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement
-from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, NotEnoughData
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
-from demele.core.shown import SaidTable
+from demele.core.result import Result
 from demele.core.store import Key
 from demele.core.version import __version__
-from demele.core.written import Published, plain
+from demele.report.document import Document
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Kind, score_key
 from demele.studies.packed import packed
-from demele.studies.trained import COLLAPSED, DIVERGED, FAILED, MISSING, PARTIAL, TrainedModel, known
+from demele.studies.study_documents import study_document
+from demele.studies.trained import COLLAPSED, DIVERGED, FAILED, TrainedModel, known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ __all__ = ["Study"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Study(Published, SaidTable):
+class Study(Result):
     """A family of trained models with their scores.
 
     Attributes
@@ -52,7 +52,6 @@ class Study(Published, SaidTable):
     [[0.1, 6, 'done'], [100.0, 6, 'done']]
     """
 
-    _page = "study"
     _kind = "study"
 
     settings: Mapping[str, Any]
@@ -60,11 +59,9 @@ class Study(Published, SaidTable):
     scores: Mapping[Key, Record]
     version: str = __version__
 
-    def __repr__(self) -> str:
-        n, flags = len(self.models), [model.flag for model in self.models]
-        told = [f"{flags.count(flag)} {flag}" for flag in (COLLAPSED, PARTIAL, DIVERGED, FAILED) if flag in flags]
-        told += [f"{flags.count(MISSING)} still to train"] if MISSING in flags else []
-        return f"Study({', '.join([f'{n} model' + 's' * (n != 1) + ' of ' + self.settings['images'], *told])})"
+    def document(self) -> Document:
+        """Return which metrics agree about the models; of few models, their scores."""
+        return study_document(self)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -135,7 +132,7 @@ class Study(Published, SaidTable):
         NotEnoughData
             If fewer than two models were trained.
         """
-        done = self._done()
+        done = self.done()
         if len(done) < 2:
             raise NotEnoughData("study", f"expected two or more trained and scored models, got {len(done)}")
         first = self.steps[:-1]
@@ -154,7 +151,7 @@ class Study(Published, SaidTable):
             seed=seed,
         )
 
-    def _done(self) -> list[TrainedModel]:
+    def done(self) -> list[TrainedModel]:
         """Return the models that are trained and scored."""
         wanted = [(self.steps[-1], "real", metric) for metric in self.metrics]
         return [
@@ -178,21 +175,3 @@ class Study(Published, SaidTable):
         OutputError
         """
         return write_whole(path, packed(self.settings, self.models, self.scores, self.version))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that a page shows, as plain values that JSON can hold (NaN becomes None).
-
-        ``agreement`` is None where fewer than 8 configurations are trained, too few for any interval.
-        """
-        enough = len({model.configuration.name for model in self._done()}) >= LEAST_FOR_INTERVALS
-        content: dict[str, Any] = plain(
-            {
-                "kind": "study",
-                "demele": self.version,
-                "settings": dict(self.settings),
-                "models": [model.row() for model in self.models],
-                "scores": [[self.value(model, metric) for metric in self.metrics] for model in self.models],
-                "agreement": self.agreement().page_content() if enough else None,
-            }
-        )
-        return content

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.result import plain
 from demele.core.table_columns import as_float
-from demele.core.written import plain
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Configuration
 

@@ -1,7 +1,7 @@
 """Training one model of a study: in stages, whose codes are kept, and from where a kill left it."""
 
 from demele.core.errors import NotEnoughData
-from demele.core.written import plain
+from demele.core.result import plain
 from demele.models.vae.model import VAE
 from demele.models.vae.run import Run
 from demele.runtime.sweep import Record

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleError, NotEnoughData, OutputError
 from demele.core.outputs import write_whole
 from demele.core.reading import read_whole
-from demele.core.written import plain
+from demele.core.result import plain
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record
 from demele.studies.pruning.configurations import LabelNoise, PruningConfiguration, Times

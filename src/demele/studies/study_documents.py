@@ -1,0 +1,182 @@
+"""What a study of trained models says: its document."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demele.bench.agreement_documents import title_of_metric
+from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
+from demele.metrics.chosen import RECOMMENDED
+from demele.report.document import Block, Cell, Choice, Document, Facts, Heat, Mark, Section, Strip, Strips, Table
+from demele.report.written import count, joined, name, written
+
+if TYPE_CHECKING:
+    from demele.studies.study import Study
+    from demele.studies.trained import TrainedModel
+
+#: Pairs that a terminal lists, and models whose scores are drawn.
+_MOST_PAIRS, _MOST_MODELS = 10, 40
+_FLAGS = {
+    "collapsed": "collapsed (no active code, so scores are noise)",
+    "partial": "with fewer active codes than factors",
+    "diverged": "diverged",
+    "failed": "failed",
+    "missing": "not trained yet",
+}
+
+
+def study_document(result: "Study") -> Document:
+    """Say which metrics agree about the models of a study; of few models, how they score."""
+    done = {model.configuration.name for model in result.done()}
+    agreement = result.agreement().document() if len(done) >= LEAST_FOR_INTERVALS else None
+    settings, scores = result.settings, _scores(result)
+    document = Document(
+        kind="Study of trained models",
+        title=f"Agreement of metrics about models of {name(settings['images'])}",
+        headline=f"{count(len(done), 'trained configuration')} cannot show which metrics agree: "
+        f"{LEAST_FOR_INTERVALS} are needed.",
+        figure=_strips(result),
+        table=scores,
+        scope=(
+            count(len(result.models), "model"),
+            *(f"{number} {_FLAGS[flag]}" for flag, number in _flags(result).items()),
+            f"{written(result.steps[-1], 'count')} steps",
+            str(settings["protocol"]),
+        ),
+        sections=[_grids(result, scores), Section("Models", [_models(result)]), _data(result)],
+        methods=[
+            f"{count(len(result.models), 'model')} were trained on {name(settings['images'])} and scored with",
+            f"{count(len(result.metrics), 'metric')} by demele [@demele], under the protocol {settings['protocol']}.",
+        ],
+        version=result.version,
+    )
+    if agreement is None:
+        return document
+    grids, *others = document.sections
+    return replace(
+        document,
+        headline=agreement.headline,
+        sentences=agreement.sentences,
+        figure=agreement.figure,
+        table=_strongest(agreement),
+        sections=[grids, *agreement.sections, *others],
+        notes=agreement.notes,
+        method=agreement.method,
+        methods=[*document.methods, agreement.methods[-1]],
+    )
+
+
+def _flags(result: "Study") -> dict[str, int]:
+    numbers = Counter(model.flag for model in result.models)
+    return {flag: numbers[flag] for flag in _FLAGS if numbers[flag]}
+
+
+def _strongest(agreement: Document) -> Table | None:
+    """Return the pairs of metrics with the largest |tau|."""
+    table = agreement.table
+    if table is None or len(table.rows) <= _MOST_PAIRS:
+        return table
+    note = f"The {_MOST_PAIRS} strongest of {count(len(table.rows), 'pair')}."
+    return replace(table, rows=table.rows[:_MOST_PAIRS], note=note)
+
+
+def _shown(result: "Study") -> Sequence[str]:
+    """Return a metric of each property, as far as the study has them."""
+    return [metric for metric in RECOMMENDED if metric in result.metrics] or result.metrics[: len(RECOMMENDED)]
+
+
+def _called(model: "TrainedModel") -> str:
+    return f"{name(model.configuration.name)}, seed {model.configuration.seed}"
+
+
+def _scores(result: "Study") -> Table:
+    metrics = _shown(result)
+    columns = {
+        "Model": "text",
+        "Active": "count",
+        "Codes": "count",
+        **dict.fromkeys(map(title_of_metric, metrics), "number"),
+    }
+    rows: list[tuple[Cell, ...]] = [
+        (
+            _called(model),
+            model.active,
+            model.configuration.latents,
+            *(result.value(model, metric) for metric in metrics),
+            str(model.flag),
+        )
+        for model in result.models
+    ]
+    note = f"{len(metrics)} of {count(len(result.metrics), 'metric')}; to_frame() and CSV have all."
+    return Table("Scores of the models", {**columns, "Flag": "text"}, rows, note)
+
+
+def _strips(result: "Study") -> Strips | None:
+    metrics = _shown(result)
+    series = {place: title_of_metric(metric) for place, metric in enumerate(metrics)}
+    strips = [
+        Strip(
+            _called(model),
+            [Mark("dot", result.value(model, metric), None, place) for place, metric in enumerate(metrics)],
+            role=model.flag,
+        )
+        for model in result.models[:_MOST_MODELS]
+    ]
+    return Strips("Scores", strips, "number.2", "score", series) if strips else None
+
+
+def _grids(result: "Study", scores: Table) -> Section:
+    """Show the mean of each score by the one option that varies and the number of codes."""
+    frame = result.to_frame()
+    options = sorted({key for model in result.models for key in model.configuration.options})
+    varied = [key for key in options if frame[key].nunique() > 1] or options
+    if len(varied) != 1:
+        return Section("Scores", [scores])
+    (option,) = varied
+    cells = frame.groupby([option, "latents"])[list(result.metrics)].mean()
+    panels: dict[str, list[Block]] = {}
+    for metric in result.metrics:
+        means, title = cells[metric].unstack(), title_of_metric(metric)
+        rows, columns = list(map(str, means.index)), list(map(str, means.columns))
+        caption, axes = f"{title} by {name(option)} and codes", (name(option), "codes")
+        panels[title] = [Heat(caption, rows, columns, means.to_numpy().tolist(), "number.2", axes)]
+    text = "Means over seeds; a cell is empty if no model of it has a score."
+    return Section("Scores", [Choice("Metric", panels), text, scores])
+
+
+def _models(result: "Study") -> Table:
+    columns = {"Model": "text", "Flag": "text", "Active": "count", "Codes": "count", "Reconstruction error": "number.1"}
+    columns |= {"Above its floor": "number.1?", "Divergence": "number.2", "Total correlation": "number.2?"}
+    columns |= {"Steps": "count?", "Seconds": "number.0?", "Reason": "text?"}
+    rows: list[tuple[Cell, ...]] = []
+    for model in result.models:
+        divergence = float(np.sum(model.kl)) if model.kl else None
+        ends = (model.reconstruction, model.reconstruction - model.floor, divergence, model.total_correlation)
+        cells = (_called(model), model.flag, model.active, model.configuration.latents, *ends)
+        rows.append((*cells, model.steps, model.seconds, name(model.reason) if model.reason else ""))
+    note = "Reconstruction error, divergence from the prior and total correlation are in nats per image."
+    return Table("Models", columns, rows, note, first=40)
+
+
+def _data(result: "Study") -> Section:
+    settings = result.settings
+    shape = " x ".join(map(str, settings["shape"]))
+    facts = [
+        ("Images", f"{name(settings['images'])}: {count(settings['n_images'], 'image')} of {shape}"),
+        ("Source", name(settings["provenance"])),
+        ("Factors", written(settings["n_factors"], "count")),
+        ("Model", _options(settings["model"])),
+        ("Training", _options(settings["training"])),
+        ("Scored after", f"{joined((written(step, 'count') for step in result.steps), most=12)} steps"),
+        ("Scored rows", f"{written(settings['scored_rows'], 'count')}, {name(settings['codes'])} codes"),
+        ("Scored against", joined(map(name, settings["kinds"]), most=12)),
+        ("Seed", str(settings["seed"])),
+    ]
+    return Section("Data", [Facts(facts)])
+
+
+def _options(options: Mapping[str, object]) -> str:
+    return ", ".join(f"{name(key)} {name(value)}" for key, value in options.items())
