@@ -208,7 +208,7 @@ def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Ca
         given[f"audited, n = {size}"] = audit
         if cell.errors == "independent":
             given[f"transition, n = {size}"] = audit
-    run = Run(seed=index, bootstrap=RESAMPLES, level=LEVEL)
+    run = Run(seed=index, n_bootstrap=RESAMPLES, level=LEVEL)
     factors = source.subject("rows").factors
     return {what: Case(source, run, FactorNoise.checked(noise, factors), by_name=True) for what, noise in given.items()}
 

@@ -116,7 +116,7 @@ def covered(metrics: tuple[str, ...], n: int, draws: int, seed: int = 3) -> Iter
     found: dict[str, list[tuple[float, bool, bool, bool]]] = {name: [] for name in metrics}
     for draw in range(draws):
         drawn = classes(rng_for(seed, "few rows", n, draw), n)
-        for score in demele.evaluate(*drawn, **scored, bootstrap=200):
+        for score in demele.evaluate(*drawn, **scored, n_bootstrap=200):
             noted = score.details.get("adjusted_for_chance", {"low": np.nan, "high": np.nan})
             value = truth[score.metric]
             shown = score.interval is not None and score.interval.low <= value <= score.interval.high

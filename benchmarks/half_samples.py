@@ -45,7 +45,7 @@ def sample(n: int, identity: int) -> InMemory:
     return source
 
 
-CALL = checked_call(NAMES, Run.checked(bootstrap=2))
+CALL = checked_call(NAMES, Run.checked(n_bootstrap=2))
 
 
 def values(task: Task, data: Data) -> dict[str, float]:
@@ -63,7 +63,7 @@ def half_of(whole: Task, draw: int) -> Task:
 
 def costs(n: int, n_factors: int, draws: int, rounds: int) -> Iterator[dict[str, Any]]:
     """Yield CPU seconds of each predictor on all rows and on a half-sample, the smallest of some rounds each."""
-    call = checked_call(PREDICTORS, Run.checked(bootstrap=2))
+    call = checked_call(PREDICTORS, Run.checked(n_bootstrap=2))
     codes, factors = mixing(n, 8, 0.2)
     source = call.read(codes, factors[:, :n_factors])
     assert isinstance(source, InMemory)

@@ -152,7 +152,7 @@ def corrected(rows: dict[str, Array], way: str, size: int, seed: int, metric: st
         [metric],
         factor_noise=noise,
         factor_noise_method="moments" if way == "moments" else "reliability",
-        bootstrap=RESAMPLES,
+        n_bootstrap=RESAMPLES,
         level=LEVEL,
         seed=seed,
     )[metric].corrected

@@ -63,7 +63,7 @@ def scored(draw: tuple[str, int]) -> dict[str, Any]:
     world, index = draw
     n, kind, metrics = WORLDS[world]
     codes, factors = representations(rng_for(0, "paired differences", world, index), n, kind)
-    run = Run(seed=index, bootstrap=RESAMPLES, halves=True)
+    run = Run(seed=index, n_bootstrap=RESAMPLES, halves=True)
     call = checked_call(metrics, run, kinds=kind)
     found: dict[str, Any] = {}
     for name, own in codes.items():

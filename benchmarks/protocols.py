@@ -95,7 +95,7 @@ def compared(cell: tuple[str, str, str]) -> Iterator[Row]:
         codes, factors = array.drawn()
         as_numbers = array.continuous and metric in NUMBERS
         runs = 1 if metric in ("mig", "modularity", "irs") else int(theirs[0]["runs"])
-        keywords = {"protocol": "dlib2019", "repeats": runs}
+        keywords = {"protocol": "dlib2019", "n_repeats": runs}
         if array.continuous and not as_numbers:
             factors = cut_classes(factors)
         if metric.startswith("dci_"):

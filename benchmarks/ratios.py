@@ -49,7 +49,7 @@ def histogram(n: int, d: int) -> Case:
 def drawn() -> Callable[[], object]:
     """Bootstrap and chance of the metrics of histograms."""
     given = mixing(2_000, 8, 0.2)
-    return lambda: _values(demele.evaluate(*given, HISTOGRAM, bootstrap=50, chance=10))
+    return lambda: _values(demele.evaluate(*given, HISTOGRAM, n_bootstrap=50, n_permutations=10))
 
 
 def neighbours() -> Callable[[], object]:

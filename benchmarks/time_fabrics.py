@@ -72,7 +72,7 @@ def measure(case: Case, repeats: int) -> list[dict[str, Any]]:
     from demele.models import benchmark
 
     found = pruned(case, trained(case, 2000 if repeats == REPEATS else 200))
-    table = benchmark({name: fabric for name, (fabric, _) in found.items()}, batch=case.batch, repeats=repeats)
+    table = benchmark({name: fabric for name, (fabric, _) in found.items()}, batch=case.batch, n_repeats=repeats)
     rows = []
     for name, (fabric, plan) in found.items():
         own, counts = table.loc[name], fabric.counts()

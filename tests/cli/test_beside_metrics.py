@@ -24,8 +24,8 @@ def models(folder: Path, table: pd.DataFrame) -> list[str]:
 
 
 def test_codes_alone(demele: Program, folder: Path) -> None:
-    run = demele("unsupervised", "codes.npy", "--chance", "3", "--format", "json")
-    found = library.unsupervised_scores(np.load("codes.npy"), chance=3)
+    run = demele("unsupervised", "codes.npy", "--permutations", "3", "--format", "json")
+    found = library.unsupervised_scores(np.load("codes.npy"), n_permutations=3)
     assert (run.status, run.err) == (0, "")
     assert json.loads(run.out) == found.to_dict()
     assert "gaussian_total_correlation  " in demele("unsupervised", "data.csv::z1,z2", "--format", "table").out
@@ -49,7 +49,7 @@ def test_models_are_ranked(demele: Program, models: list[str]) -> None:
         (("--sizes", "10,100"), "downstream scores", "downstream", {"sizes": (10, 100)}),
         (("--without-best", "1"), "reduced downstream scores", "reduced_downstream", {"remove": 1}),
         (("--new-values",), "strong downstream scores", "strong_downstream", {}),
-        (("--fairness", "--chance", "2"), "fairness", "fairness", {"chance": 2}),
+        (("--fairness", "--permutations", "2"), "fairness", "fairness", {"n_permutations": 2}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
@@ -78,14 +78,14 @@ def test_results_are_written_to_a_file(demele: Program, folder: Path) -> None:
     ("words", "message"),
     [
         (("unsupervised", "data.csv::z1"), "at least 2 codes that vary, got 1"),
-        (("unsupervised", "codes.npy", "--chance", "-1"), "--chance: expected at least 0"),
+        (("unsupervised", "codes.npy", "--permutations", "-1"), "--permutations: expected at least 0"),
         (("udr", "codes.npy"), "at least 2 models, got 1"),
         (("udr", "codes.npy", "codes.npy"), "codes.npy is given twice"),
         (("udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"), "a file for each of the 2 models, got 1"),
         ((*QUICK, "--sizes", "ten"), "expected whole numbers, such as 1,10,100"),
         ((*QUICK, "--sizes", "1"), "--sizes: expected at least 2, got 1"),
         ((*QUICK, "--without-best", "3"), "--without-best: expected fewer than there are codes (3), got 3"),
-        ((*QUICK, "--chance", "3"), "--chance: is for --fairness"),
+        ((*QUICK, "--permutations", "3"), "--permutations: is for --fairness"),
         ((*QUICK, "--fairness", "--sizes", "10"), "--sizes: has no part in --fairness"),
         ((*QUICK, "--new-values", "--repeats", "2"), "--repeats: has no part in"),
         ((*QUICK, "--fairness", "--new-values"), "not allowed with argument"),

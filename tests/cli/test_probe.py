@@ -32,7 +32,7 @@ def dictionary(folder: Path) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("options", "function", "arguments"),
     [
-        (("--top", "1,3", "--chance", "2"), "sparse_probing", {"k": [1, 3], "chance": 2}),
+        (("--top", "1,3", "--permutations", "2"), "sparse_probing", {"k": [1, 3], "n_permutations": 2}),
         (("--ranking", "raw", "--score-on", "training"), "sparse_probing", {"ranking": "raw", "score_on": "training"}),
         (("--splitting", "--jump", "0.1", "--most", "2"), "splitting", {"jump": 0.1, "most": 2}),
         (("--absorption", "--screen", "8", "--rows", "900"), "absorption", {"screen": 8, "n_rows": 900}),
@@ -80,7 +80,7 @@ def test_the_probe_is_of_the_activations(demele: Program, dictionary: pd.DataFra
     ("words", "message"),
     [
         (("--jump", "0.1"), "--jump: is for --splitting and --absorption"),
-        (("--splitting", "--chance", "3"), "--chance: has no part in --splitting and --absorption"),
+        (("--splitting", "--permutations", "3"), "--permutations: has no part in --splitting and --absorption"),
         (("--splitting", "--decoder", "space.npz::decoder"), "--decoder: is for --absorption"),
         (("--absorption", "--decoder", "space.npz::decoder"), "--activations: expected decoder and activations"),
         (("--splitting", "--absorption"), "not allowed with argument"),

@@ -76,15 +76,15 @@ def test_three_metrics_and_nine_factors_fit_on_a_screen(demele: Program, folder:
 def test_options_reach_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
     run = demele(
         *("score", "run.npz::codes", "run.npz::shape,size", *FAST),
-        *("--bins", "equal-frequency:5", "--seed", 3, "--bootstrap", 5, "--chance", 4, "--missing", "omit"),
+        *("--bins", "equal-frequency:5", "--seed", 3, "--bootstrap", 5, "--permutations", 4, "--missing", "omit"),
         *("--kinds", "shape=categorical,size=continuous"),
     )
     expected = _expected(
         table,
         bins=library.EqualFrequency(5),
         seed=3,
-        bootstrap=5,
-        chance=4,
+        n_bootstrap=5,
+        n_permutations=4,
         missing="omit",
         kinds={"shape": "categorical", "size": "continuous"},
     )
@@ -123,14 +123,14 @@ def test_columns_that_are_one_code_together(demele: Program, folder: Path) -> No
 def test_blocks_of_rows_are_shuffled_whole(demele: Program, folder: Path) -> None:
     rows = len(np.load("codes.npy"))
     np.save("videos.npy", np.arange(rows) // 10)
-    given = ("score", "codes.npy", "factors.csv", "--metrics", "mig", "--chance", 5)
+    given = ("score", "codes.npy", "factors.csv", "--metrics", "mig", "--permutations", 5)
     found = json.loads(demele(*given, "--blocks", "videos.npy").out)["scores"][0]
     assert f"blocks={rows // 10}" in found["signature"].replace(":", "=").replace(" ", "")
     assert found["chance"] != json.loads(demele(*given).out)["scores"][0]["chance"]
     replay = ("score", "codes.npy", "factors.csv", "--replay", found["signature"])
     assert json.loads(demele(*replay, "--blocks", "videos.npy").out)["chance"] == found["chance"]
     assert "give --blocks FILE" in demele(*replay).err
-    assert "give --chance 100" in demele(*given[:5], "--blocks", "videos.npy").err
+    assert "give --permutations 100" in demele(*given[:5], "--blocks", "videos.npy").err
     alone = demele(*given, "--blocks", "videos.npy", "--bootstrap", 10)
     assert alone.err.startswith("demele: error: --bootstrap: takes rows for independent")
 

@@ -66,7 +66,7 @@ def test_large_files_are_read_a_piece_at_a_time(
     [
         (("run::z1,z9", "run::shape"), "holds no column called 'z9'"),
         (("run::z1,z2", "run::shape", "--bootstrap", 10), "bootstrap: resamples are drawn from all rows"),
-        (("run::z1,z2", "run::shape", "--chance", 10), "chance: all rows are permuted"),
+        (("run::z1,z2", "run::shape", "--permutations", 10), "permutations: all rows are permuted"),
         (("run::z1,z2", "run::shape", "--rows", 2), "--rows: expected a number of rows of at least 4, got 2"),
         (("runn::z1", "run::shape"), "runn: there is no such file or folder"),
         (("run::z1", "runn"), "runn: there is no such file or folder"),

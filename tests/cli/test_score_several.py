@@ -61,7 +61,7 @@ def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Prog
     codes = {name: np.load(f"{name}.npy") for name in ("old", "new")}
     factors = pd.read_csv("factors.csv")
     found = compare_representations(
-        codes, factors, ["mig", "dcimig"], bootstrap=20, primary="mig", factor_noise={"shape": 0.01}
+        codes, factors, ["mig", "dcimig"], n_bootstrap=20, primary="mig", factor_noise={"shape": 0.01}
     )
     rows = json.loads(run.out)["differences"]
     assert [row["exploratory"] for row in rows] == [False, True]
@@ -119,7 +119,7 @@ def test_nothing_that_is_written_says_what_python_would(demele: Program, several
         assert run.status == 0, run.err
         written = run.out + (several / "page.html").read_text("utf-8")
         assert "--bootstrap 50" in run.out
-        assert "bootstrap=50" not in written
+        assert "n_bootstrap=50" not in written
 
 
 def test_papers_get_differences_and_methods(demele: Program, several: Path) -> None:
@@ -129,7 +129,7 @@ def test_papers_get_differences_and_methods(demele: Program, several: Path) -> N
         {name: np.load(several / f"{name}.npy") for name in ("old", "new")},
         pd.read_csv(several / "factors.csv"),
         ["mig", "irs"],
-        bootstrap=10,
+        n_bootstrap=10,
     )
     assert run.out == found.to_markdown()
     assert (several / "methods.md").read_text("utf-8") == found.methods(format="markdown")

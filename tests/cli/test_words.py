@@ -24,7 +24,7 @@ def _arguments(line: str) -> argparse.Namespace:
         ("score c f", give(kinds={"a": "x", "b": "y"}), "give --kinds a=x,b=y"),
         ("score c f", f"name others with {arg('reg_dim')}", "name others with --reg-dim"),
         ("score c f", give("codes_std", codes_std=...), "give --codes-std FILE"),
-        ("score c f", setting("evaluate(..., chance=20)", chance=20), "--chance 20"),
+        ("score c f", setting("evaluate(..., n_permutations=20)", n_permutations=20), "--permutations 20"),
         ("score c f", give(max_bytes=5 << 30), "give --max-size 5G"),
         ("score c f", f"{arg('n_jobs')}, {arg('sample')}, {arg('codes')}", "--jobs, --rows, codes"),
         ("assess p l", f"give {setting(classes=[...])}", "give --classes=A,B,..."),

@@ -233,10 +233,10 @@ BAD_KEYWORDS: dict[str, list[Any]] = {
         *([], [0.5], [0, 2, 1], [0, np.nan, 1], [0, np.inf], [[0, 1], [1, 2]], ["a", "b"]),
     ],
     "seed": [-1, 1.5, "a", True, None, np.random.default_rng(0)],
-    "repeats": [0, -1, 1.5, True, "2"],
-    "bootstrap": [-1, 2.5, "x", True, None],
+    "n_repeats": [0, -1, 1.5, True, "2"],
+    "n_bootstrap": [-1, 2.5, "x", True, None],
     "level": [0, 1, 1.5, -0.1, np.nan, "a", True, None],
-    "chance": [-1, 0.5, True],
+    "n_permutations": [-1, 0.5, True],
     "missing": ["drop", True, None],
     "kinds": ["numeric", {"nope": "categorical"}, {"v1": 3}, ["continuous"], 5],
     "n_jobs": [0, -2, 1.5, True, "all"],
@@ -292,7 +292,7 @@ def takes(function: str, keyword: str) -> bool:
     if keyword in parameters:
         return True
     if function == "domain_shift_robustness":
-        return keyword in ("bins", "seed", "bootstrap", "level", "missing", "kinds", "norm")
+        return keyword in ("bins", "seed", "n_bootstrap", "level", "missing", "kinds", "norm")
     takes_run = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return takes_run and keyword in RunOptions.__annotations__
 

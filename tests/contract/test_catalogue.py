@@ -192,7 +192,7 @@ def strict_json(text: str) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_dict_holds_everything_as_json_can(name: str) -> None:
-    score = whole(repeats=2, bootstrap=2, chance=2)[name]
+    score = whole(n_repeats=2, n_bootstrap=2, n_permutations=2)[name]
     told = strict_json(json.dumps(score.to_dict(), allow_nan=False))
     assert told["value"] == score.value
     native = [None if math.isnan(value) else value for value in score.native.values()]
@@ -209,7 +209,7 @@ def test_dict_holds_everything_as_json_can(name: str) -> None:
 def test_undefined_values_are_null_in_json() -> None:
     constant = FACTORS.assign(nothing=1)
     with pytest.warns(demele.UndefinedFactorWarning, match="'nothing'"):
-        evaluation = demele.evaluate(CODES, constant, ["mig", "irs"], bootstrap=3)
+        evaluation = demele.evaluate(CODES, constant, ["mig", "irs"], n_bootstrap=3)
     told = strict_json(evaluation.to_json())
     mig = next(score for score in told["scores"] if score["metric"] == "mig")
     native = dict(zip(mig["factor_names"], mig["per_factor"], strict=True))
@@ -219,7 +219,7 @@ def test_undefined_values_are_null_in_json() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_survive_pickling(name: str) -> None:
-    score = whole(repeats=2, bootstrap=2, chance=2)[name]
+    score = whole(n_repeats=2, n_bootstrap=2, n_permutations=2)[name]
     again = pickle.loads(pickle.dumps(score))
     same(again, score)
     assert again.signature == score.signature
@@ -261,7 +261,7 @@ def test_a_signature_makes_the_number_again(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mig", "jemmig", "sap", "z_min_variance", "irs"])
 def test_a_signature_makes_intervals_and_chance_again(name: str) -> None:
-    keywords: dict[str, Any] = {"repeats": 2, "bootstrap": 3, "level": 0.8, "chance": 2, "seed": 5}
+    keywords: dict[str, Any] = {"n_repeats": 2, "n_bootstrap": 3, "level": 0.8, "n_permutations": 2, "seed": 5}
     score = scored(name, CODES, FACTORS, **keywords)
     same(demele.replay(str(score.signature), CODES, FACTORS), score)
 
@@ -400,10 +400,18 @@ def test_same_seed_same_bits_with_any_number_of_workers(n_jobs: int) -> None:
     # all metrics once with two workers; with four, those that are cheap
     names = NAMES if n_jobs == 2 else ["mig", "sap", "z_diff", "explicitness", "irs"]
     together = demele.evaluate(
-        CODES, FACTORS, names, codes_std=STDS, options=CHEAP, repeats=2, bootstrap=2, chance=2, n_jobs=n_jobs
+        CODES,
+        FACTORS,
+        names,
+        codes_std=STDS,
+        options=CHEAP,
+        n_repeats=2,
+        n_bootstrap=2,
+        n_permutations=2,
+        n_jobs=n_jobs,
     )
     for score in together:
-        same(score, whole(repeats=2, bootstrap=2, chance=2)[score.metric])
+        same(score, whole(n_repeats=2, n_bootstrap=2, n_permutations=2)[score.metric])
 
 
 @pytest.mark.parametrize("name", AFFORDABLE)
@@ -441,7 +449,9 @@ def test_the_seed_matters_for_stochastic_metrics_only(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mig", "rmig", "sap", "irs"])
 def test_the_seed_draws_resamples_and_permutations(name: str) -> None:
-    drawn = [scored(name, CODES, FACTORS, codes_std=STDS, bootstrap=4, chance=4, seed=seed) for seed in (0, 0, 1)]
+    drawn = [
+        scored(name, CODES, FACTORS, codes_std=STDS, n_bootstrap=4, n_permutations=4, seed=seed) for seed in (0, 0, 1)
+    ]
     intervals = [score.interval for score in drawn]
     chances = [score.chance.values if score.chance else () for score in drawn]
     assert intervals[0] == intervals[1] != intervals[2]
@@ -451,7 +461,7 @@ def test_the_seed_draws_resamples_and_permutations(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_repeats_give_the_spread_over_seeds(name: str) -> None:
-    score = whole(repeats=2, bootstrap=2, chance=2)[name]
+    score = whole(n_repeats=2, n_bootstrap=2, n_permutations=2)[name]
     if name not in STOCHASTIC:
         assert score.spread is None
         assert_exact(score.value, whole()[name].value)
@@ -461,7 +471,7 @@ def test_repeats_give_the_spread_over_seeds(name: str) -> None:
     assert_exact(score.spread.values[0], whole()[name].value)
     assert_close(score.value, np.mean(score.spread.values), ROUNDING)
     assert_close(score.spread.std, np.std(score.spread.values, ddof=1), ROUNDING)
-    assert score.signature.arguments["repeats"] == 2
+    assert score.signature.arguments["n_repeats"] == 2
 
 
 def test_a_spread_of_one_value_has_no_deviation() -> None:
@@ -471,7 +481,7 @@ def test_a_spread_of_one_value_has_no_deviation() -> None:
 
 @pytest.mark.parametrize("name", AFFORDABLE)
 def test_an_interval_contains_the_value(name: str) -> None:
-    score = scored(name, CODES, FACTORS, codes_std=STDS, bootstrap=20, level=0.99)
+    score = scored(name, CODES, FACTORS, codes_std=STDS, n_bootstrap=20, level=0.99)
     assert score.interval is not None
     assert score.interval.low <= score.value <= score.interval.high
     assert score.interval.low < score.interval.high
@@ -482,7 +492,7 @@ def test_an_interval_contains_the_value(name: str) -> None:
         assert len(score.native_intervals) == len(score.native)
         frame = score.to_frame()
         assert (frame.dropna()["low"] <= frame.dropna()["high"]).all()
-    narrow = scored(name, CODES, FACTORS, codes_std=STDS, bootstrap=20, level=0.5)
+    narrow = scored(name, CODES, FACTORS, codes_std=STDS, n_bootstrap=20, level=0.5)
     assert narrow.interval is not None
     assert narrow.interval.high - narrow.interval.low < score.interval.high - score.interval.low
 
@@ -491,7 +501,7 @@ def test_an_interval_contains_the_value(name: str) -> None:
 def test_chance_is_what_independent_codes_score(name: str) -> None:
     rows = 90
     codes, factors, stds = CODES[:rows], FACTORS[:rows], STDS[:rows]
-    score = scored(name, codes, factors, codes_std=stds, chance=8)
+    score = scored(name, codes, factors, codes_std=stds, n_permutations=8)
     assert score.chance is not None
     assert score.chance.observed == score.value
     # independent codes, drawn here without the library
@@ -706,7 +716,7 @@ def test_a_handful_of_rows_under_other_protocols(name: str, rows: int, protocol:
     codes = np.random.default_rng(rows).standard_normal((rows, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.DemeleWarning)
-        number_or_refusal(name, codes, factors, protocol=protocol, options=None, bootstrap=3, chance=2)
+        number_or_refusal(name, codes, factors, protocol=protocol, options=None, n_bootstrap=3, n_permutations=2)
 
 
 def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
@@ -733,7 +743,7 @@ def share_of_first(codes: Any, factors: Any) -> float:
 
 
 def test_a_callable_is_a_metric() -> None:
-    evaluation = demele.evaluate(CODES, FACTORS, [share_of_first, "mig"], bootstrap=5, chance=5)
+    evaluation = demele.evaluate(CODES, FACTORS, [share_of_first, "mig"], n_bootstrap=5, n_permutations=5)
     score = evaluation["share_of_first"]
     expected = share_of_first(CODES.to_numpy(), FACTORS[["size"]].to_numpy())
     assert_exact(score.value, expected)
@@ -785,7 +795,11 @@ def test_a_failing_callable_is_left_out_with_its_reason(wrong: Any) -> None:
 def test_progress_is_told_to_a_callable() -> None:
     told: list[tuple[float, float, str]] = []
     demele.evaluate(
-        CODES, FACTORS, ["sap", "irs"], repeats=2, progress=lambda done, total, label: told.append((done, total, label))
+        CODES,
+        FACTORS,
+        ["sap", "irs"],
+        n_repeats=2,
+        progress=lambda done, total, label: told.append((done, total, label)),
     )
     done = [item[0] for item in told]
     assert done == sorted(done)

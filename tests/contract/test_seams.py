@@ -77,7 +77,7 @@ def found_of(source: Source, **run: Any) -> Evaluation:
 
 @pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
 def test_one_information_is_the_value_the_interval_the_chance_and_every_probe() -> None:
-    found = found_of(KnownInMemory(subject_of(OUTLYING)), bootstrap=6, chance=4)
+    found = found_of(KnownInMemory(subject_of(OUTLYING)), n_bootstrap=6, n_permutations=4)
     for score in found:
         assert score.interval is not None
         assert score.interval.low == pytest.approx(score.value, abs=1e-12)
@@ -137,7 +137,7 @@ def test_rotating_a_source_is_rotating_first() -> None:
     rotation, _ = np.linalg.qr(_RNG.standard_normal((3, 3)))
     rotated = InMemory(subject_of()).transformed(rotation, ("z1", "z2", "z3"))
     first = InMemory(subject_of(CODES @ rotation))
-    one, other = (found_of(source, bootstrap=5, chance=3) for source in (rotated, first))
+    one, other = (found_of(source, n_bootstrap=5, n_permutations=3) for source in (rotated, first))
     assert list(_numbers(one)) == list(_numbers(other))
     assert one.code_names == other.code_names
 

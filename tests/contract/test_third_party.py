@@ -96,7 +96,7 @@ def registered() -> demele.Metric:
 
 def test_a_registered_metric_has_what_ours_have(registered: demele.Metric) -> None:
     found = demele.evaluate(
-        CODES, FACTORS, ["OC", "mig"], bootstrap=8, chance=6, options={"own_correlation": {"power": 2}}
+        CODES, FACTORS, ["OC", "mig"], n_bootstrap=8, n_permutations=6, options={"own_correlation": {"power": 2}}
     )
     score = found["own_correlation"]
     expected = mean_correlation(CODES, FACTORS, power=2)
@@ -173,7 +173,7 @@ def test_the_bits_are_the_same_in_one_and_in_two_processes(registered: demele.Me
     demele.register(metric("of_some_rows", some_rows))
     metrics: list[Any] = ["own_correlation", "of_some_rows", lambda codes, factors: float(codes[0, 0] + factors[0, 0])]
     one, two = (
-        demele.evaluate(CODES, FACTORS, metrics, bootstrap=4, chance=3, repeats=2, seed=5, n_jobs=n_jobs)
+        demele.evaluate(CODES, FACTORS, metrics, n_bootstrap=4, n_permutations=3, n_repeats=2, seed=5, n_jobs=n_jobs)
         for n_jobs in (1, 2)
     )
     assert [score.metric for score in one] == ["own_correlation", "of_some_rows", "<lambda>"]
@@ -195,7 +195,7 @@ def test_a_function_that_takes_rng_is_given_numbers_of_its_own() -> None:
 
     assert_exact(value(), value(metrics=["mig", "of_some_rows", "irs"]))
     assert value() != value(seed=1)
-    repeated = demele.evaluate(CODES, FACTORS, ["of_some_rows"], repeats=3)["of_some_rows"]
+    repeated = demele.evaluate(CODES, FACTORS, ["of_some_rows"], n_repeats=3)["of_some_rows"]
     assert repeated.spread is not None
     assert len(set(repeated.spread.values)) == 3
     assert_exact(repeated.spread.values[0], value())
@@ -205,10 +205,10 @@ def test_a_plain_function_may_take_rng_too() -> None:
     def drawn(codes: Array, factors: Array, rng: np.random.Generator) -> float:
         return float(rng.random())
 
-    first = demele.evaluate(CODES, FACTORS, drawn, repeats=2)["drawn"]
+    first = demele.evaluate(CODES, FACTORS, drawn, n_repeats=2)["drawn"]
     assert first.spread is not None
     assert len(set(first.spread.values)) == 2
-    assert_exact(demele.evaluate(CODES, FACTORS, drawn, repeats=2)["drawn"].value, first.value)
+    assert_exact(demele.evaluate(CODES, FACTORS, drawn, n_repeats=2)["drawn"].value, first.value)
     assert bench.candidate(drawn).name == "drawn"
 
 
@@ -272,7 +272,7 @@ def half(codes: Array, factors: Array, *, power: Count = 1) -> float:
 
 def test_a_signature_holds_the_code_and_makes_the_number_again() -> None:
     demele.register(metric("halved", half))
-    score = demele.evaluate(CODES, FACTORS, ["halved"], options={"halved": {"power": 2}}, chance=3)["halved"]
+    score = demele.evaluate(CODES, FACTORS, ["halved"], options={"halved": {"power": 2}}, n_permutations=3)["halved"]
     minor = f"py{sys.version_info.major}.{sys.version_info.minor}"
     assert re.fullmatch(rf"[0-9a-f]{{12}}/{minor}", score.signature.context["code"])
     assert "from" not in score.signature.context
@@ -362,7 +362,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 def test_a_package_brings_a_metric_by_its_entry_point(installed: Path) -> None:
     one, two = (
         demele.evaluate(
-            CODES, FACTORS, ["paired"], options={"paired": {"power": 2}}, bootstrap=4, chance=3, n_jobs=n_jobs
+            CODES, FACTORS, ["paired"], options={"paired": {"power": 2}}, n_bootstrap=4, n_permutations=3, n_jobs=n_jobs
         )
         for n_jobs in (1, 2)
     )
@@ -506,7 +506,7 @@ def test_score_takes_functions_and_metrics_of_files(files: Path, capsys: pytest.
     for jobs in ("1", "2"):
         metrics = f"{files}/mine.py::f,mig,{files}/mine.py::METRIC"
         page = files / f"page{jobs}.html"
-        asked = ["--metrics", metrics, "--jobs", jobs, "--bootstrap", "4", "--chance", "3", "--format", "json"]
+        asked = ["--metrics", metrics, "--jobs", jobs, "--bootstrap", "4", "--permutations", "3", "--format", "json"]
         code = main(["score", f"{files}/codes.csv", f"{files}/factors.csv", *asked, "--report", str(page), "--quiet"])
         assert code == 0
         result = json.loads(capsys.readouterr().out)  # what the functions print is not among the results

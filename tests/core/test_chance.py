@@ -37,7 +37,7 @@ def test_each_native_value_has_a_chance_level_of_its_own() -> None:
 
 def test_few_shuffles_say_how_small_a_p_value_can_be() -> None:
     codes = np.random.default_rng(0).random((300, 2))
-    few, enough = (demele.mig(codes, codes, chance=shuffles) for shuffles in (4, 20))
+    few, enough = (demele.mig(codes, codes, n_permutations=shuffles) for shuffles in (4, 20))
     assert few.chance is not None
     assert_close(few.chance.p_value, 0.2, ROUNDING)
     told = [note.message for note in few.notes if note.code == "few-shuffles"]
@@ -50,7 +50,7 @@ def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None
     factors = rng.integers(0, 4, (300, 3)).astype(float)
     codes = factors.sum(axis=1)[:, None] + rng.normal(size=(300, 4))  # every code mixes all factors alike
     with pytest.warns(FragileScoreWarning, match="worse than its chance level"):
-        found = demele.evaluate(codes, factors, ["modularity", "sap"], chance=20)
+        found = demele.evaluate(codes, factors, ["modularity", "sap"], n_permutations=20)
     worse = found["modularity"]
     assert worse.chance is not None
     assert worse.value < worse.chance.mean
@@ -58,7 +58,7 @@ def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None
     assert "below-chance" in {note.code for note in worse.notes}
     for shown in (repr(worse), found.to_latex(), found.to_markdown(), worse.sentence):
         assert "orse than" in shown
-    better = demele.mig(factors, factors, kinds="categorical", chance=20)
+    better = demele.mig(factors, factors, kinds="categorical", n_permutations=20)
     assert not better.fragile
     assert "worse than" not in repr(better)
 
@@ -116,7 +116,7 @@ def test_a_shuffle_without_a_score_leaves_a_level_and_is_told() -> None:
         same = abs(float(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]))
         return NAN if factors[0, 0] != first and np.argsort(factors[:, 0])[0] % 30 == 0 else same
 
-    score = demele.evaluate(codes, codes, [odd], chance=60).scores[0]
+    score = demele.evaluate(codes, codes, [odd], n_permutations=60).scores[0]
     assert score.chance is not None
     without = int(np.isnan(score.chance.values).sum()) + score.chance.failed
     assert 0 < without <= 6
@@ -139,7 +139,7 @@ def test_an_evaluation_has_a_table_of_it() -> None:
     factors = np.column_stack([rng.random((300, 3)), np.ones(300)])
     codes = factors[:, :3] + 0.2 * rng.random((300, 3))
     with pytest.warns(demele.UndefinedFactorWarning):
-        found = demele.evaluate(codes, factors, ["mig", "mig_sup"], chance=12)
+        found = demele.evaluate(codes, factors, ["mig", "mig_sup"], n_permutations=12)
     mig = found["mig"]
     assert mig.chance is not None
     assert mig.above_chance is not None

@@ -397,7 +397,7 @@ def test_memory_mapped_input(tmp_path: Path) -> None:
 def test_input_is_not_changed() -> None:
     codes, factors = CODES.copy(), np.random.default_rng(1).random((30, 2))
     before = factors.copy()
-    demele.evaluate(codes, factors, ["mig", "irs", "sap", "explicitness"], bins=2, bootstrap=2, chance=2)
+    demele.evaluate(codes, factors, ["mig", "irs", "sap", "explicitness"], bins=2, n_bootstrap=2, n_permutations=2)
     assert_exact(codes, CODES)
     assert_exact(factors, before)
 

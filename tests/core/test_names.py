@@ -1,9 +1,12 @@
 """Names that were not found, and names that changed."""
 
 import inspect
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+import demele
 from demele.core import names
 from demele.core.errors import InputTypeError, UnknownNameError
 
@@ -30,3 +33,17 @@ def test_an_old_value_is_refused_with_the_new_one(monkeypatch: pytest.MonkeyPatc
         names.checked_name("classic", "method", ["overlap", "audit", "agreement"])
     with pytest.raises(UnknownNameError, match=r"got 'classic'$"):
         names.checked_name("classic", "style", ["rock", "pop"])
+
+
+@pytest.mark.parametrize(
+    ("call", "old", "new"),
+    [
+        (lambda rows, **old: demele.evaluate(rows, rows, **old), "bootstrap", "n_bootstrap"),
+        (lambda rows, **old: demele.evaluate(rows, rows, **old), "chance", "n_permutations"),
+        (lambda rows, **old: demele.mig(rows, rows, **old), "repeats", "n_repeats"),
+        (lambda rows, **old: demele.fairness(rows, rows, **old), "chance", "n_permutations"),
+    ],
+)
+def test_old_arguments_name_the_new_ones(call: Callable[..., object], old: str, new: str) -> None:
+    with pytest.raises(InputTypeError, match=f"^{old}: this argument has a new name; use {new}$"):
+        call(np.eye(8), **{old: 3})

@@ -157,7 +157,7 @@ def of_codes() -> list[Result]:
         warnings.simplefilter("ignore", demele.DemeleWarning)
         return [
             demele.udr({"a": codes, "</script>": codes**3}),
-            demele.unsupervised_scores(codes, chance=2),
+            demele.unsupervised_scores(codes, n_permutations=2),
             demele.stochastic_scores(codes, np.full(codes.shape, 0.3), n_draws=50),
             demele.downstream(codes, factors, sizes=(20, 80), **few),
             demele.reduced_downstream(codes, factors, **few),
@@ -172,8 +172,10 @@ def of_codes() -> list[Result]:
 def scored(codes: np.ndarray[Any, Any], factors: pd.DataFrame) -> list[Result]:
     """Scores of one representation and of several."""
     metrics = ["mig", "modularity", "sap"]
-    found = demele.evaluate(codes, factors, metrics, bootstrap=5, chance=3, aligned=True, factor_noise={"shape": 0.01})
-    several = demele.compare_representations({"a": codes, "<i>": codes[:, :2]}, factors, metrics, bootstrap=5)
+    found = demele.evaluate(
+        codes, factors, metrics, n_bootstrap=5, n_permutations=3, aligned=True, factor_noise={"shape": 0.01}
+    )
+    several = demele.compare_representations({"a": codes, "<i>": codes[:, :2]}, factors, metrics, n_bootstrap=5)
     assert found.verdict is not None
     assert found["mig"].alignment is not None
     assert found["mig"].corrected is not None
@@ -225,7 +227,7 @@ def perturbed() -> Result:
     def predict(batch: Any) -> Any:
         return batch[:, 0, :2, 0].astype(float) / 255
 
-    return evaluation.perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0, repeats=3)
+    return evaluation.perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0, n_repeats=3)
 
 
 def of_classifiers() -> list[Result]:

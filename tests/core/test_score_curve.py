@@ -58,7 +58,7 @@ def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
 
 
 def test_intervals_are_bands_of_the_lines() -> None:
-    with_ends = ScoreCurve([(9, evaluated(0.05, "mig", bootstrap=10)), (19, evaluated(0.3, "mig", bootstrap=10))])
+    with_ends = ScoreCurve([(9, evaluated(0.05, "mig", n_bootstrap=10)), (19, evaluated(0.3, "mig", n_bootstrap=10))])
     (figure,) = figures_of(with_ends.document())
     assert isinstance(figure, Lines)
     (line,) = figure.lines

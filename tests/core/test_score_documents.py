@@ -50,7 +50,7 @@ def column(table: Table, title: str) -> list[Any]:
 
 
 def test_scores_stand_by_property_with_what_is_known_of_them() -> None:
-    found = evaluated(metrics=["mig", "modularity"], bootstrap=10, chance=3)
+    found = evaluated(metrics=["mig", "modularity"], n_bootstrap=10, n_permutations=3)
     table = table_of(found)
     assert list(table.columns)[2:6] == ["Value", "95% interval", "Chance", "p"]
     assert [row[:2] for row in table.rows] == [("Modularity", "Modularity"), ("Compactness", "MIG")]
@@ -60,7 +60,7 @@ def test_scores_stand_by_property_with_what_is_known_of_them() -> None:
     assert table.rows[1][2:6] == (mig.value, (mig.interval.low, mig.interval.high), mig.chance.mean, mig.chance.p_value)
     assert not found.document().next
     assert table_of(evaluated(metrics=["mig"])).columns.keys() == {"Property", "Metric", "Value"}
-    assert evaluated(metrics=["mig"]).document().next[0][1].endswith("--bootstrap 50 --chance 20")
+    assert evaluated(metrics=["mig"]).document().next[0][1].endswith("--bootstrap 50 --permutations 20")
 
 
 def test_the_verdict_comes_first() -> None:
@@ -154,7 +154,7 @@ def test_without_a_verdict_scores_are_the_headline_and_notes_are_merged() -> Non
 
 
 def test_one_score_says_its_values_and_a_level_that_is_better() -> None:
-    score = evaluated(metrics=["mig"], bootstrap=10, chance=3)["mig"]
+    score = evaluated(metrics=["mig"], n_bootstrap=10, n_permutations=3)["mig"]
     document = score.document()
     assert document.headline.startswith(f"MIG is {score.value:.3f} [")
     assert isinstance(document.figure, Strips)
@@ -257,7 +257,7 @@ def compared(**options: Any) -> RepresentationComparison:
 
 
 def test_a_comparison_has_representations_as_columns_and_bold_where_one_is_significantly_better() -> None:
-    found = compared(bootstrap=20)
+    found = compared(n_bootstrap=20)
     assert found.sentence == "3 of 6 differences are significant (Holm, 95%); 3 could not be tested."
     table = table_of(found)
     assert [typed(title) for title in table.columns] == ["Property", "Metric", "noisy", "clean", "odd", "p"]
@@ -275,7 +275,7 @@ def test_a_comparison_has_representations_as_columns_and_bold_where_one_is_signi
 
 
 def test_two_representations_have_their_difference_in_the_table() -> None:
-    found = compared(bootstrap=20, against="noisy")
+    found = compared(n_bootstrap=20, against="noisy")
     assert [len(found.differences), len(found.document().figure.of)] == [4, 2]  # type: ignore[union-attr]
     pair = replace(found, evaluations=found.evaluations[:2], differences=found.differences[:2])
     table = table_of(pair)
@@ -303,14 +303,16 @@ def test_without_intervals_nothing_is_tested() -> None:
     found = compared()
     assert found.sentence == "No difference can be tested: none of 6 has an interval."
     assert "No difference has an interval, so none was tested." in found.methods(format="text")
-    assert compared(bootstrap=20, primary="mig").sentence.startswith("3 of 3 primary differences are significant")
+    assert compared(n_bootstrap=20, primary="mig").sentence.startswith("3 of 3 primary differences are significant")
 
 
 # How scores were made -------------------------------------------------------------------------------------------------
 
 
 def test_methods_of_a_small_evaluation() -> None:
-    small = evaluated(metrics=["mig", "irs"], bootstrap=3, chance=2, options={"mig": {"correction": "miller-madow"}})
+    small = evaluated(
+        metrics=["mig", "irs"], n_bootstrap=3, n_permutations=2, options={"mig": {"correction": "miller-madow"}}
+    )
     assert small.methods(format="markdown") == (
         "The representation codes (2 codes) was computed on 120 rows with demele "
         f"{demele.__version__} [@demele], under the protocol review2022 "
@@ -356,7 +358,7 @@ def test_methods_name_the_protocol_and_every_setting_that_is_no_default(protocol
 
 
 def test_methods_say_once_what_is_true_of_several() -> None:
-    found = compared(bootstrap=20)
+    found = compared(n_bootstrap=20)
     told = found.methods(format="text")
     assert told.startswith(
         "The representation noisy (2 codes), the representation clean (2 codes) and the representation"
@@ -365,9 +367,9 @@ def test_methods_say_once_what_is_true_of_several() -> None:
 
 
 def test_blocks_and_groups_are_told() -> None:
-    found = evaluated(chance=3, blocks=np.arange(120) // 12, metrics=["mig"])
+    found = evaluated(n_permutations=3, blocks=np.arange(120) // 12, metrics=["mig"])
     assert "3 permutations of the rows of the factors, 10 blocks of rows as wholes" in found.methods(format="text")
-    assert "blocks" not in evaluated(chance=3, metrics=["mig"]).methods()
+    assert "blocks" not in evaluated(n_permutations=3, metrics=["mig"]).methods()
     groups = {"both": [0, 1]}
     assert "one code together: both (2 columns)." in evaluated(metrics=["sap"], code_groups=groups).methods()
     reduced = evaluated(metrics=["sap"], code_groups=groups, reduce_groups="pca1").methods()

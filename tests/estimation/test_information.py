@@ -426,7 +426,7 @@ def test_robust_half_samples_may_lose_a_rare_value(name: str) -> None:
     rng = np.random.default_rng(0)
     factors = np.column_stack([np.arange(60) == 7, rng.random(60)]).astype(float)
     codes = factors + 0.01 * rng.random((60, 2))
-    score = getattr(demele, name)(codes, factors, estimator="robust", bootstrap=10)
+    score = getattr(demele, name)(codes, factors, estimator="robust", n_bootstrap=10)
     assert np.isfinite(score.value)
     assert score.interval is not None
     assert score.interval.low <= score.value <= score.interval.high

@@ -143,7 +143,7 @@ def test_a_map_of_noise_is_called_better_or_worse_as_rarely_as_the_level_says() 
     for trial in range(120):
         predict, images, _ = four_pixels(20, seed=trial)
         noise = np.random.default_rng(trial).random(images.shape)
-        found = perturbation_test(predict, images, noise, steps=5, repeats=3, seed=trial, worst=0)
+        found = perturbation_test(predict, images, noise, steps=5, n_repeats=3, seed=trial, worst=0)
         wrong += found["map"].verdict != "inconclusive"
         differences.append(found["map"].difference.value)
     assert_rate_at_most(wrong, 120, 0.05)
@@ -275,7 +275,7 @@ DRAWS = np.random.default_rng(0)
         ({"targets": [2] * 8}, "columns from 0 to 1"),
         ({"classes": ["a", "b", "c"]}, "expected 3 columns"),
         ({"level": 1.0}, "level"),
-        ({"repeats": 0}, "repeats"),
+        ({"n_repeats": 0}, "n_repeats"),
     ],
 )
 def test_arguments_that_cannot_be_used_are_told(changed: dict[str, Any], message: str) -> None:

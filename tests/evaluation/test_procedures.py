@@ -71,7 +71,7 @@ def test_bootstrap_by_hand() -> None:
     n, x = 20, np.arange(20.0)[:, None]
     y = (np.arange(n) < 12).astype(int)
     Remembers.trainings = []
-    result = bootstrap_632(Remembers(), x, y, repeats=8)
+    result = bootstrap_632(Remembers(), x, y, n_repeats=8)
     assert len(Remembers.trainings) == 8
     for repeat, rows in enumerate(Remembers.trainings):
         drawn = np.array(rows, dtype=int)
@@ -92,21 +92,21 @@ def test_bootstrap_by_hand() -> None:
 
 def test_an_estimator_that_learns_by_heart_shows_632_of_its_error() -> None:
     x, y = blobs()
-    result = bootstrap_632(KNeighborsClassifier(1), x, y, repeats=20)
+    result = bootstrap_632(KNeighborsClassifier(1), x, y, n_repeats=20)
     assert_exact(result.parts["resubstitution"], np.zeros(20))
     assert_close(result.scores, 0.632 * result.parts["test"], ROUNDING)
 
 
 def test_share_of_instances_trained_on() -> None:
     x, y = blobs(200)
-    result = bootstrap_632(NearestCentroid(), x, y, repeats=100)
+    result = bootstrap_632(NearestCentroid(), x, y, n_repeats=100)
     # The expected share is 1 - (1 - 1/n)^n; the deviation of one repeat is about 0.3 / sqrt(n).
     assert abs(result.n_train / 200 - (1 - (1 - 1 / 200) ** 200)) < 5 * 0.31 / math.sqrt(200 * 100)
 
 
 def test_the_interval_of_the_bootstrap_is_that_of_its_repeats() -> None:
     x, y = blobs()
-    result = bootstrap_632(NearestCentroid(), x, y, repeats=41, level=0.9)
+    result = bootstrap_632(NearestCentroid(), x, y, n_repeats=41, level=0.9)
     ordered = np.sort(result.scores)
     assert_close([result.interval.low, result.interval.high], [ordered[2], ordered[38]], ROUNDING)  # 5% and 95% of 40
     assert (result.interval.kind, result.interval.level) == ("resampling", 0.9)
@@ -123,15 +123,15 @@ def test_stratified_bootstrap_keeps_the_number_of_each_class() -> None:
         def predict(self, X: Any) -> Any:
             return np.full(len(X), "common")
 
-    bootstrap_632(Names(), x, y, repeats=10, stratified=True)
+    bootstrap_632(Names(), x, y, n_repeats=10, stratified=True)
     assert [sum(row < 5 for row in rows) for rows in Remembers.trainings] == [5] * 10
 
 
 def test_samples_that_teach_nothing_are_drawn_anew_and_noted() -> None:
     x, nearest = np.arange(4.0)[:, None], KNeighborsClassifier(1)
-    result = bootstrap_632(nearest, x, [0, 0, 0, 1], repeats=30)
+    result = bootstrap_632(nearest, x, [0, 0, 0, 1], n_repeats=30)
     assert result.notes[0].code == "redrawn-samples"
-    assert bootstrap_632(nearest, *blobs(), repeats=5).notes == ()
+    assert bootstrap_632(nearest, *blobs(), n_repeats=5).notes == ()
     with pytest.raises(
         NotEnoughData, match=r"100 bootstrap samples of 2 instances .*give more instances, or pass strat"
     ):
@@ -145,7 +145,7 @@ def test_samples_that_teach_nothing_are_drawn_anew_and_noted() -> None:
 def test_repeated_scores_are_those_of_scikit_learn(stratified: bool) -> None:
     x, y = blobs()
     model = LogisticRegression()
-    result = repeated_scores(model, x, y, folds=4, repeats=3, stratified=stratified, scoring="f1", seed=5)
+    result = repeated_scores(model, x, y, folds=4, n_repeats=3, stratified=stratified, scoring="f1", seed=5)
     state = int(rng_for(5, "repeated_scores").integers(2**32))
     kind = RepeatedStratifiedKFold if stratified else RepeatedKFold
     expected = cross_val_score(model, x, y, cv=kind(n_splits=4, n_repeats=3, random_state=state), scoring="f1")
@@ -190,7 +190,7 @@ def test_splits_given_as_indices_keep_groups_together() -> None:
 
 def test_the_interval_of_repeated_scores_by_hand() -> None:
     x, y = blobs()
-    result = repeated_scores(LogisticRegression(), x, y, folds=5, repeats=2, level=0.9)
+    result = repeated_scores(LogisticRegression(), x, y, folds=5, n_repeats=2, level=0.9)
     deviation = math.sqrt(result.scores.var(ddof=1) * (1 / 10 + 12 / 48))
     half = stats.t.ppf(0.95, 9) * deviation
     assert_close(
@@ -202,7 +202,7 @@ def test_the_interval_of_repeated_scores_by_hand() -> None:
 
 def test_equal_scores_have_no_interval() -> None:
     x = np.array([0.0, 1, 2, 3, 100, 101, 102, 103])[:, None]
-    result = repeated_scores(NearestCentroid(), x, x[:, 0] > 50, folds=4, repeats=1)
+    result = repeated_scores(NearestCentroid(), x, x[:, 0] > 50, folds=4, n_repeats=1)
     assert_exact(result.scores, np.ones(4))
     assert math.isnan(result.interval.high)
     assert result.notes[0].code == "constant-scores"
@@ -214,7 +214,7 @@ def test_a_function_scores_too() -> None:
     def share_of_ones(estimator: Any, rows: Any, labels: Any) -> float:
         return float(np.mean(estimator.predict(rows)))
 
-    result = repeated_scores(NearestCentroid(), x, y, folds=3, repeats=1, scoring=share_of_ones)
+    result = repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=1, scoring=share_of_ones)
     assert result.measure == "share_of_ones"
     assert 0 < result.mean < 1
 
@@ -229,14 +229,14 @@ def test_the_same_seed_gives_the_same_scores(procedure: Any) -> None:
         DecisionTreeClassifier(max_features=1),
         make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1)),
     ):
-        first, again, other = (procedure(model, x, y, repeats=3, seed=seed) for seed in (1, 1, 2))
+        first, again, other = (procedure(model, x, y, n_repeats=3, seed=seed) for seed in (1, 1, 2))
         assert_exact(first.scores, again.scores)
         assert not np.array_equal(first.scores, other.scores)
         assert model.get_params() == type(model).get_params(model)
         assert not hasattr(model, "classes_") or not hasattr(model, "tree_")
     # Processes are scikit-learn's own affair, and seconds to start: threads show that no fit depends on another.
     with joblib.parallel_config("threading"):
-        parallel = procedure(model, x, y, repeats=3, seed=1, n_jobs=2)
+        parallel = procedure(model, x, y, n_repeats=3, seed=1, n_jobs=2)
     assert_exact(parallel.scores, first.scores)
 
 
@@ -253,7 +253,7 @@ def test_a_random_state_of_the_user_is_kept() -> None:
 def test_data_come_in_many_forms(procedure: Any) -> None:
     x, y = blobs()
     names = np.array(["no", "yes"])[y]
-    expected = procedure(LogisticRegression(), x, y, repeats=2).scores
+    expected = procedure(LogisticRegression(), x, y, n_repeats=2).scores
     for rows, classes in (
         (x.tolist(), y.tolist()),
         (pd.DataFrame(x, index=range(5, 65), columns=["a", "b", "c"]), pd.Series(y, index=range(5, 65))),
@@ -261,13 +261,13 @@ def test_data_come_in_many_forms(procedure: Any) -> None:
         (x, names),
         (x, pd.Categorical(names)),
     ):
-        assert_close(procedure(LogisticRegression(), rows, classes, repeats=2).scores, expected, ROUNDING)
+        assert_close(procedure(LogisticRegression(), rows, classes, n_repeats=2).scores, expected, ROUNDING)
 
 
 @pytest.mark.parametrize("procedure", [bootstrap_632, repeated_scores])
 def test_results_say_how_they_were_made(procedure: Any) -> None:
     x, y = blobs()
-    result = procedure(NearestCentroid(), x, y, repeats=2, seed=7)
+    result = procedure(NearestCentroid(), x, y, n_repeats=2, seed=7)
     text = str(result.signature)
     assert text.startswith(f"{procedure.__name__}(")
     for part in ("seed=7", "repeats=2", "n=60", "estimator=NearestCentroid", "demele="):
@@ -294,9 +294,9 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a quantity": ({"y": Y + 0.5}, InputError, "y: expected classes, got 12 numbers that are not whole"),
     "no data": ({"X": [], "y": []}, NotEnoughData, "y: expected at least 1 instance"),
     "one instance": ({"X": X[:1], "y": Y[:1]}, NotEnoughData, "y: expected at least 2 instances, got 1"),
-    "no repeat": ({"repeats": 0}, InputError, "repeats: expected a whole number, . or more, got 0"),
-    "half a repeat": ({"repeats": 2.5}, InputError, r"repeats: expected a whole number, . or more, got 2\.5"),
-    "a yes for repeats": ({"repeats": True}, InputError, "repeats: expected a whole number"),
+    "no repeat": ({"n_repeats": 0}, InputError, "n_repeats: expected a whole number, . or more, got 0"),
+    "half a repeat": ({"n_repeats": 2.5}, InputError, r"n_repeats: expected a whole number, . or more, got 2\.5"),
+    "a yes for repeats": ({"n_repeats": True}, InputError, "n_repeats: expected a whole number"),
     "a negative seed": ({"seed": -1}, InputError, "seed: expected a whole number, 0 or more, got -1"),
     "a level in percent": ({"level": 95}, InputError, "level: expected a number between 0 and 1"),
     "another order": (
@@ -337,7 +337,7 @@ BAD_FOLDS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 def test_mistakes_are_named(procedure: Any, name: str) -> None:
     changed, kind, message = BAD[name]
     with pytest.raises(kind, match=message):
-        procedure(**({"estimator": NearestCentroid(), "X": X, "y": Y, "repeats": 2} | changed))
+        procedure(**({"estimator": NearestCentroid(), "X": X, "y": Y, "n_repeats": 2} | changed))
 
 
 @pytest.mark.parametrize("name", BAD_FOLDS)
@@ -418,7 +418,7 @@ def test_equal_differences_decide_nothing(shift: float) -> None:
 def test_results_bring_the_sizes_of_their_splits() -> None:
     x, y = blobs()
     first, second = (
-        repeated_scores(model, x, y, folds=4, repeats=2) for model in (DecisionTreeClassifier(), LogisticRegression())
+        repeated_scores(model, x, y, folds=4, n_repeats=2) for model in (DecisionTreeClassifier(), LogisticRegression())
     )
     test = corrected_t_test(first, second)
     by_hand = corrected_t_test(first.scores, second.scores, n_train=45, n_test=15)
@@ -428,7 +428,7 @@ def test_results_bring_the_sizes_of_their_splits() -> None:
 def test_errors_are_better_when_lower() -> None:
     x, y = blobs()
     rng = np.random.default_rng(0)
-    bad, good = (bootstrap_632(NearestCentroid(), rows, y, repeats=10) for rows in (rng.standard_normal(x.shape), x))
+    bad, good = (bootstrap_632(NearestCentroid(), rows, y, n_repeats=10) for rows in (rng.standard_normal(x.shape), x))
     test = corrected_t_test(bad, good)
     assert test.difference < 0
     assert test.verdict == "candidate"
@@ -438,16 +438,16 @@ def test_errors_are_better_when_lower() -> None:
 
 def test_results_of_other_splits_are_not_paired() -> None:
     x, y = blobs()
-    one: ResampledScores = repeated_scores(NearestCentroid(), x, y, folds=3, repeats=2)
+    one: ResampledScores = repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2)
     for other in (
-        repeated_scores(NearestCentroid(), x, y, folds=3, repeats=2, seed=1),
-        repeated_scores(NearestCentroid(), x, y, folds=2, repeats=3),
+        repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2, seed=1),
+        repeated_scores(NearestCentroid(), x, y, folds=2, n_repeats=3),
         repeated_scores(NearestCentroid(), x, y, cv=ShuffleSplit(6, test_size=1 / 3)),
     ):
         with pytest.raises(InputError, match="they come from different splits, and cannot be paired"):
             corrected_t_test(one, other)
     with pytest.raises(InputError, match="scores_candidate: expected accuracy, as the baselines, got f1"):
-        corrected_t_test(one, repeated_scores(NearestCentroid(), x, y, folds=3, repeats=2, scoring="f1"))
+        corrected_t_test(one, repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2, scoring="f1"))
 
 
 BAD_SCORES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {

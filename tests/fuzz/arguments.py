@@ -86,7 +86,7 @@ def objects() -> dict[str, Callable[[], Any]]:
         "Score": cache(lambda: demele.mig(good["codes"], good["factors"])),
         "RepresentationComparison": cache(
             lambda: demele.compare_representations(
-                {"a": good["codes"], "b": good["codes"][:, :2]}, good["factors"], metrics=["mig"], bootstrap=20
+                {"a": good["codes"], "b": good["codes"][:, :2]}, good["factors"], metrics=["mig"], n_bootstrap=20
             )
         ),
         "Accumulator": lambda: demele.Accumulator("mig", frame=demele.Frame.of(good["codes"], good["factors"])),
@@ -182,7 +182,7 @@ def good_values() -> dict[str, Any]:
         "model": _encoder, "encode": _encoder, "predict": _predicted, "estimator": _classifier(), "maps": rng.random((1, 12, 16, 16)),
         "file": "rows.csv", "files": ["rows.csv"], "name": "mig", "matrices": np.full((2, 2, 2), 0.5), "new_size": 4,
         "cleaning": labels.Cleaning(label == 1), "detected": 0.5, "false_alarms": 0.1, "tail": 0.05, "within_": None,
-        "bootstrap": 5, "chance": 2, "repeats": 2, "steps": 2, "provenance": "Made.", "title": "Made", "data": [codes],
+        "n_bootstrap": 5, "n_permutations": 2, "n_repeats": 2, "steps": 2, "provenance": "Made.", "title": "Made", "data": [codes],
     }  # fmt: skip
 
 

@@ -672,7 +672,7 @@ def _signature(rng: np.random.Generator) -> Input:
         "mig(bins=EqualWidth(bins=1000000000))", "mig(bins=EqualWidth(nonsense=1))", "mig(bins=Edges(edges=()))",
         "mig(seed=-1)", "mig(seed=1.5)", "mig(seed='x')", "mig(seed=None)", "mig(kinds=5)", "mig(kinds={'shape': 'x'})", "mig",
         "mig()", "()", "", " ", "#", "mig(seed=0) # n=" + "q" * 5000, "q" * 5000 + "()", "mig(seed=0) # codes=9",
-        "mig(repeats=99999999999)", "mig(chance=-5)", "mig(level=2)", "mig(bootstrap='x')", "mig(options={})", "mig(seed=True)",
+        "mig(n_repeats=99999999999)", "mig(n_permutations=-5)", "mig(level=2)", "mig(n_bootstrap='x')", "mig(options={})", "mig(seed=True)",
         "mig(missing='q')", "mig(reg_dim=[9, 9])", "mig(x=1)", "nonsense(seed=0)", "mig(seed=0);mig()", "lambda: 0", "mig(seed=f'{1}')",
         "mig(seed=0)\nmig()", "\ud800()", "mig(bins=inf)", "mig(bins=nan)", "mig(bins='equal-frequency:99999999999')",
     ]  # fmt: skip

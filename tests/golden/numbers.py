@@ -50,7 +50,9 @@ def scores() -> Named:
                 yield f"{protocol}: {name}, factors", score.per_factor
             if score.per_code is not None:
                 yield f"{protocol}: {name}, codes", score.per_code
-    shown = demele.evaluate(codes, factors, metrics=["mig", "sap", "modularity"], bootstrap=20, chance=10, seed=2)
+    shown = demele.evaluate(
+        codes, factors, metrics=["mig", "sap", "modularity"], n_bootstrap=20, n_permutations=10, seed=2
+    )
     yield "intervals and chance", shown.to_frame()
     corrected = demele.evaluate(codes, factors, metrics=["mig"], options={"mig": {"correction": "adjusted"}})
     yield "adjusted", corrected.to_frame()

@@ -195,7 +195,7 @@ def certain(n: int = 240) -> tuple[Floats, Floats, Floats]:
 def drawn_scores(group: str, codes: Floats, factors: Floats, stds: Floats, repeats: int = 1) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.DemeleWarning)
-        evaluation = demele.evaluate(codes, factors, GROUPS[group], codes_std=stds, options=CHEAP, repeats=repeats)
+        evaluation = demele.evaluate(codes, factors, GROUPS[group], codes_std=stds, options=CHEAP, n_repeats=repeats)
     return {score.metric: score.value for score in evaluation}
 
 

@@ -81,7 +81,7 @@ def test_angles_as_numbers_are_no_straight_line_of_a_circle() -> None:
 @pytest.mark.parametrize("drawn", [False, True])
 def test_one_column_for_each_group_is_no_groups(drawn: bool) -> None:
     names = ["mig", "sap"] if drawn else EVERY
-    keywords: dict[str, Any] = {"options": QUICK, "bootstrap": 2 * drawn, "chance": int(drawn)}
+    keywords: dict[str, Any] = {"options": QUICK, "n_bootstrap": 2 * drawn, "n_permutations": int(drawn)}
     apart, alone = (scored(CODES, names, code_groups=groups, **keywords) for groups in (None, {"z1": 0, "z2": [1]}))
     for name in names:
         one, other = apart[name], alone[name]
@@ -132,7 +132,7 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     rng = rng_for(0, "wide group")
     wide = np.column_stack([rng.normal(size=(len(CODES), 6)), OTHER])
     groups = {"wide": range(6)}
-    found = demele.evaluate(wide, OTHER, ["mig"], kinds="categorical", code_groups=groups, bootstrap=3)
+    found = demele.evaluate(wide, OTHER, ["mig"], kinds="categorical", code_groups=groups, n_bootstrap=3)
     information = found["mig"].matrix
     assert information is not None
     assert information.loc["wide"].max() < 0.1
@@ -281,7 +281,7 @@ def test_several_representations_with_groups_of_their_own() -> None:
     given: dict[str, Any] = {"metrics": ["mig"], "kinds": "categorical"}
     both = {"one": CODES, "other": turned}
     found = demele.compare_representations(
-        both, FACTORS, code_groups={"one": IN_GROUPS, "other": {"circle": [1, 2]}}, bootstrap=10, **given
+        both, FACTORS, code_groups={"one": IN_GROUPS, "other": {"circle": [1, 2]}}, n_bootstrap=10, **given
     )
     assert_close([found["one"]["mig"].value, found["other"]["mig"].value], [1.0, 1.0], ROUNDING)
     assert found.differences[0].value == 0.0
@@ -369,7 +369,7 @@ def test_neighbours_of_vectors_find_gaussian_information() -> None:
     assert matrix.loc["both"].iloc[1] < 0.05
     holed = factors.copy()
     holed[::3, 0] = np.nan
-    fewer = by_neighbours(codes, ["mig"], holed, missing="omit", bootstrap=4, chance=2, **given)["mig"]
+    fewer = by_neighbours(codes, ["mig"], holed, missing="omit", n_bootstrap=4, n_permutations=2, **given)["mig"]
     assert fewer.matrix is not None
     assert abs(fewer.matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.08
     assert fewer.interval is not None

@@ -77,7 +77,7 @@ def test_without_the_gate_nothing_changes_and_the_catalogue_takes_the_option() -
     codes, factors = noisy(2, 200)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = demele.evaluate(codes, factors, ["modularity"], options={"modularity": {"gate": True}}, bootstrap=20)
+        found = demele.evaluate(codes, factors, ["modularity"], options={"modularity": {"gate": True}}, n_bootstrap=20)
     assert_exact(found["modularity"].value, demele.modularity(codes, factors, gate=True).value)
     assert "share_alive" not in demele.modularity(codes, factors).details
     interval = found["modularity"].interval

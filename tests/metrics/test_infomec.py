@@ -145,7 +145,7 @@ def test_where_shuffles_have_no_score_a_note_says_why() -> None:
     codes = factors + 0.05 * rng.normal(size=(150, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        score = demele.infom(codes, factors, chance=20)
+        score = demele.infom(codes, factors, n_permutations=20)
     assert score.chance is not None
     assert math.isnan(score.chance.p_value)
     (told,) = (note.message for note in score.notes if note.code == "undefined-chance")

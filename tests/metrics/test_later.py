@@ -57,8 +57,8 @@ def test_the_verdict_is_judged_when_it_is_read(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("n", [300, 8_000])
 def test_rows_that_change_later_change_no_part(n: int) -> None:
     codes, factors = _rows(n)
-    wanted = demele.evaluate(codes.copy(), factors.copy(), ["mig"], bootstrap=3, chance=2).to_dict()
-    found = demele.evaluate(codes, factors, ["mig"], bootstrap=3, chance=2)
+    wanted = demele.evaluate(codes.copy(), factors.copy(), ["mig"], n_bootstrap=3, n_permutations=2).to_dict()
+    found = demele.evaluate(codes, factors, ["mig"], n_bootstrap=3, n_permutations=2)
     codes[:], factors[:] = 0.0, 1.0
     given = found.to_dict()
     for content in (wanted, given):
@@ -76,7 +76,7 @@ def test_columns_are_put_into_bins_once(monkeypatch: pytest.MonkeyPatch) -> None
     codes, factors = _rows(4_000)
     cuts = _counted(monkeypatch, counts, "cut")
     edges = _counted(monkeypatch, source, "column_bins")
-    found = demele.evaluate(codes, factors, TABLES, bootstrap=5, chance=5)
+    found = demele.evaluate(codes, factors, TABLES, n_bootstrap=5, n_permutations=5)
     assert len(found) == len(TABLES)
     columns = codes.shape[1] + factors.shape[1]
     assert len(edges) == 1

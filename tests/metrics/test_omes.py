@@ -126,7 +126,7 @@ def test_effects_of_drawn_rows_do_not_shrink_with_the_cells() -> None:
 def test_noise_scores_what_the_page_says_and_no_more_than_chance() -> None:
     rng = np.random.default_rng(1)
     factors, codes = rng.integers(0, 4, (4000, 3)), rng.standard_normal((4000, 2))
-    found = score(codes, factors, chance=3)
+    found = score(codes, factors, n_permutations=3)
     assert found.chance is not None
     assert abs(found.value - (1 / 3 + 1 / 2) / 2) < 0.02
     assert abs(found.value - found.chance.mean) < 0.02

@@ -302,7 +302,7 @@ def test_the_number_of_workers_changes_no_bit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one, two = (
-            demele.evaluate(codes, factors, names, options=options, bootstrap=2, n_jobs=n_jobs) for n_jobs in (1, 2)
+            demele.evaluate(codes, factors, names, options=options, n_bootstrap=2, n_jobs=n_jobs) for n_jobs in (1, 2)
         )
     for name in names:
         assert_exact(np.asarray(one[name].matrix_values), np.asarray(two[name].matrix_values))

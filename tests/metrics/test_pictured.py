@@ -122,6 +122,6 @@ def test_more_codes_than_a_page_draws_have_no_rows() -> None:
 def test_representations_side_by_side_share_the_rows_of_their_page(tmp_path: Any) -> None:
     factors = RNG.random((1200, 2))
     codes = {f"run {place}": factors + RNG.normal(0, 0.1, factors.shape) for place in range(4)}
-    found = demele.compare_representations(codes, factors, ["mig"], bootstrap=0)
+    found = demele.compare_representations(codes, factors, ["mig"], n_bootstrap=0)
     sizes = [found.to_html(tmp_path / f"{rows}.html", rows=rows).stat().st_size for rows in (0, None, 1200)]
     assert sizes == sorted(set(sizes))

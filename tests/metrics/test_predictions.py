@@ -57,7 +57,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
-    found = demele.downstream(CODES, FACTORS, sizes=(10, 300), repeats=2, **CHEAP)
+    found = demele.downstream(CODES, FACTORS, sizes=(10, 300), n_repeats=2, **CHEAP)
     assert found.sizes == (10, 300)
     assert found.measures == ("accuracy", "accuracy", "R2")
     assert (found.scores[1] > 0.9).all()
@@ -65,7 +65,7 @@ def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
     assert_close(found.efficiency[10], found.means[10] / found.means[300], ROUNDING)
     assert_close(found.worst[10], found.scores[0].min(), ROUNDING)
     assert (found.spread[0] > 0).all()
-    assert_exact(found.scores, demele.downstream(CODES, FACTORS, sizes=(10, 300), repeats=2, **CHEAP).scores)
+    assert_exact(found.scores, demele.downstream(CODES, FACTORS, sizes=(10, 300), n_repeats=2, **CHEAP).scores)
     assert found.scores[0, 0] != demele.downstream(CODES, FACTORS, sizes=(10, 300), seed=1, **CHEAP).scores[0, 0]
     assert found.sentences[1].startswith("This share of the mean score from 300 rows is reached: ")
     assert json.loads(found.to_json())["sizes"] == [10, 300]
@@ -174,7 +174,7 @@ def test_total_variation_by_hand(counts: Any, mean: float, largest: float) -> No
 
 def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
     pair = FACTORS[["kind", "place"]]
-    fair = demele.fairness(CODES[:, :2], pair, n_train=400, chance=5, **CHEAP)
+    fair = demele.fairness(CODES[:, :2], pair, n_train=400, n_permutations=5, **CHEAP)
     assert fair.unfairness < 2 * np.nanmean(fair.chance) + 0.02
     mixed = demele.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
     assert mixed.unfairness > fair.unfairness + 0.1
@@ -199,7 +199,7 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
     kinds = np.where(kinds == "other", _RNG.choice(["round", "flat"], 600), kinds)
     factors = pd.DataFrame({"kind": kinds, "place": places})
     codes = np.column_stack([kinds == "rare", kinds == "flat"]) + 0.01 * _RNG.normal(size=(600, 2))
-    found = demele.fairness(codes, factors, n_train=400, chance=39, **CHEAP)
+    found = demele.fairness(codes, factors, n_train=400, n_permutations=39, **CHEAP)
     (most,) = (one for one in found.rates if one.target == "kind")
     assert (most.sensitive, most.value) == ("place", "= rare")
     rare = {"= north": 0.0, "= south": 1 / 2}
@@ -217,13 +217,13 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
 
 
 def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
-    fair = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, chance=5, **CHEAP)
+    fair = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
     assert "no pair is shown to be above chance" in fair.sentence
     assert fair.document().next == []
     assert "few-shuffles" in {note.code for note in fair.notes}
     unasked = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
     assert np.isnan(unasked.p_value_of_any)
-    assert unasked.document().next[0][1].endswith("--fairness --chance 20")
+    assert unasked.document().next[0][1].endswith("--fairness --permutations 20")
 
 
 def test_the_p_value_of_several_pairs_by_hand() -> None:
@@ -260,11 +260,11 @@ def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:
         ("downstream", {"sizes": ()}, "sizes: expected numbers of training rows"),
         ("downstream", {"sizes": (1,)}, "sizes: expected at least 2, got 1"),
         ("downstream", {"penalty": 0}, "penalty: expected a number above 0"),
-        ("downstream", {"repeats": 0}, "repeats: expected at least 1"),
+        ("downstream", {"n_repeats": 0}, "repeats: expected at least 1"),
         ("reduced_downstream", {"remove": 3}, r"fewer than there are codes \(3\)"),
         ("reduced_downstream", {"by": "chance"}, "by: expected 'importance' or 'information'"),
         ("strong_downstream", {"train_on": "two"}, "train_on: expected 'one' or 'others'"),
-        ("fairness", {"chance": -1}, "chance: expected at least 0"),
+        ("fairness", {"n_permutations": -1}, "n_permutations: expected at least 0"),
         ("fairness", {"seed": -1}, "seed: expected at least 0"),
     ],
 )

@@ -59,9 +59,9 @@ def test_blocks_of_one_row_are_as_none() -> None:
     rng = np.random.default_rng(0)
     codes, factors = rng.random((200, 2)), rng.random((200, 2))
     options: dict[str, Any] = {"dci_lasso": {}}
-    plain = demele.evaluate(codes, factors, ["mig", "dci_lasso_modularity"], chance=5, options=options)
+    plain = demele.evaluate(codes, factors, ["mig", "dci_lasso_modularity"], n_permutations=5, options=options)
     alone = demele.evaluate(
-        codes, factors, ["mig", "dci_lasso_modularity"], chance=5, options=options, blocks=np.arange(200)
+        codes, factors, ["mig", "dci_lasso_modularity"], n_permutations=5, options=options, blocks=np.arange(200)
     )
     for mine, theirs in zip(alone, plain, strict=True):
         assert mine.chance is not None
@@ -77,15 +77,15 @@ def test_every_metric_sees_whole_blocks() -> None:
         return float((np.diff(moved, axis=1) == 1).all())
 
     rows = np.arange(N_BLOCKS * LENGTH, dtype=float)[:, None]
-    whole = demele.evaluate(rows, rows, [share_in_order], chance=6, blocks=BLOCKS)
-    single = demele.evaluate(rows, rows, [share_in_order], chance=6)
+    whole = demele.evaluate(rows, rows, [share_in_order], n_permutations=6, blocks=BLOCKS)
+    single = demele.evaluate(rows, rows, [share_in_order], n_permutations=6)
     assert whole["share_in_order"].chance.values == (1.0,) * 6  # type: ignore[union-attr]
     assert single["share_in_order"].chance.values == (0.0,) * 6  # type: ignore[union-attr]
     # a factor that is constant in each block: some permutation of blocks is all that can be, and the codes tell it
     level = BLOCKS % 4
     codes = np.column_stack([level, np.arange(level.size) % 3]).astype(float)
-    by_block = demele.mig(codes, level, chance=20, blocks=BLOCKS, kinds="categorical").chance
-    by_row = demele.mig(codes, level, chance=20, kinds="categorical").chance
+    by_block = demele.mig(codes, level, n_permutations=20, blocks=BLOCKS, kinds="categorical").chance
+    by_row = demele.mig(codes, level, n_permutations=20, kinds="categorical").chance
     assert by_block is not None
     assert by_row is not None
     assert by_block.mean > 10 * by_row.mean
@@ -98,7 +98,7 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
         rng = np.random.default_rng(draw)
         codes, factors = walks(rng, 1), walks(rng, 1)
         for name, blocks in (("blocks", BLOCKS), ("rows", None)):
-            chance = demele.mcc(codes, factors, chance=19, seed=draw, blocks=blocks).chance
+            chance = demele.mcc(codes, factors, n_permutations=19, seed=draw, blocks=blocks).chance
             assert chance is not None
             small[name].append(float(chance.p_value <= 0.1))
     assert_mean(small["blocks"], expected=0.1)
@@ -108,7 +108,7 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
 def test_codes_in_groups_too() -> None:
     rng = np.random.default_rng(1)
     codes, factors = walks(rng, 3), walks(rng, 2)
-    given: dict[str, Any] = {"chance": 19, "code_groups": {"both": [0, 1]}}
+    given: dict[str, Any] = {"n_permutations": 19, "code_groups": {"both": [0, 1]}}
     by_block = demele.mcc(codes, factors, blocks=BLOCKS, **given).chance
     by_row = demele.mcc(codes, factors, **given).chance
     assert by_block is not None
@@ -119,7 +119,7 @@ def test_codes_in_groups_too() -> None:
 def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
     rng = np.random.default_rng(2)
     codes, factors = walks(rng, 2), walks(rng, 2)
-    score = demele.mig(codes, factors, chance=5, blocks=BLOCKS)
+    score = demele.mig(codes, factors, n_permutations=5, blocks=BLOCKS)
     assert "blocks=20" in str(score.signature).replace(":", "=").replace(" ", "")
     again = demele.replay(str(score.signature), codes, factors, blocks=BLOCKS)
     assert again.chance is not None
@@ -127,7 +127,7 @@ def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
     assert_exact(again.chance.values, score.chance.values)
     with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass blocks"):
         demele.replay(str(score.signature), codes, factors)
-    plain = demele.mig(codes, factors, chance=5)
+    plain = demele.mig(codes, factors, n_permutations=5)
     with pytest.raises(InputError, match="blocks: the signature's chance level permuted single rows"):
         demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)
 
@@ -138,8 +138,8 @@ def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
         (np.arange(599), {}, "blocks: expected 600, one per row of codes, got shape"),
         (np.where(BLOCKS < 1, np.nan, BLOCKS), {}, "blocks: 30 of 600 rows have none, first row 0; give .* a block of"),
         (BLOCKS % 4, {}, "blocks: expected at least 5, got 4: so few can be put into few orders"),
-        (BLOCKS, {"chance": 0}, "blocks: are what chance permutes whole; pass chance=100"),
-        (BLOCKS, {"bootstrap": 10}, "bootstrap: takes rows for independent"),
+        (BLOCKS, {"n_permutations": 0}, "blocks: are what chance permutes whole; pass n_permutations=100"),
+        (BLOCKS, {"n_bootstrap": 10}, "bootstrap: takes rows for independent"),
         (BLOCKS, {"aligned": True}, "aligned: takes rows for independent"),
         (BLOCKS, {"factor_noise": {"v1": 0.1}}, "factor_noise: takes rows for independent"),
     ],
@@ -148,10 +148,10 @@ def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> Non
     rows = np.random.default_rng(0).random((600, 2))
     error = NotEnoughData if "at least 5" in message else InputError
     with pytest.raises(error, match=message):
-        demele.evaluate(rows, rows, "mig", **{"chance": 5, "blocks": blocks, **more})
-    if set(more) <= {"chance", "bootstrap"}:
+        demele.evaluate(rows, rows, "mig", **{"n_permutations": 5, "blocks": blocks, **more})
+    if set(more) <= {"n_permutations", "n_bootstrap"}:
         with pytest.raises(error, match=message):
-            demele.mig(rows, rows, **{"chance": 5, "blocks": blocks, **more})
+            demele.mig(rows, rows, **{"n_permutations": 5, "blocks": blocks, **more})
 
 
 def test_blocks_of_one_row_each_are_warned_of() -> None:

@@ -105,7 +105,7 @@ def test_few_rows_for_the_combinations_are_told_and_adjusted() -> None:
 
 
 def test_intervals_and_chance() -> None:
-    found = score(CODES["coarse"][0], GRID, bootstrap=4, chance=4)
+    found = score(CODES["coarse"][0], GRID, n_bootstrap=4, n_permutations=4)
     assert found.interval is not None
     assert found.chance is not None
     assert found.interval.low <= 0.75 <= found.interval.high

@@ -83,13 +83,13 @@ def test_dead_codes_are_left_out_and_copies_are_said() -> None:
 
 
 def test_shuffled_codes_score_what_independent_ones_do() -> None:
-    found = demele.unsupervised_scores(CORRELATED, chance=5, seed=3)
+    found = demele.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
     assert set(found.chance) == set(SCORES)
     assert found.chance["gaussian_total_correlation"] < 0.05 < found.gaussian_total_correlation
     assert found.chance["mutual_info_score"] < 0.1 < found.mutual_info_score
-    again = demele.unsupervised_scores(CORRELATED, chance=5, seed=3)
+    again = demele.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
     assert again.chance == found.chance
-    assert demele.unsupervised_scores(CORRELATED, chance=5, seed=4).chance != found.chance
+    assert demele.unsupervised_scores(CORRELATED, n_permutations=5, seed=4).chance != found.chance
     assert f"{found.mutual_info_score:.3f} nats" in found.sentence
 
 
@@ -99,7 +99,7 @@ def test_shuffled_codes_score_what_independent_ones_do() -> None:
         (SIGNS[:, :1], {}, "at least 2 codes that vary, got 1"),
         (SIGNS * 0, {}, "at least 2 codes that vary, got 0"),
         (SIGNS[:1], {}, "at least 2 rows"),
-        (SIGNS, {"chance": -1}, "chance: expected at least 0"),
+        (SIGNS, {"n_permutations": -1}, "n_permutations: expected at least 0"),
         (SIGNS, {"bins": True}, "bins: expected a number"),
         (SIGNS * np.nan, {}, "non-finite"),
     ],

@@ -134,7 +134,7 @@ def test_maps_of_four_known_pixels_hold() -> None:
         for name in names
     }
     maps["reverse"] = -maps["occlusion"]
-    found = perturbation_test(predictor(net), images, maps, targets=targets, destroy=0, steps=6, repeats=3)
+    found = perturbation_test(predictor(net), images, maps, targets=targets, destroy=0, steps=6, n_repeats=3)
     assert [one.verdict for one in found] == ["holds", "holds", "holds", "misleads"]
 
 

@@ -224,7 +224,7 @@ def lengths(network: Any, given: Any) -> Any:
 def test_screening_is_the_root_of_mean_squared_changes() -> None:
     fabric = disturbed(small())
     given, step = batches(), 0.05
-    found = link_criteria.screening(fabric.network, given, rng_for(0), repeats=2, step=step)
+    found = link_criteria.screening(fabric.network, given, rng_for(0), n_repeats=2, step=step)
     rng, link = rng_for(0), fabric.lattice.links[0]
     drawn = rng.permutation(40)[:32]
     given = [(torch.cat([pixels for pixels, _ in given])[drawn], None)]

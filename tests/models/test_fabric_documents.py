@@ -29,7 +29,7 @@ def times(fabric: Fabric) -> pd.DataFrame:
     """The whole fabric, this one, and another."""
     other = trained(2)
     other.prune("links", 0.1, "magnitude")
-    found = benchmark({"whole": trained(1), "this": fabric, "other": other}, batch=2, repeats=1)
+    found = benchmark({"whole": trained(1), "this": fabric, "other": other}, batch=2, n_repeats=1)
     return found.assign(forward_gain=[1.0, 4.4, 4.0])
 
 

@@ -317,7 +317,7 @@ def test_a_benchmark_counts_what_it_times() -> None:
     pruned, masked = whole.copy(), whole.copy()
     pruned.prune("links", 0.4, min_links="shortest")
     masked.prune("weights", 0.5)
-    table = benchmark({"whole": whole, "pruned": pruned, "masked": masked}, batch=4, repeats=1)
+    table = benchmark({"whole": whole, "pruned": pruned, "masked": masked}, batch=4, n_repeats=1)
     assert list(table.index) == ["whole", "pruned", "masked"]
     assert_exact(table["links"], [16, len(pruned.links), 16])
     assert table["nonzero"]["masked"] == table["nonzero"]["whole"] // 2

@@ -224,7 +224,7 @@ def test_deviations_of_a_sample_are_those_of_its_codes() -> None:
 def test_how_the_training_ended_is_said_before_all_else(status: Any, problem: str, told: str | None) -> None:
     vae, run = fitted(steps=20)
     vae.run = replace(run, status=status, problem=problem)
-    notes = examine_model(vae, squares(), metrics=[], bootstrap=0, chance=0, forest=0).notes
+    notes = examine_model(vae, squares(), metrics=[], n_bootstrap=0, n_permutations=0, forest=0).notes
     found = [note.message for note in notes if note.code in ("diverged", "unfinished-training")]
     if told is None:
         assert not found

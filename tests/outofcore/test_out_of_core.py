@@ -503,8 +503,8 @@ def _folder(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("change", "keywords", "error", "message"),
     [
-        ({}, {"bootstrap": 10}, InputError, "bootstrap: resamples are drawn from all rows"),
-        ({}, {"chance": 5}, InputError, "chance: all rows are permuted"),
+        ({}, {"n_bootstrap": 10}, InputError, "n_bootstrap: resamples are drawn from all rows"),
+        ({}, {"n_permutations": 5}, InputError, "n_permutations: all rows are permuted"),
         ({}, {"codes_std": np.ones((N, 5))}, InputError, "codes_std: standard deviations are spread"),
         ({}, {"sample": 3}, InputError, "sample: expected a number of rows of at least 4, got 3"),
         ({}, {"kinds": {"nothing": "categorical"}}, InputError, "kinds: no factor is called 'nothing'"),

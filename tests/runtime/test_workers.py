@@ -56,7 +56,7 @@ def main():
     elif what == "ordered":
         list(ordered(work, [(1,), (2,)], n_jobs=2))
     elif what == "cross_validate":
-        repeated_scores(Slow(), np.zeros((60, 1)), np.arange(60) % 2, folds=2, repeats=2, n_jobs=2)
+        repeated_scores(Slow(), np.zeros((60, 1)), np.arange(60) % 2, folds=2, n_repeats=2, n_jobs=2)
     else:
         import dask
         with dask.config.set(scheduler="processes", num_workers=2):
@@ -231,4 +231,4 @@ def test_a_killed_worker_of_a_metric_is_told() -> None:
         return 0.0
 
     with pytest.raises(demele.WorkerError, match="n_jobs"):
-        demele.evaluate(codes, factors, [metric], repeats=2, chance=2, n_jobs=2)
+        demele.evaluate(codes, factors, [metric], n_repeats=2, n_permutations=2, n_jobs=2)

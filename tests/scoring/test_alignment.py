@@ -155,8 +155,8 @@ def test_what_cannot_be_aligned_keeps_its_value_and_says_why() -> None:
 def test_resamples_give_an_interval_and_permutations_a_chance_level() -> None:
     codes, factors = _noisy(800)
     codes = codes @ _rotation(5, 1)
-    wide = _aligned(codes, factors, bootstrap=12, chance=3)
-    narrow = _aligned(codes, factors, bootstrap=12, level=0.5)
+    wide = _aligned(codes, factors, n_bootstrap=12, n_permutations=3)
+    narrow = _aligned(codes, factors, n_bootstrap=12, level=0.5)
     assert wide.interval is not None
     assert narrow.interval is not None
     assert wide.interval.low < wide.gap < wide.interval.high
@@ -167,7 +167,7 @@ def test_resamples_give_an_interval_and_permutations_a_chance_level() -> None:
     assert len(wide.chance.values) == 3
     assert max(wide.chance.values) < 0.02
     assert wide.chance.p_value == pytest.approx(0.25)
-    by_rows = _aligned(codes, factors, "sap", bootstrap=10)
+    by_rows = _aligned(codes, factors, "sap", n_bootstrap=10)
     assert by_rows.interval is not None
     assert 0 < by_rows.interval.high - by_rows.interval.low < 0.2
 
@@ -187,7 +187,7 @@ def test_what_is_asked_wrongly_is_refused() -> None:
 
 def test_the_dictionary_holds_all_of_it() -> None:
     codes, factors = _noisy(600)
-    evaluation = demele.evaluate(codes @ _rotation(5, 1), factors, ["mig", "r2_affine"], aligned=True, chance=2)
+    evaluation = demele.evaluate(codes @ _rotation(5, 1), factors, ["mig", "r2_affine"], aligned=True, n_permutations=2)
     held = json.loads(evaluation.to_json())["scores"]
     mig = held[0]["alignment"]
     assert mig["gap"] == pytest.approx(mig["aligned"] - mig["raw"])

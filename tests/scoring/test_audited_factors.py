@@ -92,7 +92,7 @@ def test_halves_share_no_row_and_have_half_of_the_audit_each() -> None:
 
 def test_an_audit_corrects_every_kind_of_score_by_default() -> None:
     codes, true, given = rows(3000, follows=False, rate=0.2)
-    found = demele.evaluate(codes, given, ["mig", "sap"], factor_noise=audit_of(true, 600), bootstrap=20)
+    found = demele.evaluate(codes, given, ["mig", "sap"], factor_noise=audit_of(true, 600), n_bootstrap=20)
     truth = demele.evaluate(codes, true, ["mig", "sap"])
     for score, other in zip(found, truth, strict=True):
         corrected = of(score)
@@ -114,17 +114,17 @@ def test_errors_that_follow_the_codes_are_found() -> None:
     codes, true, given = rows(4000, follows=True, rate=0.08)
     noise = audit_of(true, 400)
     truth = demele.evaluate(codes, true, ["mig"])["mig"].value
-    found = demele.evaluate(codes, given, ["mig"], factor_noise=noise, bootstrap=100)["mig"]
+    found = demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=100)["mig"]
     assert found.value > truth + 0.02
     assert abs(of(found).value - truth) < 0.5 * (found.value - truth)
     assert "errors-depend-on-codes" in {note.code for note in of(found).notes}
     by_name = demele.evaluate(
-        codes, given, ["mig"], factor_noise=noise, factor_noise_method="transition", bootstrap=100
+        codes, given, ["mig"], factor_noise=noise, factor_noise_method="transition", n_bootstrap=100
     )["mig"]
     assert of(by_name).value > found.value
     assert "errors-depend-on-codes" in {note.code for note in of(by_name).notes}
     mixed = {"v1": noise["v1"], "v2": labels.TransitionMatrix(np.eye(4))}
-    withheld = demele.evaluate(codes, given, ["mig"], factor_noise=mixed, bootstrap=100)["mig"]
+    withheld = demele.evaluate(codes, given, ["mig"], factor_noise=mixed, n_bootstrap=100)["mig"]
     assert withheld.corrected is None
     (reason,) = [note.message for note in withheld.notes if note.code == "not-corrected"]
     assert "errors depend on the codes" in reason
@@ -132,7 +132,7 @@ def test_errors_that_follow_the_codes_are_found() -> None:
 
 def test_errors_that_do_not_depend_on_the_codes_pass() -> None:
     codes, true, given = rows(4000, follows=False, rate=0.08)
-    score = demele.evaluate(codes, given, ["mig"], factor_noise=audit_of(true, 400), bootstrap=100)["mig"]
+    score = demele.evaluate(codes, given, ["mig"], factor_noise=audit_of(true, 400), n_bootstrap=100)["mig"]
     assert "errors-depend-on-codes" not in {note.code for note in of(score).notes}
 
 
@@ -153,10 +153,10 @@ def test_small_and_unclear_audits_are_warned_of() -> None:
     codes, true, given = rows(1000, follows=False)
     drawn = labels.draw_audit(1000, 150, seed=2).rows
     noise = {f"v{i + 1}": labels.FactorAudit(drawn, true[drawn, i], unclear=4) for i in range(2)}
-    score = demele.evaluate(codes, given, ["mig"], factor_noise=noise, bootstrap=10)["mig"]
+    score = demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=10)["mig"]
     assert {"few-audited", "audit-unclear"} <= {note.code for note in of(score).notes}
     one = {"v1": noise["v1"], "v2": labels.FactorAudit(drawn[:-1], true[drawn[:-1], 1])}
-    other = demele.evaluate(codes, given, ["mig"], factor_noise=one, bootstrap=10)["mig"]
+    other = demele.evaluate(codes, given, ["mig"], factor_noise=one, n_bootstrap=10)["mig"]
     assert "different rows" in other.notes[-1].message
 
 

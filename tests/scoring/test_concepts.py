@@ -72,11 +72,11 @@ def test_codes_that_chance_picks_do_not_score_on_unseen_rows() -> None:
     rng = rng_for(0, "many codes")
     codes, concept = rng.normal(size=(300, 2000)), np.repeat([0, 1], 150)
     rng.shuffle(concept)
-    unseen = demele.sparse_probing(codes, concept, k=5, chance=2)
+    unseen = demele.sparse_probing(codes, concept, k=5, n_permutations=2)
     assert abs(unseen.value) < 0.4
     assert unseen.chance is not None
     assert max(map(abs, unseen.chance.values)) < 0.4
-    seen = demele.sparse_probing(codes, concept, k=5, chance=2, **ON_TRAINING)
+    seen = demele.sparse_probing(codes, concept, k=5, n_permutations=2, **ON_TRAINING)
     assert seen.value > 0.3
     assert seen.chance is not None
     assert min(seen.chance.values) > 0.2  # the ranking is made again, so chance knows of it

@@ -34,7 +34,7 @@ def perfect(k: int, rate: float) -> tuple[NDArray[Any], NDArray[Any]]:
 def test_a_perfect_code_is_perfect_again(k: int, rate: float, naive: float) -> None:
     codes, given = perfect(k, rate)
     noise = labels.symmetric_transition(k, rate)
-    found = demele.evaluate(codes, given, ["mig"], factor_noise={"v1": noise}, bins=k, bootstrap=2)["mig"]
+    found = demele.evaluate(codes, given, ["mig"], factor_noise={"v1": noise}, bins=k, n_bootstrap=2)["mig"]
     assert abs(found.value - naive) < 5e-7
     corrected = of(found)
     assert abs(corrected.value - 1) < 1e-9
@@ -60,7 +60,7 @@ def rows(n: int = 1500, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDAr
 def test_a_transition_of_the_identity_changes_no_bit() -> None:
     codes, _, given = rows()
     noise = {"v1": labels.TransitionMatrix(np.eye(4)), "v2": labels.TransitionMatrix(np.eye(3))}
-    found = demele.evaluate(codes, given, OF_TABLES, factor_noise=noise, bootstrap=2)
+    found = demele.evaluate(codes, given, OF_TABLES, factor_noise=noise, n_bootstrap=2)
     for score in found:
         assert_exact(of(score).value, score.value)
 
@@ -83,7 +83,7 @@ def test_counts_carry_their_own_uncertainty() -> None:
     matrix = {"v1": labels.TransitionMatrix([[0.9, 0.1, 0, 0], [0, 0.9, 0.1, 0], [0, 0, 0.9, 0.1], [0.1, 0, 0, 0.9]])}
     counts = {"v1": labels.TransitionCounts([[36, 4, 0, 0], [0, 27, 3, 0], [0, 0, 18, 2], [1, 0, 0, 9]])}
     known, counted = (
-        of(demele.evaluate(codes, given, ["mig"], factor_noise=noise, bootstrap=60)["mig"])
+        of(demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=60)["mig"])
         for noise in (matrix, counts)
     )
     assert known.interval is not None
@@ -104,7 +104,7 @@ def test_the_order_of_named_classes_does_not_matter() -> None:
         labels.TransitionMatrix(table[np.ix_(turned, turned)], [names[i] for i in turned]),
     )
     first, second = (
-        of(demele.evaluate(codes, named, ["mig"], factor_noise={"v1": noise}, bootstrap=2)["mig"]).value
+        of(demele.evaluate(codes, named, ["mig"], factor_noise={"v1": noise}, n_bootstrap=2)["mig"]).value
         for noise in both
     )
     assert_close(first, second, ROUNDING)
@@ -113,12 +113,12 @@ def test_the_order_of_named_classes_does_not_matter() -> None:
 def test_what_a_transition_cannot_correct_says_what_would() -> None:
     codes, _, given = rows(300)
     noise = {"v1": labels.symmetric_transition(4, 0.1)}
-    found = demele.evaluate(codes, given, ["infom", "mig"], factor_noise=noise, bootstrap=2)
+    found = demele.evaluate(codes, given, ["infom", "mig"], factor_noise=noise, n_bootstrap=2)
     assert found["infom"].corrected is None
     (reason,) = [note.message for note in found["infom"].notes if note.code == "not-corrected"]
     assert "audited" in reason
     adjusted = demele.evaluate(
-        codes, given, ["mig"], factor_noise=noise, options={"mig": {"correction": "miller-madow"}}, bootstrap=2
+        codes, given, ["mig"], factor_noise=noise, options={"mig": {"correction": "miller-madow"}}, n_bootstrap=2
     )
     assert adjusted["mig"].corrected is None
 
@@ -182,7 +182,7 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
 
     def found(noise: object) -> Score:
         return demele.evaluate(
-            codes, true, ["mig"], bins=4, factor_noise={"v1": noise}, factor_noise_method="transition", bootstrap=2
+            codes, true, ["mig"], bins=4, factor_noise={"v1": noise}, factor_noise_method="transition", n_bootstrap=2
         )["mig"]
 
     right = found(labels.TransitionMatrix(np.eye(4)))

@@ -30,7 +30,7 @@ def drawn(seed: int, *, follows: float = 0.0, n: int = 3000) -> dict[str, Floats
 def corrected(rows: dict[str, Floats], noise: dict[str, Any], method: str | None = None, **keywords: Any) -> list[Any]:
     factors = pd.DataFrame(rows["first"], columns=["a", "b"])
     found = demele.evaluate(
-        rows["codes"], factors, NAMES, factor_noise=noise, factor_noise_method=method, bootstrap=40, **keywords
+        rows["codes"], factors, NAMES, factor_noise=noise, factor_noise_method=method, n_bootstrap=40, **keywords
     )
     return [found[name].corrected for name in NAMES]
 

@@ -33,7 +33,7 @@ def compared(codes: Any = None, metrics: Any = METRICS, **options: Any) -> demel
     return demele.compare_representations(CODES if codes is None else codes, FACTORS, metrics, **options)
 
 
-FOUND = compared(bootstrap=12)
+FOUND = compared(n_bootstrap=12)
 
 
 def by(found: demele.RepresentationComparison, metric: str, first: str, second: str) -> Any:
@@ -49,7 +49,7 @@ def interval(each: Any) -> Interval:
 
 
 def test_every_representation_is_scored_as_by_itself() -> None:
-    alone = demele.evaluate(CODES["clean"], FACTORS, METRICS, bootstrap=12, name="clean")
+    alone = demele.evaluate(CODES["clean"], FACTORS, METRICS, n_bootstrap=12, name="clean")
     assert_exact([score.value for score in FOUND["clean"]], [score.value for score in alone])
     assert [str(score.interval) for score in FOUND["clean"]] == [str(score.interval) for score in alone]
     assert FOUND.names == ("noisy", "again", "clean")
@@ -92,7 +92,7 @@ def test_what_is_shown_is_shown_of_the_right_one() -> None:
 
 
 def test_the_order_of_a_pair_does_not_matter() -> None:
-    turned = compared({"clean": CODES["clean"], "noisy": CODES["noisy"]}, ["sap"], bootstrap=12)
+    turned = compared({"clean": CODES["clean"], "noisy": CODES["noisy"]}, ["sap"], n_bootstrap=12)
     here, there = turned.differences[0], by(FOUND, "sap", "noisy", "clean")
     assert_close([here.value, here.p_value], [-there.value, there.p_value], ROUNDING)
     assert turned.differences[0].better == "clean"
@@ -100,10 +100,10 @@ def test_the_order_of_a_pair_does_not_matter() -> None:
 
 def test_the_error_is_shared_by_all_differences() -> None:
     # the same p-value that is enough alone is not enough among many
-    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], bootstrap=12, level=0.5)
+    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], n_bootstrap=12, level=0.5)
     p_value = alone.differences[0].p_value
     assert alone.differences[0].shown == (p_value <= 0.5)
-    many = compared(bootstrap=12, level=1 - 1.5 * p_value)
+    many = compared(n_bootstrap=12, level=1 - 1.5 * p_value)
     assert by(many, "sap", "noisy", "again").p_value <= 1 - many.level
     assert not by(many, "sap", "noisy", "again").shown
 
@@ -121,11 +121,11 @@ def test_without_resamples_the_result_says_what_to_give() -> None:
     found = compared(metrics=["mig"])
     assert found.sentence == "No difference can be tested: none of 3 has an interval."
     (note,) = (note for note in found.document().notes if note.text.startswith("no interval"))
-    assert note.text == "no interval: no half-samples were asked for; pass bootstrap=50"
+    assert note.text == "no interval: no half-samples were asked for; pass n_bootstrap=50"
 
 
 def test_equal_representations_show_nothing() -> None:
-    found = compared({"a": CODES["clean"], "b": CODES["clean"][:, ::-1]}, ["mig"], bootstrap=5)
+    found = compared({"a": CODES["clean"], "b": CODES["clean"][:, ::-1]}, ["mig"], n_bootstrap=5)
     assert found.differences[0].value == 0
     assert not found.differences[0].shown
     assert "same difference" in found.differences[0].reason
@@ -155,7 +155,7 @@ def test_runs_of_models() -> None:
 def test_resamples_widen_intervals_over_runs_by_the_rows() -> None:
     codes = {f"{name}{seed}": held(noise, seed) for name, noise in (("a", 0.2), ("b", 0.05)) for seed in range(3)}
     asked: Any = {"runs": {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}}
-    alone, both = (compared(codes, ["sap", "irs"], **asked, bootstrap=bootstrap) for bootstrap in (0, 12))
+    alone, both = (compared(codes, ["sap", "irs"], **asked, n_bootstrap=bootstrap) for bootstrap in (0, 12))
     sap, irs = both.differences
     rows: Any = [sum(np.asarray(both[run]["sap"].halves) for run in own) / 3 for own in asked["runs"].values()]
     values = [np.array([both[run]["sap"].value for run in own]) for own in asked["runs"].values()]
@@ -166,14 +166,14 @@ def test_resamples_widen_intervals_over_runs_by_the_rows() -> None:
     assert wide.high - wide.low > narrow.high - narrow.low
     assert irs.interval is None
     assert "extreme values" in irs.reason
-    assert any("bootstrap=50" in note.text for note in alone.document().notes)
-    assert not any("bootstrap=50" in note.text for note in both.document().notes)
+    assert any("n_bootstrap=50" in note.text for note in alone.document().notes)
+    assert not any("n_bootstrap=50" in note.text for note in both.document().notes)
 
 
 def test_three_levels_of_significance() -> None:
-    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], bootstrap=12, level=0.5)
+    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], n_bootstrap=12, level=0.5)
     level = 1 - 1.5 * alone.differences[0].p_value
-    found = compared(bootstrap=12, level=level)
+    found = compared(n_bootstrap=12, level=level)
     of = {(each.metric, each.first, each.second): each for each in found.differences}
     assert of["sap", "noisy", "clean"].significance == "together"
     assert of["sap", "noisy", "again"].significance == "alone"
@@ -185,14 +185,14 @@ def test_three_levels_of_significance() -> None:
 
 
 def test_only_primary_metrics_share_the_error() -> None:
-    found = compared(bootstrap=12, primary="sap")
+    found = compared(n_bootstrap=12, primary="sap")
     assert "2 of 3 primary differences are significant (Holm, 95%); 2 more only without" in found.sentence
     assert by(found, "mig", "noisy", "clean").significance == "alone"
     assert [each.exploratory for each in found.differences] == [each.metric != "sap" for each in found.differences]
     # one difference needs no sharing: it is tested at the whole error
     p_value = by(FOUND, "sap", "noisy", "again").p_value
     one = compared(
-        {name: CODES[name] for name in ("noisy", "again")}, bootstrap=12, level=1 - 1.1 * p_value, primary="sap"
+        {name: CODES[name] for name in ("noisy", "again")}, n_bootstrap=12, level=1 - 1.1 * p_value, primary="sap"
     )
     assert by(one, "sap", "noisy", "again").shown
 
@@ -210,8 +210,8 @@ def test_differences_of_corrected_scores() -> None:
         name: true + noise * np.random.default_rng(3).normal(size=true.shape)
         for name, noise in (("a", 0.5), ("b", 0.3))
     }
-    wanted = demele.compare_representations(codes, true, ["mig"], kinds="categorical", bootstrap=20).differences[0]
-    plain = demele.compare_representations(codes, given, ["mig"], kinds="categorical", bootstrap=20).differences[0]
+    wanted = demele.compare_representations(codes, true, ["mig"], kinds="categorical", n_bootstrap=20).differences[0]
+    plain = demele.compare_representations(codes, given, ["mig"], kinds="categorical", n_bootstrap=20).differences[0]
     rows = np.arange(0, 2000, 3)
     audits = {
         name: demele.labels.Audit(rows, true[rows, place], design="uniform") for place, name in enumerate(("v1", "v2"))
@@ -235,7 +235,7 @@ def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
         name: true + noise * np.random.default_rng(3).normal(size=true.shape)
         for name, noise in (("a", 1.5), ("b", 0.1))
     }
-    asked: Any = {"kinds": "categorical", "bootstrap": 20}
+    asked: Any = {"kinds": "categorical", "n_bootstrap": 20}
     for rate, better in ((0.01, "b"), (0.3, "")):
         noise = {"v1": rate, "v2": rate}
         (each,) = demele.compare_representations(codes, given, ["mig"], factor_noise=noise, **asked).differences
@@ -261,7 +261,7 @@ def test_intervals_over_runs_stay_within_the_range_of_the_metric() -> None:
 
 
 def test_a_model_of_one_run_has_no_interval() -> None:
-    found = compared(metrics=["mig"], runs={"noisy model": ["noisy", "again"]}, bootstrap=5)
+    found = compared(metrics=["mig"], runs={"noisy model": ["noisy", "again"]}, n_bootstrap=5)
     assert found.models == {"noisy model": ("noisy", "again"), "clean": ("clean",)}
     assert "one run" in found.differences[0].reason
     assert found.model_scores[1].interval is None
@@ -275,7 +275,7 @@ def test_against_one() -> None:
 
 def test_numbers_of_codes_may_differ() -> None:
     wide = np.column_stack([CODES["noisy"], RNG.random((N, 3))])
-    found = compared({"two": CODES["noisy"], "five": wide}, ["mig"], bootstrap=5)
+    found = compared({"two": CODES["noisy"], "five": wide}, ["mig"], n_bootstrap=5)
     assert any("numbers of codes differ (2 and 5)" in note.text for note in found.document().notes)
 
 
@@ -284,7 +284,7 @@ def test_undefined_scores_are_not_compared() -> None:
         return float("nan") if codes.std() > 0.32 else 1.0
 
     with pytest.warns(demele.DemeleWarning, match="noisy, again: no score of own"):
-        found = compared(metrics=["mig", own], bootstrap=5)
+        found = compared(metrics=["mig", own], n_bootstrap=5)
     each = by(found, "own", "noisy", "clean")
     assert np.isnan(each.value)
     assert each.reason == "noisy has no score by it"
@@ -336,7 +336,7 @@ def test_dictionary_and_frames() -> None:
         (None, {"primary": "sap"}, "primary: no metric of this call is called 'sap'"),
         (None, {"factor_noise_method": "audited"}, "factor_noise_method: says how to correct"),
         (None, {"codes_std": {"other": CODES["noisy"]}}, "codes_std: expected a dict with names of representations"),
-        (None, {"bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
+        (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ],
 )
 def test_mistakes_are_refused_before_anything_is_scored(codes: Any, options: dict[str, Any], message: str) -> None:

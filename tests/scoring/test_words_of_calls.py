@@ -17,7 +17,7 @@ ADVICE = "gives the level of chance"
 @pytest.mark.parametrize("groups", [None, {"pair": [0, 1]}])
 def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
     without = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups)
-    asked = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups, chance=20)
+    asked = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups, n_permutations=20)
     said, kept = ([note.message for note in (*found["modularity"].notes, *found.notes)] for found in (without, asked))
     assert any(ADVICE in message for message in said)
     assert not any(ADVICE in message for message in kept)

@@ -38,7 +38,7 @@ def test_intervals_cover_what_other_rows_score(name: str, n: int, noise: float) 
     expected = np.mean([metric(*drawn(rng, n, noise)).value for _ in range(150)])
     covered, own, widths, values = 0, 0, [], []
     for seed in range(DATA_SETS):
-        score = metric(*drawn(rng, n, noise), bootstrap=50, level=LEVEL, seed=seed)
+        score = metric(*drawn(rng, n, noise), n_bootstrap=50, level=LEVEL, seed=seed)
         covered += score.interval.low <= expected <= score.interval.high
         own += score.interval.low <= score.value <= score.interval.high
         widths.append(score.interval.high - score.interval.low)
@@ -58,7 +58,7 @@ def test_of_few_rows_the_shown_interval_or_the_noted_one_holds_the_score_of_many
 
 def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     codes, factors = classes(np.random.default_rng(0), 150)
-    found = demele.evaluate(codes, factors, ["mig", "sap"], kinds="categorical", bootstrap=50)
+    found = demele.evaluate(codes, factors, ["mig", "sap"], kinds="categorical", n_bootstrap=50)
     score, adjusted = found["mig"], demele.mig(codes, factors, kinds="categorical", correction="adjusted")
     (note,) = (note for note in score.notes if note.code == "few-rows")
     few = score.details["adjusted_for_chance"]
@@ -75,7 +75,7 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
         assert told in shown.replace("{[}", "[").replace("{]}", "]")
     assert "adjusted_for_chance" not in found["sap"].details
     assert not demele.mig(codes, factors, kinds="categorical").notes
-    many = demele.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", bootstrap=40)
+    many = demele.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", n_bootstrap=40)
     assert not many.notes
 
 
@@ -83,7 +83,7 @@ def test_intervals_shrink_with_the_square_root_of_the_rows() -> None:
     rng = np.random.default_rng(0)
     widths = []
     for n in (250, 4000):
-        scores = [demele.sap(*drawn(rng, n, 0.3), bootstrap=40, seed=seed) for seed in range(8)]
+        scores = [demele.sap(*drawn(rng, n, 0.3), n_bootstrap=40, seed=seed) for seed in range(8)]
         widths.append(np.mean([score.interval.high - score.interval.low for score in scores if score.interval]))
     assert 3 < widths[0] / widths[1] < 5.5  # 4 = sqrt(4000 / 250)
 
@@ -95,7 +95,7 @@ def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
     found = []
     for seed in range(60):
         codes, factors = rng.random((60, 2)), rng.random((60, 2))
-        score = getattr(demele, name)(codes, factors, chance=19, seed=seed)
+        score = getattr(demele, name)(codes, factors, n_permutations=19, seed=seed)
         found.append(score.chance.p_value)
     assert_mean(np.array(found) <= 0.2, 0.2)
     assert_mean(found, 0.525)  # 1/20, ..., 20/20 equally often
@@ -103,7 +103,7 @@ def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
 
 def test_codes_that_know_their_factors_are_beyond_chance() -> None:
     rng = np.random.default_rng(3)
-    score = demele.mig(*drawn(rng, 200, 0.2), chance=19)
+    score = demele.mig(*drawn(rng, 200, 0.2), n_permutations=19)
     assert score.chance is not None
     assert score.chance.p_value == 1 / 20
     assert score.chance.mean < 0.05 < score.value
@@ -113,7 +113,7 @@ def test_the_spread_over_seeds_is_that_of_single_runs() -> None:
     rng = np.random.default_rng(4)
     codes, factors = drawn(rng, 200, 0.5)
     small: dict[str, Any] = {"n_train": 60, "n_test": 60, "batch_size": 10}
-    together = demele.z_min_variance(codes, factors, repeats=30, seed=1, **small)
+    together = demele.z_min_variance(codes, factors, n_repeats=30, seed=1, **small)
     alone = [demele.z_min_variance(codes, factors, seed=100 + seed, **small).value for seed in range(30)]
     assert together.spread is not None
     assert 0.5 < together.spread.std / np.std(alone, ddof=1) < 2

@@ -89,8 +89,8 @@ def test_many_codes_of_which_some_tell_are_compared_with_a_shuffle() -> None:
     (note,) = (one for one in found["z_min_variance"].notes if one.code == "many-codes")
     assert "100 codes are many for 300 rows" in note.message
     assert "(one shuffle)" in note.message
-    assert "chance=20" in note.message
-    asked = demele.evaluate(codes, factors, ["z_min_variance"], chance=4)["z_min_variance"]
+    assert "n_permutations=20" in note.message
+    asked = demele.evaluate(codes, factors, ["z_min_variance"], n_permutations=4)["z_min_variance"]
     assert asked.chance is not None
     (note,) = (one for one in asked.notes if one.code == "many-codes")
     assert f"{np.mean(asked.chance.values):.3f} instead of {asked.value:.3f} (mean of 4)" in note.message

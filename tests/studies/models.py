@@ -11,7 +11,7 @@ from demele import studies
 from demele.data import ArrayImages, FactorSpace, ImageSet, Sample
 
 PLACES = 6
-QUICK: dict[str, Any] = {"metrics": ["mig", "modularity"], "bootstrap": 5, "chance": 2, "forest": 2}
+QUICK: dict[str, Any] = {"metrics": ["mig", "modularity"], "n_bootstrap": 5, "n_permutations": 2, "forest": 2}
 
 
 @functools.cache

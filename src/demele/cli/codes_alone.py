@@ -15,7 +15,7 @@ information. All are 0 for independent codes, also for codes of noise: they say 
 """
 _EXAMPLES = """\
 examples:
-  demele unsupervised codes.npy --chance 20
+  demele unsupervised codes.npy --permutations 20
   demele unsupervised data.csv::z1,z2,z3 --format json
 """
 
@@ -32,7 +32,15 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     parser.add_argument("codes", metavar="CODES", help="one row per sample, one column per code")
     option(parser, "--bins", metavar="B", help="bins of codes: a number, equal-frequency:B or adaptive (default: 20)")
-    option(parser, "--chance", type=int, metavar="C", help="shuffles of each code, for chance levels (default: 0)")
+    option(
+        parser,
+        "--permutations",
+        argument="n_permutations",
+        dest="n_permutations",
+        type=int,
+        metavar="N",
+        help="shuffles of each code, for chance levels (default: 0)",
+    )
     option(parser, "--seed")
     add_output(parser)
 
@@ -49,7 +57,7 @@ def _run(arguments: argparse.Namespace) -> None:
     warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         codes = read_table(arguments.codes, warn=warn)
-        found = demele.unsupervised_scores(codes, **given(arguments, "bins", "chance", "seed"))
+        found = demele.unsupervised_scores(codes, **given(arguments, "bins", "n_permutations", "seed"))
     write(arguments, found)
 
 

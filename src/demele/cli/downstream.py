@@ -24,7 +24,7 @@ _EXAMPLES = """\
 examples:
   demele downstream codes.npy factors.csv --probe logistic --repeats 5
   demele downstream data.csv::z1,z2 data.csv::shape,size --sizes 50,500 --format csv
-  demele downstream codes.npy factors.csv --fairness --chance 20
+  demele downstream codes.npy factors.csv --fairness --permutations 20
 """
 
 
@@ -55,8 +55,24 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(how, "--probe", choices=("boosting", "logistic"), help="who predicts (default: boosting)")
     option(how, "--sizes", type=whole_numbers_in, metavar="N,N", help="training rows (default: 10,100,1000,10000)")
     option(how, "--test-rows", argument="n_test", type=int, metavar="N", help="rows to test on (default: 5000)")
-    option(how, "--repeats", type=int, metavar="R", help="splits whose scores are averaged (default: 1)")
-    option(how, "--chance", type=int, metavar="C", help="with --fairness: shuffles of the groups (default: 0)")
+    option(
+        how,
+        "--repeats",
+        argument="n_repeats",
+        dest="n_repeats",
+        type=int,
+        metavar="N",
+        help="splits whose scores are averaged (default: 1)",
+    )
+    option(
+        how,
+        "--permutations",
+        argument="n_permutations",
+        dest="n_permutations",
+        type=int,
+        metavar="N",
+        help="with --fairness: shuffles of the groups (default: 0)",
+    )
     option(how, "--seed")
     add_reading(parser)
     add_output(parser)
@@ -69,18 +85,18 @@ def _run(arguments: argparse.Namespace) -> None:
     options = given(arguments, "probe", "seed", "missing", "kinds", n_test="test_rows")
     function: Any = demele.downstream
     if arguments.fairness:
-        refuse(arguments, ("sizes", "repeats"), "has no part in --fairness")
-        function, options = demele.fairness, options | given(arguments, "chance")
+        refuse(arguments, ("sizes", "n_repeats"), "has no part in --fairness")
+        function, options = demele.fairness, options | given(arguments, "n_permutations")
     else:
-        refuse(arguments, ("chance",), "is for --fairness")
+        refuse(arguments, ("n_permutations",), "is for --fairness")
     if arguments.without_best is not None or arguments.new_values:
-        refuse(arguments, ("sizes", "repeats"), "has no part in --without-best and --new-values")
+        refuse(arguments, ("sizes", "n_repeats"), "has no part in --without-best and --new-values")
     if arguments.without_best is not None:
         function, options = demele.reduced_downstream, options | {"remove": arguments.without_best}
     elif arguments.new_values:
         function = demele.strong_downstream
     elif not arguments.fairness:
-        options |= given(arguments, "sizes", "repeats")
+        options |= given(arguments, "sizes", "n_repeats")
     warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         codes = read_table(arguments.codes, warn=warn)

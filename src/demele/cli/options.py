@@ -341,8 +341,8 @@ def reading(arguments: Any) -> Iterator[None]:
 
 
 def flag_of(name: str) -> str:
-    """Return an option as it is written."""
-    return f"--{name.replace('_', '-')}"
+    """Return the option of an argument: ``n_bootstrap`` is ``--bootstrap``."""
+    return f"--{name.removeprefix('n_').replace('_', '-')}"
 
 
 def given(arguments: argparse.Namespace, *names: str, **named: str) -> dict[str, Any]:

@@ -27,11 +27,11 @@ CODES: an .npz of scipy.sparse.save_npz, which is never made dense, or any file 
 """
 _EXAMPLES = """\
 examples:
-  demele probe codes.npz factors.csv --code-names names.txt --chance 20
+  demele probe codes.npz factors.csv --code-names names.txt --permutations 20
   demele probe codes.npz factors.csv --top 1,10 --format csv
   demele probe codes.npz factors.csv --absorption --decoder decoder.npy --activations activations.npy
 """
-_OF_PROBING = ("top", "ranking", "chance")
+_OF_PROBING = ("top", "ranking", "n_permutations")
 _OF_CLASSES = ("jump", "most", "screen")
 _OF_ABSORPTION = ("decoder", "activations")
 
@@ -61,7 +61,15 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(how, "--activations", metavar="FILE", help="with --absorption: a row for each sample, of what was encoded")
     option(how, "--score-on", choices=("unseen", "training"), help="rows that probes are judged on (default: unseen)")
     option(how, "--rows", argument="n_rows", type=int, metavar="N", help="most rows of a probe (default: 20000)")
-    option(how, "--chance", type=int, metavar="C", help="repeat all with C shuffles of the factors (default: 0)")
+    option(
+        how,
+        "--permutations",
+        argument="n_permutations",
+        dest="n_permutations",
+        type=int,
+        metavar="N",
+        help="repeat all with C shuffles of the factors (default: 0)",
+    )
     option(how, "--code-names", metavar="FILE", help="names of sparse codes: one per line, or a column, FILE::column")
     option(how, "--seed")
     add_reading(parser)
@@ -81,7 +89,7 @@ def _run(arguments: argparse.Namespace) -> None:
         function = demele.absorption if arguments.absorption else demele.splitting
     else:
         refuse(arguments, _OF_CLASSES, "is for --splitting and --absorption")
-        options |= given(arguments, "ranking", "chance", k="top")
+        options |= given(arguments, "ranking", "n_permutations", k="top")
     if not arguments.absorption:
         refuse(arguments, _OF_ABSORPTION, "is for --absorption")
     warn, words = warned(arguments.quiet), told_by(arguments)

@@ -14,7 +14,7 @@ from demele.cli.functions import PythonFiles, folders_on_path, named_files, scor
 from demele.cli.options import command, given, items_in, option, refuse, told_by
 from demele.cli.output import FORMATS_FOR_PAPERS, format_of, warned, warnings_in_one_line, write_result
 from demele.cli.progress import reporting
-from demele.cli.score_files import reader, warn_of_shared_columns
+from demele.cli.score_files import DRAWN, reader, warn_of_shared_columns
 from demele.cli.score_noise import add_noise, check_noise, read_noise
 from demele.cli.score_several import add_several, in_groups, place_files, run_several
 from demele.cli.targets import check_targets
@@ -46,10 +46,10 @@ examples:
   demele score run/::z1,z2,z3 run/::shape,size --jobs 2
   demele score run.npz::codes run.npz::factors --metrics mig,dci_forest_modularity,irs
   demele score codes.csv factors.csv --metrics mig,mine.py::my_metric
-  demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
+  demele score codes.npy factors.csv --protocol robust --permutations 50 --report report.html
   demele score old.npy new.npy --factors factors.csv --bootstrap 50 --report both.html
   demele score --group beta1 b1/*.npy --group beta4 b4/*.npy --factors factors.csv
-  demele score frames.csv::z1,z2 frames.csv::x,y --chance 100 --blocks frames.csv::video
+  demele score frames.csv::z1,z2 frames.csv::x,y --permutations 100 --blocks frames.csv::video
   demele score codes.csv factors.csv --code-groups circle=z1,z2 tilt=z3,z4
   demele score codes.npy factors.csv --factor-audit audited.csv --level 0.9
   demele score codes.npy factors.csv --aligned --bootstrap 50 --report axes.html
@@ -61,7 +61,7 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 """
 #: What a signature already says; giving it again could only contradict it.
 _IN_SIGNATURE = (
-    *("metrics", "protocol", "bins", "repeats", "bootstrap", "level", "chance", "seed", "missing", "kinds", "reg_dim"),
+    *("metrics", "protocol", "bins", *DRAWN, "level", "seed", "missing", "kinds", "reg_dim"),
     *("rows", "ignore_index", "code_groups", "reduce_groups"),
 )
 
@@ -149,10 +149,20 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(what, "--code-names", metavar="FILE", help="names of sparse codes: one per line, or a column, FILE::column")
 
     trust = parser.add_argument_group("how far to trust it")
-    option(trust, "--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
+    option(
+        trust,
+        "--repeats",
+        argument="n_repeats",
+        dest="n_repeats",
+        type=int,
+        metavar="N",
+        help="seeds for each stochastic metric (default: 1)",
+    )
     option(
         trust,
         "--bootstrap",
+        argument="n_bootstrap",
+        dest="n_bootstrap",
         type=int,
         metavar="B",
         help="resamples, for intervals (default: 20, or 0 with --metrics)",
@@ -160,9 +170,11 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(trust, "--level")
     option(
         trust,
-        "--chance",
+        "--permutations",
+        argument="n_permutations",
+        dest="n_permutations",
         type=int,
-        metavar="C",
+        metavar="N",
         help="shuffles, for chance levels (default: 10, or 0 with --metrics)",
     )
     option(
@@ -170,7 +182,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         "--blocks",
         metavar="FILE",
         help="which rows depend on each other, such as the video of each frame: one column of numbers or names; "
-        "--chance shuffles whole blocks",
+        "--permutations shuffles whole blocks",
     )
 
     add_noise(parser)
@@ -303,7 +315,7 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
 def _evaluated(arguments: argparse.Namespace) -> "Evaluation":
     import demele
 
-    named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
+    named = ("protocol", "bins", "seed", "reg_dim", *DRAWN, "level", "missing", "kinds")
     options = given(arguments, *named, "ignore_index", "reduce_groups", "aligned", "whiten", sample="rows")
     options |= in_groups(arguments.code_groups) | _blocks(arguments)
     name, codes, factors, codes_std = _files(arguments)

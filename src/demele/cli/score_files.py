@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Fewer rows may well hold 0, 1, 2, ... by themselves.
 _ROWS_THAT_COUNT = 20
 
+#: Options of scores: numbers of draws.
+DRAWN = ("n_repeats", "n_bootstrap", "n_permutations")
+
 
 def reader(*, quiet: bool) -> Callable[[str], Any]:
     """Return what reads files and says each warning once, also where several arguments name columns of one file."""

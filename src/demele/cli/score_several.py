@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from demele.cli.options import given, items_in, option, refuse, told_by
 from demele.cli.output import format_of, warned, warnings_in_one_line, write_result
 from demele.cli.progress import reporting
-from demele.cli.score_files import reader, warn_of_shared_columns
+from demele.cli.score_files import DRAWN, reader, warn_of_shared_columns
 from demele.cli.score_noise import read_noise
 from demele.core.comparison_documents import differences_table, tables_of
 from demele.core.errors import InputError
@@ -109,7 +109,7 @@ def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
     import demele
 
     codes, factors, runs = _demonstration() if arguments.demo else _files(arguments)
-    named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
+    named = ("protocol", "bins", "seed", "reg_dim", *DRAWN, "level", "missing", "kinds")
     more = ("ignore_index", "reduce_groups", "paired_runs", "against", "primary")
     options = given(arguments, *named, *more, sample="rows")
     options |= in_groups(arguments.code_groups) | read_noise(arguments, factors, warned(arguments.quiet))

@@ -147,7 +147,7 @@ def _cautions(result: "RepresentationComparison") -> Iterator[Notice]:
         yield Notice(sentence(f"no interval: {reason}"), "warning", tuple(metrics))
     over_rows = any(one.interval is not None and "rows" in one.interval.method for one in result.differences)
     if result.models and not over_rows:
-        rows = f"pass {setting(bootstrap=50)} to include other rows"
+        rows = f"pass {setting(n_bootstrap=50)} to include other rows"
         yield Notice(sentence(f"intervals are over training runs on these rows only; {rows}"))
     levels = {one.significance for one in result.differences}
     if "alone" in levels and "together" not in levels and len(titles) > 1:
@@ -156,7 +156,7 @@ def _cautions(result: "RepresentationComparison") -> Iterator[Notice]:
     sizes = sorted({len(one.code_names) for one in result.evaluations})
     if len(sizes) > 1:
         chance = all(score.chance is None for each in result.evaluations for score in each)
-        more = f": {give(chance=20)} to see what noise of as many codes scores" if chance else ""
+        more = f": {give(n_permutations=20)} to see what noise of as many codes scores" if chance else ""
         differ = f"the numbers of codes differ ({joined(map(str, sizes))})"
         yield Notice(sentence(f"{differ}, which moves some metrics by itself{more}"))
 

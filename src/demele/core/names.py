@@ -28,6 +28,9 @@ NEW_NAMES = {
     "doubt": "disagreement",
 }
 
+#: Arguments of many functions that have a new name.
+NEW_ARGUMENTS = {"bootstrap": "n_bootstrap", "chance": "n_permutations", "repeats": "n_repeats"}
+
 
 def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Refuse old names of keyword arguments with an error that gives the new ones.

@@ -150,7 +150,7 @@ class RepresentationComparison(Result):
 
     @property
     def unit(self) -> Literal["rows", "runs"]:
-        """What intervals are over: rows of the same source, or training runs (with ``bootstrap``, rows too)."""
+        """What intervals are over: rows of the same source, or training runs (with ``n_bootstrap``, rows too)."""
         return "runs" if self.models else "rows"
 
     def __getitem__(self, name: str) -> Evaluation:
@@ -204,4 +204,4 @@ def without_intervals(bootstrap: int) -> str:
     """Return why a difference over rows has no interval, if nothing else is known of it."""
     if bootstrap:
         return "too many half-samples could not be scored"
-    return f"no half-samples were asked for; {give(bootstrap=50)}"
+    return f"no half-samples were asked for; {give(n_bootstrap=50)}"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from demele.core.verdict import RepresentationVerdict
 
 _PROPERTIES = ("Modularity", "Compactness", "Explicitness", "Holistic", "Other")
-_NEXT = ("Add intervals and chance levels:", "demele score CODES FACTORS --bootstrap 50 --chance 20")
+_NEXT = ("Add intervals and chance levels:", "demele score CODES FACTORS --bootstrap 50 --permutations 20")
 #: What matrices of information hold; the verdict shows the same as shares of entropy.
 _INFORMATION = "mutual information (nats)"
 _MOST_LEVELS, _MOST_RESPONSES = 12, 2

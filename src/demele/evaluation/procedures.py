@@ -16,6 +16,7 @@ from demele.core.checked_numbers import checked_flag, checked_level, checked_who
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.given_arrays import items_of, whole_array
 from demele.core.labelled import read_labels
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -32,12 +33,13 @@ SEEN = 0.632
 DRAWS = 100
 
 
+@renamed(**NEW_ARGUMENTS)
 def bootstrap_632(
     estimator: Any,
     X: Any,  # noqa: N803 - scikit-learn's name
     y: object,
     *,
-    repeats: int = 100,
+    n_repeats: int = 100,
     stratified: bool = False,
     seed: int = 0,
     level: float = 0.95,
@@ -53,7 +55,7 @@ def bootstrap_632(
         Anything that the estimator and scikit-learn's indexing take.
     y : array-like of shape (n,)
         Classes.
-    repeats : int >= 2
+    n_repeats : int >= 2
         Number of samples drawn.
     stratified : bool
         Draw as many instances of each class as there are.
@@ -88,15 +90,15 @@ def bootstrap_632(
     >>> import numpy as np
     >>> from sklearn.neighbors import NearestCentroid
     >>> x = np.arange(40.0)[:, None]
-    >>> result = bootstrap_632(NearestCentroid(), x, x[:, 0] >= 20, repeats=50)
+    >>> result = bootstrap_632(NearestCentroid(), x, x[:, 0] >= 20, n_repeats=50)
     >>> result.scores.size, result.mean < 0.05, round(result.n_train / result.n, 1)
     (50, True, 0.6)
     """
     level = checked_level(level)
     checked_whole(seed, "seed", "a whole number, 0 or more", inside=lambda number: number >= 0)
-    checked_whole(repeats, "repeats", "a whole number, 2 or more", inside=lambda number: number >= 2)
+    checked_whole(n_repeats, "n_repeats", "a whole number, 2 or more", inside=lambda number: number >= 2)
     classes = _read_data(estimator, X, y)
-    samples = _Bootstrap(classes, repeats, stratified, seed)
+    samples = _Bootstrap(classes, n_repeats, stratified, seed)
     run = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
     test, resubstitution = 1 - run.test, 1 - run.training
     scores = SEEN * test + (1 - SEEN) * resubstitution
@@ -107,7 +109,7 @@ def bootstrap_632(
             f"{samples.redrawn} samples were drawn anew: no instance was left to test on, or one class only was drawn"
         )
         notes = (Note(code="redrawn-samples", message=message),)
-    arguments = {"repeats": repeats, "stratified": stratified, "seed": seed, "level": level}
+    arguments = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
     return ResampledScores(
         measure="error",
         scores=scores,
@@ -122,13 +124,14 @@ def bootstrap_632(
     )
 
 
+@renamed(**NEW_ARGUMENTS)
 def repeated_scores(
     estimator: Any,
     X: Any,  # noqa: N803 - scikit-learn's name
     y: object,
     *,
     folds: int | None = None,
-    repeats: int | None = None,
+    n_repeats: int | None = None,
     stratified: bool | None = None,
     scoring: str | Callable[[Any, Any, Any], float] = "accuracy",
     cv: Any = None,
@@ -148,7 +151,7 @@ def repeated_scores(
         Classes.
     folds : int >= 2
         By default 10. Each instance is tested on once per repeat.
-    repeats : int >= 1
+    n_repeats : int >= 1
         By default 10, each with other folds.
     stratified : bool
         By default True: each fold holds about the same share of each class.
@@ -184,7 +187,7 @@ def repeated_scores(
     >>> import numpy as np
     >>> from sklearn.neighbors import NearestCentroid
     >>> x = np.arange(40.0)[:, None]
-    >>> result = repeated_scores(NearestCentroid(), x, x[:, 0] >= 20, folds=5, repeats=2)
+    >>> result = repeated_scores(NearestCentroid(), x, x[:, 0] >= 20, folds=5, n_repeats=2)
     >>> result.scores.size, result.n_train, result.n_test, result.mean > 0.9
     (10, 32.0, 8.0, True)
     """
@@ -192,11 +195,11 @@ def repeated_scores(
     checked_whole(seed, "seed", "a whole number, 0 or more", inside=lambda number: number >= 0)
     classes = _read_data(estimator, X, y)
     if cv is None:
-        folds, repeats, stratified = value_or(folds, 10), value_or(repeats, 10), value_or(stratified, True)
-        cv = _folds(classes, folds, repeats, stratified, seed)
-        arguments: dict[str, object] = {"folds": folds, "repeats": repeats, "stratified": stratified}
+        folds, n_repeats, stratified = value_or(folds, 10), value_or(n_repeats, 10), value_or(stratified, True)
+        cv = _folds(classes, folds, n_repeats, stratified, seed)
+        arguments: dict[str, object] = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
     else:
-        given = {"folds": folds, "repeats": repeats, "stratified": stratified}
+        given = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
         extra = [name for name, value in given.items() if value is not None]
         if extra:
             raise InputError(f"cv and {extra[0]}: expected one of them, got both; cv says how to split all by itself")
@@ -254,8 +257,8 @@ class _Splits:
 class _Bootstrap:
     """Samples with replacement to train on, and the instances not drawn to test on, one pair at a time."""
 
-    def __init__(self, classes: NDArray[Any], repeats: int, stratified: bool, seed: int) -> None:
-        self.classes, self.repeats, self.seed = classes, repeats, seed
+    def __init__(self, classes: NDArray[Any], n_repeats: int, stratified: bool, seed: int) -> None:
+        self.classes, self.repeats, self.seed = classes, n_repeats, seed
         self.stratified = checked_flag(stratified, "stratified")
         self.several = bool((classes != classes[0]).any())
         self.redrawn = 0
@@ -352,11 +355,11 @@ def _cross_validate(
     return _Run(np.asarray(scores["test_score"], dtype=np.float64), np.asarray(training, dtype=np.float64), splits)
 
 
-def _folds(classes: NDArray[Any], folds: int, repeats: int, stratified: bool, seed: int) -> Any:
+def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, seed: int) -> Any:
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
     checked_whole(folds, "folds", "a whole number, 2 or more", inside=lambda number: number >= 2)
-    checked_whole(repeats, "repeats", "a whole number, 1 or more", inside=lambda number: number >= 1)
+    checked_whole(n_repeats, "n_repeats", "a whole number, 1 or more", inside=lambda number: number >= 1)
     if folds > classes.size:
         raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
     if stratified:
@@ -370,7 +373,7 @@ def _folds(classes: NDArray[Any], folds: int, repeats: int, stratified: bool, se
             )
     splitter = RepeatedStratifiedKFold if stratified else RepeatedKFold
     state = int(rng_for(seed, "repeated_scores").integers(2**32))
-    return splitter(n_splits=folds, n_repeats=repeats, random_state=state)
+    return splitter(n_splits=folds, n_repeats=n_repeats, random_state=state)
 
 
 # The door -----------------------------------------------------------------------------------------------------------

@@ -60,11 +60,11 @@ def planned(
         metric = members[0].metric
         quick = not metric.is_plain and metric.slow < 2
         draws: tuple[tuple[Variant, int], ...] = (
-            ("repeat", run.repeats if metric.stochastic else 1),
-            ("half", run.bootstrap),
-            ("permutation", run.chance),
+            ("repeat", run.n_repeats if metric.stochastic else 1),
+            ("half", run.n_bootstrap),
+            ("permutation", run.n_permutations),
             ("winsorised", 1 if _can_move(metric, outlying, data) else 0),
-            ("shuffled", 1 if shuffle and quick and not run.chance else 0),
+            ("shuffled", 1 if shuffle and quick and not run.n_permutations else 0),
         )
         own = [
             Task(

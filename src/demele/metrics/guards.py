@@ -29,8 +29,8 @@ TIED = 0.05
 FEW_ROWS_PER_CODE = 20
 #: Times the bins, and the entropy of a continuous code is that of finer ones.
 FINER = 4
-ASK_INTERVAL = f"{setting('demele.evaluate(..., bootstrap=1000)', bootstrap=1000)} gives an interval"
-ASK = f"{setting('demele.evaluate(..., chance=20)', chance=20)} gives the level of chance"
+ASK_INTERVAL = f"{setting('demele.evaluate(..., n_bootstrap=1000)', n_bootstrap=1000)} gives an interval"
+ASK = f"{setting('demele.evaluate(..., n_permutations=20)', n_permutations=20)} gives the level of chance"
 
 
 def beside_level(notes: Sequence[Note]) -> tuple[Note, ...]:
@@ -331,7 +331,7 @@ def counted_noise_notes(value: float, n: int, d: int, finding: Finding) -> tuple
         return found
     message = (
         f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
-        "cannot be shuffled: score the rows, or a sample of them, with demele.evaluate(chance=20)"
+        "cannot be shuffled: score the rows, or a sample of them, with demele.evaluate(n_permutations=20)"
     )
     return (Note(code="many-codes", message=message, severity="fragile"),)
 
@@ -363,7 +363,7 @@ def unprobed_notes(guards: Guards, value: float, n: int, d: int, *, kept: str, c
         return ()
     message = (
         f"only {kept} are kept: whether {' and whether '.join(reasons)} was not looked at; score a sample of the rows "
-        "with demele.evaluate(chance=20)"
+        "with demele.evaluate(n_permutations=20)"
     )
     severity: Severity = "fragile" if noise and many_codes(n, d) else "info"
     return (Note(code="unprobed", message=message, severity=severity),)

@@ -16,6 +16,7 @@ from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
+from demele.core.names import NEW_ARGUMENTS
 from demele.core.sentences import arg, give
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
@@ -91,7 +92,7 @@ def _deviation(name: str, value: Any) -> float:
 
 def _resamples(name: str, value: Any) -> int:
     if isinstance(value, numbers.Integral) and value == 1 and not isinstance(value, bool):
-        raise InputError("bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
+        raise InputError("n_bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
     return cast("int", at_least(0).check(name, value))
 
 
@@ -270,16 +271,16 @@ def restored(value: object) -> object:
 class RunOptions(TypedDict, total=False):
     """Keywords that every metric takes.
 
-    ``seed`` (default 0), ``repeats`` (1), ``bootstrap`` (0 resamples), ``level`` (0.95), ``chance`` (0 permutations),
-    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False), ``code_groups``,
-    ``reduce_groups``, ``blocks``: see :func:`demele.evaluate`.
+    ``seed`` (default 0), ``n_repeats`` (1), ``n_bootstrap`` (0 resamples), ``level`` (0.95), ``n_permutations`` (0
+    permutations), ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False),
+    ``code_groups``, ``reduce_groups``, ``blocks``: see :func:`demele.evaluate`.
     """
 
     seed: int
-    repeats: int
-    bootstrap: int
+    n_repeats: int
+    n_bootstrap: int
     level: float
-    chance: int
+    n_permutations: int
     missing: Missing
     kinds: object
     n_jobs: int
@@ -299,10 +300,10 @@ def checked_jobs(n_jobs: object) -> int:
 _RUN_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "n_jobs": lambda _, value: checked_jobs(value),
     "seed": at_least(0).check,
-    "repeats": at_least(1).check,
-    "bootstrap": _resamples,
+    "n_repeats": at_least(1).check,
+    "n_bootstrap": _resamples,
     "level": above_zero(1.0, below=True).check,
-    "chance": at_least(0).check,
+    "n_permutations": at_least(0).check,
     "missing": lambda _, value: value,  # the door checks it
 }
 
@@ -316,10 +317,10 @@ class Run:
     """
 
     seed: int = 0
-    repeats: int = 1
-    bootstrap: int = 0
+    n_repeats: int = 1
+    n_bootstrap: int = 0
     level: float = 0.95
-    chance: int = 0
+    n_permutations: int = 0
     n_jobs: int = 1
     missing: Missing = "raise"
     halves: bool = False
@@ -342,6 +343,8 @@ def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
     metrics : mapping of name to their own options
     """
     names = ", ".join(metrics)
+    if keyword in NEW_ARGUMENTS:
+        return f"this argument has a new name; use {arg(NEW_ARGUMENTS[keyword])}"
     if keyword in OF_EVALUATE:
         return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, {keyword}=...)"
     own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))
@@ -356,9 +359,9 @@ def check_blocks(run: Run, **beside: object) -> None:
     ------
     InputError
     """
-    for argument, value in {"bootstrap": run.bootstrap, **beside}.items():
+    for argument, value in {"n_bootstrap": run.n_bootstrap, **beside}.items():
         if value:
             problem = "takes rows for independent, and so would say too much of rows in blocks"
             raise InputError(argument, problem, f"leave it out, or {arg('blocks')} and all but one row of each")
-    if not run.chance:
-        raise InputError("blocks", f"are what chance permutes whole; {give(chance=100)} for a level of chance")
+    if not run.n_permutations:
+        raise InputError("blocks", f"are what chance permutes whole; {give(n_permutations=100)} for a level of chance")

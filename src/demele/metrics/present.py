@@ -72,8 +72,8 @@ def score_of(
     chance = None if outcome.permutations is None else _chance(outcome.permutations, value, request, subject)
     if chance is not None:
         notes += _of_chance(chance, request.metric.undefined)
-    if 0 < run.bootstrap * (1 - run.level) < 2:
-        message = f"{run.bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
+    if 0 < run.n_bootstrap * (1 - run.level) < 2:
+        message = f"{run.n_bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
     robust = request.settings is not None and request.settings.estimator == "robust"
     used = max(factor.n_annotated for factor in subject.varying.columns)
@@ -181,7 +181,7 @@ def _intervals(
 
     def interval(values: Array, centre: float) -> Interval:
         low, high = map(float, draws.quantiles(values, run.level, request.metric.range, centre))
-        method = f"{outcome.resampling} percentile, {run.bootstrap} resamples"
+        method = f"{outcome.resampling} percentile, {run.n_bootstrap} resamples"
         return Interval(low=low, high=high, level=run.level, method=method)
 
     whole = interval(draws.value, float(native.value))
@@ -204,15 +204,15 @@ def _signature(
     unused += ["reg_dim", "fill_reg_dim"] if request.side.get("reg_dim") is None else []
     unused += ["reg_dim"] if request.options.get("reg_dim") is None else []
     arguments: dict[str, object] = {key: value for key, value in request.options.items() if key not in unused}
-    uses_seed = metric.is_plain or metric.stochastic or run.bootstrap or run.chance
+    uses_seed = metric.is_plain or metric.stochastic or run.n_bootstrap or run.n_permutations
     if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):
         arguments["seed"] = run.seed
-    if run.repeats > 1 and metric.stochastic:
-        arguments["repeats"] = run.repeats
-    if run.bootstrap:
-        arguments |= {"bootstrap": run.bootstrap, "level": run.level}
-    if run.chance:
-        arguments["chance"] = run.chance
+    if run.n_repeats > 1 and metric.stochastic:
+        arguments["n_repeats"] = run.n_repeats
+    if run.n_bootstrap:
+        arguments |= {"n_bootstrap": run.n_bootstrap, "level": run.level}
+    if run.n_permutations:
+        arguments["n_permutations"] = run.n_permutations
     if run.missing != "raise":
         arguments["missing"] = run.missing
     arguments |= subject.arguments

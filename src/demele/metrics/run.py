@@ -166,7 +166,7 @@ def evaluation(
         code_names=subject.codes.names,
         factors=subject.summaries(),
         dependency=pictures,
-        notes=beside_level(subject.notes) if run.chance else subject.notes,
+        notes=beside_level(subject.notes) if run.n_permutations else subject.notes,
         version=__version__,
         later=_later(source, run, scores),
     )
@@ -324,16 +324,16 @@ def _read_off_table(
             notes = finer_bins_notes(source, settings, table, of_entropy, notes)
     seconds = time.perf_counter() - started
     resamples = halves = permutations = None
-    if run.bootstrap:
-        tables = source.tables(settings, "resamples", run.bootstrap, run.seed, pairs=pairs)
-        resamples = halves = _drawn(tables, requests, run.bootstrap, "resamples", report)
+    if run.n_bootstrap:
+        tables = source.tables(settings, "resamples", run.n_bootstrap, run.seed, pairs=pairs)
+        resamples = halves = _drawn(tables, requests, run.n_bootstrap, "resamples", report)
         if run.halves and settings.resamples_by_weight:
-            tables = source.tables(settings, "halves", run.bootstrap, run.seed, pairs=pairs)
-            halves = _drawn(tables, requests, run.bootstrap, "half-samples", report)
-    if run.chance:
-        tables = source.tables(settings, "permutations", run.chance, run.seed, pairs=pairs)
-        permutations = _drawn(tables, requests, run.chance, "permutations", report)
-    drawn = {} if resamples is None or run.bootstrap < 2 else resamples
+            tables = source.tables(settings, "halves", run.n_bootstrap, run.seed, pairs=pairs)
+            halves = _drawn(tables, requests, run.n_bootstrap, "half-samples", report)
+    if run.n_permutations:
+        tables = source.tables(settings, "permutations", run.n_permutations, run.seed, pairs=pairs)
+        permutations = _drawn(tables, requests, run.n_permutations, "permutations", report)
+    drawn = {} if resamples is None or run.n_bootstrap < 2 else resamples
     spans = {item.name: (drawn[item.name].value, run.level, item.metric.range) for item in requests if drawn}
     adjusted = adjusted_notes(source, settings, table, examined, spans, pairs=pairs)
     for name, (_, details) in adjusted.items():

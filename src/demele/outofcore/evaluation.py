@@ -86,7 +86,7 @@ def evaluation_in_pieces(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    _refuse(bootstrap=run.bootstrap, chance=run.chance, codes_std=codes_std)
+    _refuse(n_bootstrap=run.n_bootstrap, n_permutations=run.n_permutations, codes_std=codes_std)
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
         raise InputError("sample", f"expected a number of rows of at least 4, got {quoted(sample)}")
     with reporting(progress, even=False) as report:
@@ -170,8 +170,8 @@ def _applying(asked: Sequence[Asked], subject: Subject, *, named: bool) -> tuple
 def _refuse(**given: Any) -> None:
     """Refuse what would need all rows at once."""
     wants = {
-        "bootstrap": "resamples are drawn from all rows",
-        "chance": "all rows are permuted",
+        "n_bootstrap": "resamples are drawn from all rows",
+        "n_permutations": "all rows are permuted",
         "codes_std": "standard deviations are spread over all rows",
     }
     for name, value in given.items():

@@ -115,7 +115,7 @@ def with_alignment(
     asked : sequence of Asked
         What was scored.
     run : Run
-        ``bootstrap`` gives gaps an interval, ``chance`` a chance level.
+        ``n_bootstrap`` gives gaps an interval, ``n_permutations`` a chance level.
     whiten : bool
         Whether codes may be made uncorrelated, of equal variance, before they are turned.
     progress : bool or callable
@@ -129,7 +129,7 @@ def with_alignment(
         for crossed in _crossed_runs(groups, subject, run, whiten):
             runs.append(crossed)
             if report is not None:
-                report(len(runs), 1 + run.chance, "alignment")
+                report(len(runs), 1 + run.n_permutations, "alignment")
     observed, permuted = runs[0], runs[1:]
     metrics = {name: one.metric for name, one in by_name.items()}
     explicitness = _explicitness(evaluation.scores, metrics)
@@ -193,9 +193,9 @@ def _explicitness(scores: Sequence[Score], metrics: Mapping[str, Metric]) -> tup
 def _crossed_runs(groups: Sequence[_Group], subject: Subject, run: Run, whiten: bool) -> Iterator[_Crossed]:
     """Yield what the rows give, then what each permutation of the factors gives."""
     yield _crossed(groups, subject, run, whiten, -1)
-    alone = replace(run, bootstrap=0, n_jobs=1)
-    calls = ((groups, subject, alone, whiten, index) for index in range(run.chance))
-    yield from ordered(_crossed, calls, n_jobs=run.n_jobs if run.chance > 1 else 1)
+    alone = replace(run, n_bootstrap=0, n_jobs=1)
+    calls = ((groups, subject, alone, whiten, index) for index in range(run.n_permutations))
+    yield from ordered(_crossed, calls, n_jobs=run.n_jobs if run.n_permutations > 1 else 1)
 
 
 def _crossed(groups: Sequence[_Group], subject: Subject, run: Run, whiten: bool, permutation: int) -> _Crossed:
@@ -322,7 +322,7 @@ def _alignment(metric: str, observed: _Crossed, permuted: Sequence[_Crossed], ru
     interval, chance = None, None
     if np.isfinite(deviation):
         reach = NormalDist().inv_cdf((1 + run.level) / 2) * deviation
-        method = f"normal, {run.bootstrap} resamples of the scored rows, axes fixed"
+        method = f"normal, {run.n_bootstrap} resamples of the scored rows, axes fixed"
         interval = Interval(low=found.gap - reach, high=found.gap + reach, level=run.level, method=method)
     gaps = [crossed.gap(metric) for crossed in permuted]
     known = tuple(gap for gap in gaps if np.isfinite(gap))

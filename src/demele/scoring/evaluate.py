@@ -9,6 +9,7 @@ import numpy as np
 from demele.core.code_groups import slots_as_groups
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_pair
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.results import Evaluation
 from demele.metrics.chosen import Choice, are_named, asked_of, chosen_metrics, draws_of, given_options, unnamed_metrics
 from demele.metrics.code_groups import in_groups, refuse_beside_groups
@@ -24,6 +25,7 @@ from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
 from demele.scoring.pieces import read_in_pieces
 
 
+@renamed(**NEW_ARGUMENTS)
 def evaluate(
     codes: object,
     factors: object,
@@ -31,10 +33,10 @@ def evaluate(
     *,
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
-    repeats: int = 1,
-    bootstrap: int | None = None,
+    n_repeats: int = 1,
+    n_bootstrap: int | None = None,
     level: float = 0.95,
-    chance: int | None = None,
+    n_permutations: int | None = None,
     missing: Missing = "raise",
     kinds: object = None,
     codes_std: object = None,
@@ -74,16 +76,16 @@ def evaluate(
         Named settings, see :func:`demele.protocol_names`.
     seed : int >= 0
         Same seed, same input: same bits, whatever ``n_jobs``.
-    repeats : int >= 1
+    n_repeats : int >= 1
         Runs of the stochastic metrics with different streams; the value is then their mean.
-    bootstrap : int >= 0, optional
+    n_bootstrap : int >= 0, optional
         Resamples of the rows for intervals; 20 where ``metrics`` is None, else none. Intervals are percentiles of the
         resampled values, moved so that their mean is at the value (resamples repeat the bias of the sample). Histogram
         metrics: bootstrap. Others: half of the rows without replacement, whose spread has the standard error of the
         whole and never puts one row into a predictor's training and test rows at once.
     level : float in (0, 1)
         Nominal coverage of the intervals.
-    chance : int >= 0, optional
+    n_permutations : int >= 0, optional
         Permutations of the factors' rows for the chance level; 10 where ``metrics`` is None, else none.
     missing : {"raise", "omit"}
         What to do with missing annotations: refuse, or score each factor on the rows annotated for it.
@@ -103,9 +105,9 @@ def evaluate(
     reduce_groups : None or "pca1"
         Take the first principal component of each group for the group, as papers on vector-valued codes do.
     blocks : array-like of shape (n_samples,), optional
-        Which rows depend on each other, such as the video of each frame: numbers or names. ``chance`` then permutes
-        whole blocks, each in its own order; with single rows, scores of dependent rows look rarer than they are.
-        Exact for blocks of equal length; others are laid end to end. At least five; without ``bootstrap``.
+        Which rows depend on each other, such as the video of each frame: numbers or names. ``n_permutations`` then
+        permutes whole blocks, each in its own order; with single rows, scores of dependent rows look rarer than they
+        are. Exact for blocks of equal length; others are laid end to end. At least five; without ``n_bootstrap``.
     bins : int, Binning or edges, optional
         Overrides the protocol's bins for every metric that discretises.
     options : mapping of metric or group to mapping, optional
@@ -120,8 +122,8 @@ def evaluate(
         Of data read a piece at a time: metrics of histograms count all rows, and have the bits that they have in
         memory; SAP and MCC of continuous factors, IRS and OMES sum over all rows, equal to rounding; all others, and
         edges at quantiles, are of a random sample of so many rows, as their notes say. The sample depends
-        on ``seed`` and the numbers of the rows only. ``bootstrap``, ``chance`` and ``codes_std`` are refused for such
-        data.
+        on ``seed`` and the numbers of the rows only. ``n_bootstrap``, ``n_permutations`` and ``codes_std`` are refused
+        for such data.
     ignore_index : bool, default False
         Rows are paired by position, and pandas codes and factors whose indexes hold different labels are refused; True
         pairs them all the same. Without an index there is nothing to ignore.
@@ -144,7 +146,7 @@ def evaluate(
     aligned : bool, default False
         Score the codes once more after they were turned towards the factors: ``score.alignment`` has the raw score, the
         aligned one and the gap, all on rows that were not used to turn them; ``score.value`` stays as it is. With
-        ``bootstrap`` gaps have an interval, with ``chance`` a chance level. Needs rows in memory.
+        ``n_bootstrap`` gaps have an interval, with ``n_permutations`` a chance level. Needs rows in memory.
     whiten : bool, default False
         With ``aligned``: codes may also be made uncorrelated, of equal variance, before they are turned, which undoes
         oblique maps as well as rotations.
@@ -178,11 +180,13 @@ def evaluate(
     """
     in_memory = not read_in_pieces(codes, factors)  # others have neither intervals nor chance levels
     draws = draws_of(
-        metrics if in_memory else "all", bootstrap=bootstrap if blocks is None else bootstrap or 0, chance=chance
+        metrics if in_memory else "all",
+        n_bootstrap=n_bootstrap if blocks is None else n_bootstrap or 0,
+        n_permutations=n_permutations,
     )
     call = checked_call(
         metrics,
-        Run.checked(seed=seed, repeats=repeats, level=level, n_jobs=n_jobs, missing=missing, **draws),
+        Run.checked(seed=seed, n_repeats=n_repeats, level=level, n_jobs=n_jobs, missing=missing, **draws),
         protocol=protocol,
         kinds=kinds,
         reg_dim=reg_dim,

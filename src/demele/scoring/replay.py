@@ -156,4 +156,14 @@ def _told(name: str, said: Mapping[str, str]) -> str:
     return f"{name} of code {said['code']}".strip() + (f" from {said['from']}" if said["from"] else "")
 
 
-_RUN_KEYS = ("seed", "repeats", "bootstrap", "level", "chance", "missing", "kinds", "code_groups", "reduce_groups")
+_RUN_KEYS = (
+    "seed",
+    "n_repeats",
+    "n_bootstrap",
+    "level",
+    "n_permutations",
+    "missing",
+    "kinds",
+    "code_groups",
+    "reduce_groups",
+)

@@ -164,11 +164,11 @@ class Compared:
         """Return the difference with its interval, and how that was made."""
         value, run = float(second.values.mean() - first.values.mean()), self.call.run
         rows = None if first.rows is None or second.rows is None else second.rows - first.rows
-        if run.bootstrap or self.noisy or not self.by_runs:  # over rows
+        if run.n_bootstrap or self.noisy or not self.by_runs:  # over rows
             if any(one.name == metric and _of_extremes(one) for one in self.call.asked):
-                return Difference(value, reason=_EXTREMES if run.bootstrap else without_intervals(0)), ""
+                return Difference(value, reason=_EXTREMES if run.n_bootstrap else without_intervals(0)), ""
             if rows is None:
-                return Difference(value, reason=without_intervals(run.bootstrap)), ""
+                return Difference(value, reason=without_intervals(run.n_bootstrap)), ""
 
         def moved(shift: float) -> Difference:
             if self.by_runs:

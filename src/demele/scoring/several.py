@@ -10,7 +10,7 @@ from typing import Any, Literal
 from demele.core.code_groups import groups_of_each
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
 from demele.core.inputs import Missing
-from demele.core.names import suggestion
+from demele.core.names import NEW_ARGUMENTS, renamed, suggestion
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
 from demele.core.sentences import marked
@@ -25,6 +25,7 @@ from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
 from demele.scoring.score_differences import Compared
 
 
+@renamed(**NEW_ARGUMENTS)
 def compare_representations(
     codes: Mapping[str, object] | Sequence[object],
     factors: object,
@@ -36,10 +37,10 @@ def compare_representations(
     primary: str | Sequence[str] | None = None,
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
-    repeats: int = 1,
-    bootstrap: int | None = None,
+    n_repeats: int = 1,
+    n_bootstrap: int | None = None,
     level: float = 0.95,
-    chance: int | None = None,
+    n_permutations: int | None = None,
     missing: Missing = "raise",
     kinds: object = None,
     codes_std: Mapping[str, object] | None = None,
@@ -66,8 +67,8 @@ def compare_representations(
         The known factors of these rows.
     runs : mapping of str to sequence of str, optional
         The training runs of each model, as names of representations; one that is named nowhere is a model of one run.
-        Differences are then between models. Their intervals are over runs on these rows; with ``bootstrap``, over runs
-        and rows.
+        Differences are then between models. Their intervals are over runs on these rows; with ``n_bootstrap``, over
+        runs and rows.
     paired_runs : bool
         Whether run k of every model has the same seed: differences are then paired by it.
     against : str, optional
@@ -76,7 +77,7 @@ def compare_representations(
     primary : str or sequence of str, optional
         The metrics that were chosen before the scores were seen. Only their differences share the error and can be
         significant together; all others are exploratory.
-    bootstrap : int >= 0
+    n_bootstrap : int >= 0
         Resamples of the rows. Intervals of single scores are those of :func:`demele.evaluate`; those of differences
         are of scores on as many half-samples, the same for all representations and for every metric.
     level : float in (0, 1)
@@ -89,8 +90,8 @@ def compare_representations(
     factor_noise, factor_noise_method : optional
         What is known of wrong annotations, as in :func:`demele.evaluate`. Differences are then those of the corrected
         scores, by their values on the same resamples of the rows. Of a rate alone they are the certified bounds,
-        widened by the interval over rows (``bootstrap``).
-    metrics, protocol, seed, repeats, chance, missing, kinds, reg_dim, reduce_groups, bins, options, \
+        widened by the interval over rows (``n_bootstrap``).
+    metrics, protocol, seed, n_repeats, n_permutations, missing, kinds, reg_dim, reduce_groups, bins, options, \
 n_jobs, progress, sample, ignore_index
         As in :func:`demele.evaluate`, for all representations alike.
 
@@ -127,14 +128,14 @@ n_jobs, progress, sample, ignore_index
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.random((500, 2))
     >>> clean, noisy = factors + 0.05 * rng.normal(size=(500, 2)), factors + 0.3 * rng.normal(size=(500, 2))
-    >>> found = demele.compare_representations({"noisy": noisy, "clean": clean}, factors, ["mig"], bootstrap=20)
+    >>> found = demele.compare_representations({"noisy": noisy, "clean": clean}, factors, ["mig"], n_bootstrap=20)
     >>> found.differences[0].better, round(found["clean"]["mig"].value, 2)
     ('clean', 0.56)
     >>> print(found.sentence)
     1 of 1 difference is significant (Holm, 95%).
     """
-    draws = draws_of(metrics, bootstrap=bootstrap, chance=chance)
-    run = Run.checked(seed=seed, repeats=repeats, level=level, n_jobs=n_jobs, missing=missing, **draws)
+    draws = draws_of(metrics, n_bootstrap=n_bootstrap, n_permutations=n_permutations)
+    run = Run.checked(seed=seed, n_repeats=n_repeats, level=level, n_jobs=n_jobs, missing=missing, **draws)
     call = checked_call(
         metrics,
         replace(run, halves=True),

@@ -167,7 +167,9 @@ def evaluate_sparse(
         screen=at_least(2).check("screen", screen),
         n_rows=at_least(50).check("n_rows", n_rows),
         top=at_least(1).check("top", top),
-        run=Run.checked(seed=seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=n_jobs, missing=missing),
+        run=Run.checked(
+            seed=seed, n_repeats=1, n_bootstrap=0, level=0.95, n_permutations=0, n_jobs=n_jobs, missing=missing
+        ),
         name=_checked_name(name),
         kinds=kinds,
     )

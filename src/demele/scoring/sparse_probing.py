@@ -9,7 +9,7 @@ import numpy as np
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
-from demele.core.names import checked_name
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.estimation.concept_probes import (
@@ -36,6 +36,7 @@ from demele.scoring.concept_rows import (
 AT_A_TIME = 64
 
 
+@renamed(**NEW_ARGUMENTS)
 def sparse_probing(
     codes: object,
     factors: object,
@@ -44,7 +45,7 @@ def sparse_probing(
     ranking: Ranking = "standardised",
     score_on: str = "unseen",
     n_rows: int = 20_000,
-    chance: int = 0,
+    n_permutations: int = 0,
     seed: int = 0,
     missing: Missing = "raise",
     kinds: object = None,
@@ -74,7 +75,7 @@ def sparse_probing(
     n_rows : int >= 20, default 20 000
         Rows that a probe is fitted on at most, half of the class, and scored on: a seeded sample. Codes are ranked on
         all training rows.
-    chance : int >= 0
+    n_permutations : int >= 0
         Permutations of the factors' rows, each with a ranking of its own.
     seed : int >= 0
     missing : {"raise", "omit"}
@@ -114,7 +115,7 @@ def sparse_probing(
     """
     counts = _counts(k)
     checked_name(ranking, "ranking", ("standardised", "raw"))
-    n_rows, chance = checked_count(n_rows, "n_rows", 20), checked_count(chance, "chance", 0)
+    n_rows, n_permutations = checked_count(n_rows, "n_rows", 20), checked_count(n_permutations, "n_permutations", 0)
     rows = concept_rows(
         codes,
         factors,
@@ -129,12 +130,12 @@ def sparse_probing(
     values = {count: float(mean_of_defined(per_factor[count])) for count in counts}
     first = values[counts[0]]
     drawn = []
-    for index in range(chance):
+    for index in range(n_permutations):
         shuffled = rows.permuted(rng_for(seed, "chance", index).permutation(rows.codes.n))
         drawn.append(float(mean_of_defined(_probed(shuffled, counts[:1], ranking)[1][counts[0]])))
     level = Chance(tuple(drawn), first) if drawn else None
     arguments: dict[str, Any] = {"k": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
-    arguments |= {"chance": chance} if chance else {}
+    arguments |= {"n_permutations": n_permutations} if n_permutations else {}
     return Score(
         metric="sparse_probing",
         value=first,

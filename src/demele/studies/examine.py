@@ -16,6 +16,7 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
@@ -54,6 +55,7 @@ _TREES, _FOREST_ROWS = 10, 1000
 _WORSE = 0.05
 
 
+@renamed(**NEW_ARGUMENTS)
 def examine(
     sample: Sample | str | Path,
     images: ImageSet | NDArray[Any] | None = None,
@@ -64,8 +66,8 @@ def examine(
     value_range: tuple[float, float] = (0.0, 1.0),
     metrics: Sequence[Any] = METRICS,
     rows: int = 3000,
-    bootstrap: int = 40,
-    chance: int = 5,
+    n_bootstrap: int = 40,
+    n_permutations: int = 5,
     forest: int = _TREES,
     kinds: object = None,
     missing: Missing = "raise",
@@ -96,7 +98,7 @@ def examine(
         As in :func:`demele.evaluate`; none for no scores.
     rows : int, default 3000
         Of more rows, scores and their intervals are of so many, drawn at random.
-    bootstrap, chance : int
+    n_bootstrap, n_permutations : int
         Resamples for intervals, permutations for chance.
     forest : int, default 10
         Trees of the forests (DCI) whose importances are shown beside informations, and whose scores, of fewer than
@@ -137,7 +139,7 @@ def examine(
     >>> images = demele.data.squares(size=16)
     >>> codes = images.factors()[["red_x", "red_y"]].astype(float).to_numpy() / 10
     >>> sample = demele.data.Sample(codes, images.factors(), "Two of six factors.")
-    >>> look = demele.studies.examine(sample, images, metrics=["mig"], bootstrap=0, chance=0, forest=0)
+    >>> look = demele.studies.examine(sample, images, metrics=["mig"], n_bootstrap=0, n_permutations=0, forest=0)
     >>> look.factors.loc[["red_x", "red_y", "blue_x"], "verdict"].to_list()
     ['one code', 'one code', 'no code']
     """
@@ -156,7 +158,13 @@ def examine(
         raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
     decode = model.decode if decode is None and model is not None else decode
     moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), checked_range(value_range), start)
-    settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "missing": missing}
+    settings = {
+        "n_bootstrap": n_bootstrap,
+        "n_permutations": n_permutations,
+        "seed": start,
+        "kinds": kinds,
+        "missing": missing,
+    }
     chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
     if not isinstance(name, str | None):
         raise InputTypeError("name", f"expected a text, got {type(name).__name__}")
@@ -216,7 +224,7 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     >>> images = demele.data.squares(size=16)
     >>> vae = demele.models.VAE("beta_vae", latents=2, network="mlp")
     >>> run = vae.fit(images, steps=2, batch=8, seed=0)
-    >>> look = demele.studies.examine_model(vae, images, metrics=["mig"], bootstrap=0, chance=0, forest=0)
+    >>> look = demele.studies.examine_model(vae, images, metrics=["mig"], n_bootstrap=0, n_permutations=0, forest=0)
     >>> look.document().kind
     'Trained model'
     """
@@ -309,7 +317,7 @@ def _with_forest(
     if not checked_count(trees, "forest", 0) or scores is None:
         return scores, None
     few = rows[:: max(1, len(rows) // _FOREST_ROWS)]
-    own = {**settings, "bootstrap": 0, "chance": 0, "options": {"dci_forest": {"n_trees": trees}}}
+    own = {**settings, "n_bootstrap": 0, "n_permutations": 0, "options": {"dci_forest": {"n_trees": trees}}}
     found, _ = _scores(replace(sample, codes_std=None), few, _FOREST, own)
     if found is None or not len(found):
         return scores, None

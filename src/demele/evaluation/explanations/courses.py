@@ -39,7 +39,7 @@ class Setting:
         Regions that go.
     filling, ends
         What is put in their place, between which values.
-    repeats : int
+    n_repeats : int
         Random orders, and draws of what is put in the place of regions.
     seed : int
     measured : {"score", "accuracy"}
@@ -52,7 +52,7 @@ class Setting:
     steps: int
     filling: Filling | float
     ends: tuple[float, float]
-    repeats: int
+    n_repeats: int
     seed: int
     measured: Measured
     targets: Indices
@@ -60,7 +60,7 @@ class Setting:
 
     def runs(self, order: Order) -> int:
         """Return how often an order is gone through: once, if nothing in it is drawn."""
-        return self.repeats if order == "random" or is_drawn(self.filling) else 1
+        return self.n_repeats if order == "random" or is_drawn(self.filling) else 1
 
     def values(self, answers: Answers, rows: Any) -> Floats:
         """Return what is measured of some images."""

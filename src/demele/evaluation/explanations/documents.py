@@ -66,7 +66,7 @@ def perturbation_document(result: "PerturbationTest") -> Document:
     region = "pixels" if result.region == (1, 1) else f"regions of {result.region[0]} x {result.region[1]} pixels"
     holds = sum(found.verdict == "holds" for found in result.maps)
     filling = _FILLINGS.get(str(result.destroy), f"the value {result.destroy}")
-    orders = count(result.repeats, "random order")
+    orders = count(result.n_repeats, "random order")
     return Document(
         kind="Perturbation test",
         title="Does the explanation hold?" if len(result.maps) == 1 else "Which explanations hold?",
@@ -90,7 +90,7 @@ def perturbation_document(result: "PerturbationTest") -> Document:
             ("Measured", _NOUNS[result.measured]),
             ("Area", "mean fall of the measure over all steps (AOPC, Samek et al. 2017)"),
             ("Destroyed", f"{region}, one at each step, replaced by {filling}"),
-            ("Random orders", f"{result.repeats} of each image"),
+            ("Random orders", f"{result.n_repeats} of each image"),
             ("Level", f"{rate(result.level)} for all differences together; each curve by itself"),
         ],
         methods=[

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -30,6 +31,7 @@ from demele.runtime.progress import Report, reporting
 Floats = NDArray[np.float64]
 
 
+@renamed(**NEW_ARGUMENTS)
 def perturbation_test(
     predict: Callable[[Any], Any],
     images: ArrayLike,
@@ -41,7 +43,7 @@ def perturbation_test(
     region: int | tuple[int, int] | None = None,
     steps: int | None = None,
     destroy: Filling | float = "uniform",
-    repeats: int = 10,
+    n_repeats: int = 10,
     noise: float | TransitionMatrix | TransitionCounts | None = None,
     classes: Sequence[object] | None = None,
     level: float = 0.95,
@@ -79,7 +81,7 @@ def perturbation_test(
         What is put in the place of a region: values drawn anew for each image and repeat, between 0 and 255, or
         between the extremes of the images if they are real numbers; the mean colour of the image; the image, blurred;
         or one value.
-    repeats : int, default 10
+    n_repeats : int, default 10
         Random orders of each image, and draws of what is put in the place of regions.
     noise : float, TransitionMatrix or TransitionCounts, optional
         What is known of wrong labels, as for :func:`demele.evaluation.assess`; for the accuracy. Its curves, areas and
@@ -158,7 +160,7 @@ def perturbation_test(
     where = regions(asked.images.shape[1], asked.images.shape[2], sides)
     count, size = int(where.max()) + 1, checked_count(batch, "batch", 1)
     filling, length, kept = checked_filling(destroy), checked_steps(steps, count), checked_count(worst, "worst", 0)
-    runs, seed = checked_count(repeats, "repeats", 1), checked_seed(seed)
+    runs, seed = checked_count(n_repeats, "n_repeats", 1), checked_seed(seed)
     classifier = Classifier(predict, asked.images, asked.labels, asked.words, size, closed=asked.noise is not None)
     coded = None if asked.labels is None else classifier.words.encode(asked.labels, "labels")
     followed = Setting(
@@ -166,7 +168,7 @@ def perturbation_test(
         steps=length,
         filling=filling,
         ends=asked.ends,
-        repeats=runs,
+        n_repeats=runs,
         seed=seed,
         measured=asked.measured,
         targets=classifier.whole.classes
@@ -188,7 +190,7 @@ def perturbation_test(
         regions=count,
         region=sides,
         steps=length,
-        repeats=runs,
+        n_repeats=runs,
         measured=judged.measured,
         destroy=filling,
         level=asked.level,
@@ -232,7 +234,7 @@ def _courses(
 
 def _signature(asked: Asked, setting: Setting, sides: tuple[int, int], *, own_targets: bool) -> Signature:
     arguments: dict[str, object] = {"measure": asked.measured, "region": sides, "steps": setting.steps}
-    arguments |= {"destroy": setting.filling, "repeats": setting.repeats}
+    arguments |= {"destroy": setting.filling, "n_repeats": setting.n_repeats}
     if asked.noise is not None:
         arguments["noise"] = asked.noise
     arguments |= {"level": asked.level, "seed": setting.seed}

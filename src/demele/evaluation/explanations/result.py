@@ -157,7 +157,7 @@ class PerturbationTest(Result):
     regions: int
     region: tuple[int, int]
     steps: int
-    repeats: int
+    n_repeats: int
     measured: str
     destroy: str | float
     level: float

@@ -139,7 +139,7 @@ def infom(
     read it beside :func:`infoe`. For the same reason codes of noise score far above 0 for any number of rows (0.26 for
     two factors of 4 values and codes of 4 bins, 0.64 for two of 2) unless they are left out as inactive. Public code
     gives 1 where all informations are 0 but for rounding; here such a code is not active. Shuffled rows have no active
-    code, nearly always: the level of ``chance`` is then NaN.
+    code, nearly always: the level of ``n_permutations`` is then NaN.
     Copies of codes change nothing, nor does a factor that no code holds: one code of one of two factors scores 1.
 
     The gate is no proof. Codes of noise pass it in one call of twenty, by its level, and for any number of rows

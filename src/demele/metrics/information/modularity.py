@@ -109,7 +109,8 @@ def modularity(
     Notes
     -----
     Ridgeway & Mozer 2018, section 3. A code whose largest information is below 1e-12 scores 0. The score of noise is
-    far from 0 (about 0.4 for 8 factors, 0.9 with adjusted informations): ask for ``chance``, or for the ``gate``.
+    far from 0 (about 0.4 for 8 factors, 0.9 with adjusted informations): ask for ``n_permutations``, or for the
+    ``gate``.
 
     Examples
     --------

@@ -157,9 +157,9 @@ def irs(
 
     Notes
     -----
-    Suter et al. 2019, section 5. Independent codes score above 0 in small samples: ask for ``chance``. It rests on
-    maxima, which resamples do not follow: intervals cover less than they say (about 80% at a nominal 90% for 200 rows).
-    :func:`demele.interventional_robustness` is the general form, for confounded factors.
+    Suter et al. 2019, section 5. Independent codes score above 0 in small samples: ask for ``n_permutations``. It rests
+    on maxima, which resamples do not follow: intervals cover less than they say (about 80% at a nominal 90% for 200
+    rows). :func:`demele.interventional_robustness` is the general form, for confounded factors.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.inputs import Codes, Factors, Missing, read_pair
-from demele.core.names import checked_name, suggestion
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed, suggestion
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -26,6 +26,7 @@ from demele.metrics.tasks import Draws
 Columns = Sequence[int] | Sequence[str] | int | str | None
 
 
+@renamed(**NEW_ARGUMENTS)
 def interventional_robustness(
     codes: object,
     factors: object,
@@ -36,7 +37,7 @@ def interventional_robustness(
     norm: float = 2,
     centre: Centre = "mean",
     bins: object = 10,
-    bootstrap: int = 0,
+    n_bootstrap: int = 0,
     level: float = 0.95,
     seed: int = 0,
     missing: Missing = "raise",
@@ -68,7 +69,7 @@ def interventional_robustness(
         expected.
     bins : int, str, Binning or edges, default 10
         Few bins, where factors are many: means need rows in their cells.
-    bootstrap, level, seed
+    n_bootstrap, level, seed
         Half-sample intervals, as in :func:`demele.evaluate`.
     missing : {"raise", "omit"}
         ``"omit"`` uses the rows that are annotated for all factors.
@@ -155,11 +156,11 @@ def interventional_robustness(
         **_reading(read_factors, missing, kinds, centre),
     }
     without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
-    run = Run.checked(bootstrap=bootstrap, level=level, seed=seed)
-    n_draws, nominal, start = run.bootstrap, run.level, run.seed
+    run = Run.checked(n_bootstrap=n_bootstrap, level=level, seed=seed)
+    n_draws, nominal, start = run.n_bootstrap, run.level, run.seed
     interval = None
     if n_draws:
-        arguments = arguments | {"bootstrap": n_draws, "level": nominal, "seed": start}
+        arguments = arguments | {"n_bootstrap": n_draws, "level": nominal, "seed": start}
         values: Array = np.array([score(half_of_rows(read_codes.n, start, draw)).value for draw in range(n_draws)])
         low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
         method = f"half-sample percentile, {n_draws} resamples"

@@ -254,8 +254,8 @@ def omes(
     Dapueto, Noceti & Odone 2024. Published code draws pairs of rows without replacement, so that no pair has equal
     values: perfect codes of factors of 3, 3 and 4 values score 0.48 by it, and of 2, 2 and 4 values 0.20. Codes of
     noise vary as much whatever is held fixed: their total effects are all 1, and they score (1/M + 1/d) / 2 for any
-    number of rows. Ask for ``chance``. It says nothing of explicitness: a code that forgets half of a factor's values
-    scores 1. O(N n_codes n_factors).
+    number of rows. Ask for ``n_permutations``. It says nothing of explicitness: a code that forgets half of a factor's
+    values scores 1. O(N n_codes n_factors).
 
     Examples
     --------

@@ -175,7 +175,7 @@ def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
         return ()
     message = (
         f"with another draw of random features it would be {second:.3f} in place of {first:.3f}; "
-        f"{setting(repeats=20)} gives the mean over draws, and over splits"
+        f"{setting(n_repeats=20)} gives the mean over draws, and over splits"
     )
     severity: Severity = "fragile" if abs(second - first) > FRAGILE else "info"
     return (Note(code="one-draw", message=message, severity=severity),)
@@ -252,7 +252,7 @@ def capacity_explicitness(
     The score hangs on the draw of features where much capacity is needed: of v1 + sin(12 v2) / 2 beside v2, its
     standard deviation over draws is 0.11, 0.04 and 0.07 for 200, 400 and 800 training rows, of a circle 0.006. Up to
     1000 training rows features are drawn twice; the score is that of the first draw, and a note says what the second
-    would give. ``repeats=20`` averages.
+    would give. ``n_repeats=20`` averages.
 
     Examples
     --------

@@ -165,8 +165,8 @@ def mcc(
     -----
     Hyvarinen & Morioka 2016; Khemakhem et al. 2020; cross-fitted as Joshi et al. 2026 do. Codes of noise score above 0:
     the mean absolute correlation of one with one factor is :math:`\sqrt{2 / (\pi (N - 1))}`, and the best pairs of many
-    codes score more (0.12 for 100 codes, 5 factors and 500 rows). Ask for ``chance``, or for ``cross_fit``. Further
-    codes that mix factors, and copies, change nothing: it says nothing of modularity.
+    codes score more (0.12 for 100 codes, 5 factors and 500 rows). Ask for ``n_permutations``, or for ``cross_fit``.
+    Further codes that mix factors, and copies, change nothing: it says nothing of modularity.
     O(N n_codes n_factors).
 
     Examples

@@ -143,7 +143,7 @@ def mcc_weak(
     -----
     Khemakhem et al. 2020. It does not see rotations, nor whether codes are modular or compact. Codes of noise score
     above 0, the more the more there are: 0.13 for 5 codes, 5 factors and 200 rows, 0.5 for 50 codes. Ask for
-    ``chance``, or for ``cross_fit``. O(N (n_codes + n_factors)^2).
+    ``n_permutations``, or for ``cross_fit``. O(N (n_codes + n_factors)^2).
 
     Examples
     --------

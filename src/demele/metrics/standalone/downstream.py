@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
@@ -114,6 +115,7 @@ class DownstreamScores(TableResult):
         return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
 
 
+@renamed(**NEW_ARGUMENTS)
 def downstream(
     codes: object,
     factors: object,
@@ -121,7 +123,7 @@ def downstream(
     probe: Probe = "boosting",
     sizes: Sequence[int] | None = None,
     n_test: int | None = None,
-    repeats: int = 1,
+    n_repeats: int = 1,
     penalty: float = 1.0,
     seed: int = 0,
     missing: Missing = "raise",
@@ -143,7 +145,7 @@ def downstream(
         ``n_test`` is given too, and both are more, they are scaled down in proportion, with a note.
     n_test : int, optional
         5000 by default; a third of the rows, or what is left, where there are fewer.
-    repeats : int, default 1
+    n_repeats : int, default 1
         Splits, each drawn anew, whose scores are averaged: ten rows differ much.
     penalty : float above 0, default 1
         C of the logistic regression: a smaller one is smoother.
@@ -179,7 +181,7 @@ def downstream(
     """
     asked = SIZES if sizes is None else _sizes(sizes)
     largest = None if sizes is None else asked[-1]
-    n_test, repeats = checked_rows("n_test", n_test), at_least(1).check("repeats", repeats)
+    n_test, repeats = checked_rows("n_test", n_test), at_least(1).check("n_repeats", n_repeats)
     read = prober("downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds)
     found, chances = [], []
     kept: tuple[int, ...] = asked
@@ -198,7 +200,7 @@ def downstream(
         factor_names=read.factors.names,
         n_test=len(test),
         notes=tuple(read.notes(largest, n_test)),
-        signature=read.signature(sizes=asked, n_test=n_test, repeats=repeats),
+        signature=read.signature(sizes=asked, n_test=n_test, n_repeats=repeats),
     )
 
 

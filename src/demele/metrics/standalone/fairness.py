@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factor, Missing
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -149,7 +150,7 @@ class FairnessScores(TableResult):
         target, sensitive = self.factor_names[i], self.factor_names[j]
         (most,) = (one for one in self.rates if (one.target, one.sensitive) == (target, sensitive))
         names = list(map(name, self.factor_names))
-        step = ("Measure the chance level:", "demele downstream CODES FACTORS --fairness --chance 20")
+        step = ("Measure the chance level:", "demele downstream CODES FACTORS --fairness --permutations 20")
         return replace(
             super(FairnessScores, self).document(),
             figure=Heat("Differences of predictions", names, names, self.mean.tolist(), axes=("predicted", "groups")),
@@ -183,6 +184,7 @@ class FairnessScores(TableResult):
         return pd.DataFrame(rows)
 
 
+@renamed(**NEW_ARGUMENTS)
 def fairness(
     codes: object,
     factors: object,
@@ -190,7 +192,7 @@ def fairness(
     probe: Probe = "boosting",
     n_train: int | None = None,
     n_test: int | None = None,
-    chance: int = 0,
+    n_permutations: int = 0,
     bins: object = 10,
     penalty: float = 1.0,
     seed: int = 0,
@@ -213,7 +215,7 @@ def fairness(
     n_train, n_test : int, optional
         10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
         fewer. More than there are is scaled down in proportion.
-    chance : int, default 0
+    n_permutations : int, default 0
         Shuffles of the test rows' groups: small groups differ from all rows by themselves. They give ``chance``, what
         is to be expected of that, and p-values; 19 or more can show at 0.05 that predictions follow another factor.
     bins : int, str, Binning or edges, default 10
@@ -247,7 +249,7 @@ def fairness(
     True
     """
     n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
-    shuffles, binning = at_least(0).check("chance", chance), as_binning(bins)
+    shuffles, binning = at_least(0).check("n_permutations", n_permutations), as_binning(bins)
     read = prober(
         "fairness",
         codes,
@@ -295,7 +297,7 @@ def fairness(
             *_notes(read, labels, test, found["of_labels"]),
             *_few_shuffles(shuffles),
         ),
-        signature=read.signature(**arguments, **({"chance": shuffles} if shuffles else {})),
+        signature=read.signature(**arguments, **({"n_permutations": shuffles} if shuffles else {})),
     )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, read_codes
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -136,7 +137,10 @@ class UnsupervisedScores(TableResult):
         return pd.DataFrame(self.information, index=list(self.code_names), columns=list(self.code_names))
 
 
-def unsupervised_scores(codes: object, *, bins: object = 20, chance: int = 0, seed: int = 0) -> UnsupervisedScores:
+@renamed(**NEW_ARGUMENTS)
+def unsupervised_scores(
+    codes: object, *, bins: object = 20, n_permutations: int = 0, seed: int = 0
+) -> UnsupervisedScores:
     r"""How far codes depend on each other, from the codes alone: what can be computed without factors.
 
     Three numbers describe the covariance of the codes, one the information that pairs of codes share. All are 0 for
@@ -149,7 +153,7 @@ def unsupervised_scores(codes: object, *, bins: object = 20, chance: int = 0, se
         At least two that vary; constant codes are left out, with a note.
     bins : int, str, Binning or edges, default 20
         How codes are cut for their information; 20 of equal width in the study of 2019.
-    chance : int, default 0
+    n_permutations : int, default 0
         Shuffles that permute each code on its own. Their mean is what independent codes with these values score: the
         information of pairs is about (bins - 1)^2 / 2n too large.
     seed : int
@@ -175,14 +179,14 @@ def unsupervised_scores(codes: object, *, bins: object = 20, chance: int = 0, se
     >>> import numpy as np, demele
     >>> rng = np.random.default_rng(0)
     >>> first, second = rng.normal(size=(2, 5000))
-    >>> found = demele.unsupervised_scores(np.column_stack([first, 0.6 * first + 0.8 * second]), chance=5)
+    >>> found = demele.unsupervised_scores(np.column_stack([first, 0.6 * first + 0.8 * second]), n_permutations=5)
     >>> round(found.gaussian_total_correlation, 2), round(found.gaussian_wasserstein_correlation_norm, 2)
     (0.23, 0.1)
     >>> found.mutual_info_score > 5 * found.chance["mutual_info_score"]
     True
     """
     read, binning = read_codes(codes), as_binning(bins)
-    run = Run.checked(chance=chance, seed=seed)
+    run = Run.checked(n_permutations=n_permutations, seed=seed)
     if read.n < 2:
         raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     alive = np.flatnonzero(~read.constant)
@@ -193,8 +197,8 @@ def unsupervised_scores(codes: object, *, bins: object = 20, chance: int = 0, se
     information = np.full((read.d, read.d), np.nan)
     information[np.ix_(alive, alive)] = scores.pop("information")
     arguments: dict[str, object] = {"bins": binning}
-    if run.chance:
-        arguments |= {"chance": run.chance, "seed": run.seed}
+    if run.n_permutations:
+        arguments |= {"n_permutations": run.n_permutations, "seed": run.seed}
     by_chance = _by_chance(read, alive, labels, run)
     return UnsupervisedScores(
         **scores,
@@ -255,10 +259,10 @@ def _pair_information(labels: tuple[Factor, ...]) -> Floats:
 
 def _by_chance(codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...], run: Run) -> dict[str, float]:
     """Return the means of the scores of codes that are shuffled one by one."""
-    if not run.chance:
+    if not run.n_permutations:
         return {}
     drawn = []
-    for shuffle in range(run.chance):
+    for shuffle in range(run.n_permutations):
         rng = rng_for(run.seed, "unsupervised_scores", "chance", shuffle)
         orders = [rng.permutation(codes.n) for _ in alive]
         values = np.array(codes.values, dtype=np.float64)

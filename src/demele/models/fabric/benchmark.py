@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.seeds import checked_seed, rng_for
 from demele.models.fabric.model import Fabric
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 TIMED = ("forward_ms", "exported_ms", "training_ms")
 
 
+@renamed(**NEW_ARGUMENTS)
 def benchmark(
-    fabrics: Mapping[str, Fabric], *, batch: int = 64, repeats: int = 5, threads: int = 1, seed: int = 0
+    fabrics: Mapping[str, Fabric], *, batch: int = 64, n_repeats: int = 5, threads: int = 1, seed: int = 0
 ) -> pd.DataFrame:
     """Return sizes of fabrics, and how long they take, the first being what the others are compared with.
 
@@ -32,7 +34,7 @@ def benchmark(
         Such as ``{"whole": whole, "pruned": pruned}``; of one image size.
     batch : int, default 64
         Images at a time.
-    repeats : int, default 5
+    n_repeats : int, default 5
         Rounds, in each of which all fabrics take their turn, so that what else the machine does meets all alike. The
         median is reported.
     threads : int, default 1
@@ -63,7 +65,7 @@ def benchmark(
     >>> whole = Fabric(2, 3, 4, image_channels=1)
     >>> pruned = whole.copy()
     >>> plan = pruned.prune("links", 0.3, min_links="shortest")
-    >>> table = benchmark({"whole": whole, "pruned": pruned}, batch=4, repeats=1)
+    >>> table = benchmark({"whole": whole, "pruned": pruned}, batch=4, n_repeats=1)
     >>> bool(table["multiply_adds"]["pruned"] < table["multiply_adds"]["whole"])
     True
     """
@@ -72,7 +74,7 @@ def benchmark(
     from demele.models.threads import computing
 
     given = _checked(fabrics)
-    size, rounds = checked_count(batch, "batch", 2), checked_count(repeats, "repeats", 1)
+    size, rounds = checked_count(batch, "batch", 2), checked_count(n_repeats, "n_repeats", 1)
     runs = {name: _timed(fabric, size, checked_seed(seed)) for name, fabric in given.items()}
     with computing(threads=checked_count(threads, "threads", 1), device="cpu", gradients=True):
         for each in runs.values():

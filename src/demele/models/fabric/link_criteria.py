@@ -85,13 +85,13 @@ def screening(
     network: FabricNetwork,
     data: Sequence[Batch],
     rng: np.random.Generator,
-    repeats: int = 4,
+    n_repeats: int = 4,
     step: float = 0.1,
     sample: int = 32,
 ) -> Floats:
     """Return how much the length of the last node's value changes when the weights of a link move by ``step``.
 
-    Each weight of the link goes up or down, drawn anew ``repeats`` times; the score is the root of the mean square of
+    Each weight of the link goes up or down, drawn anew ``n_repeats`` times; the score is the root of the mean square of
     the changes over draws and ``sample`` images, drawn from all: mean and spread together (Morris 1991).
     """
     images = torch.cat([images for images, _ in data])
@@ -103,12 +103,12 @@ def screening(
             before = _lengths(network, images)
             for place, link in enumerate(network.lattice.links):
                 shape = tuple(network.layer(link).conv.weight.shape)
-                for _ in range(repeats):
+                for _ in range(n_repeats):
                     after = _lengths_moved(network, images, link, step * rng.choice([-1.0, 1.0], shape))
                     squares[place] += float(np.mean((after - before) ** 2))
     finally:
         network.train(training)
-    return np.sqrt(squares / repeats)
+    return np.sqrt(squares / n_repeats)
 
 
 def _lengths_moved(network: FabricNetwork, images: Tensor, link: Link, moved: Floats) -> Floats:
@@ -167,7 +167,7 @@ OF_LINKS = {
         Criterion("random", random, images=False, labels=False),
         Criterion("gate", gate, images=True, labels=True),
         Criterion("leave_one_out", leave_one_out, images=True, labels=True),
-        Criterion("screening", screening, images=True, labels=False, options=("repeats", "step", "sample")),
+        Criterion("screening", screening, images=True, labels=False, options=("n_repeats", "step", "sample")),
         Criterion("shapley", shapley, images=True, labels=True, options=("permutations",)),
     )
 }

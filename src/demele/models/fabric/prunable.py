@@ -57,8 +57,8 @@ class PrunableFabric(HeldFabric):
         seed : int, default 0
             Of criteria that draw.
         **options
-            ``temperature`` of "grasp" (200) and "grasp_abs" (1); ``repeats`` (4), ``step`` (0.1) and ``sample`` (32) of
-            "screening"; ``permutations`` (40) of "shapley".
+            ``temperature`` of "grasp" (200) and "grasp_abs" (1); ``n_repeats`` (4), ``step`` (0.1) and ``sample`` (32)
+            of "screening"; ``permutations`` (40) of "shapley".
 
         Returns
         -------

@@ -29,7 +29,7 @@ def of_rows(case: Case, work: Work) -> Parts | NotCorrected:
     whole = [
         _score(case, work, audited, true=True),
         _score(case, work, audited, true=False),
-        work.score.value if case.run.repeats == 1 else _score(case, work, everything, true=False),
+        work.score.value if case.run.n_repeats == 1 else _score(case, work, everything, true=False),
     ]
     failed = [one for one in whole if isinstance(one, str)]
     if failed:

@@ -13,7 +13,7 @@ from demele.metrics.request import Asked, Request
 from demele.metrics.source import InMemory
 from demele.scoring.noisy.knowledge import FactorNoise, NoiseOfFactor
 
-#: Resamples behind the interval of a corrected score, unless ``bootstrap`` says otherwise.
+#: Resamples behind the interval of a corrected score, unless ``n_bootstrap`` says otherwise.
 RESAMPLES = 200
 
 
@@ -48,7 +48,7 @@ class Case:
     @property
     def resamples(self) -> int:
         """Resamples behind an interval."""
-        return self.run.bootstrap or RESAMPLES
+        return self.run.n_bootstrap or RESAMPLES
 
     @property
     def of_factors(self) -> list[NoiseOfFactor | None]:
