@@ -12,7 +12,7 @@ evaluations = {}
 for name in demele.data.demo_names():
     sample = demele.data.demo(name)
     pair = sample.codes, sample.factors
-    evaluations[name] = demele.evaluate(*pair, METRICS, name=name, bootstrap=50, chance=10)
+    evaluations[name] = demele.evaluate(*pair, METRICS, name=name, n_bootstrap=50, n_permutations=10)
 
 for name, evaluation in evaluations.items():
     print(name)

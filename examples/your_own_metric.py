@@ -18,7 +18,7 @@ def mean_best_correlation(codes: np.ndarray, factors: np.ndarray) -> float:
 # --8<-- [start:use]
 sample = demele.data.demo()
 measured = sample.factors.drop(columns="class")  # a class number is a name: it has no correlation
-evaluation = demele.evaluate(sample.codes, measured, ["mig", mean_best_correlation], bootstrap=50, chance=20)
+evaluation = demele.evaluate(sample.codes, measured, ["mig", mean_best_correlation], n_bootstrap=50, n_permutations=20)
 for score in evaluation:
     print(f"{score.metric:22}{score.value:.3f}  {score.interval}  chance {score.chance.mean:.3f}")
 # --8<-- [end:use]

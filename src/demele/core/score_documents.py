@@ -164,6 +164,8 @@ def scores_table(scores: Sequence["Score"]) -> Table:
         "SD": ("number?", any(one.spread for one in scores)),
         "Chance": ("number", any(one.chance for one in scores)),
         "p": ("p?", any(one.chance for one in scores)),
+        "Adjusted": ("number", any(_adjusted(one) for one in scores)),
+        "Adjusted interval": ("number?", any(_adjusted(one) for one in scores)),
         "Corrected": ("number", any(one.corrected for one in scores)),
         "Corrected interval": ("number?", any(one.corrected for one in scores)),
         "Aligned": ("number", any(one.alignment for one in scores)),
@@ -177,6 +179,7 @@ def scores_table(scores: Sequence["Score"]) -> Table:
             None if one.spread is None else one.spread.std,
             None if one.chance is None else one.chance.mean,
             None if one.chance is None else one.chance.p_value,
+            *(_adjusted(one) or (None, None)),
             None if one.corrected is None else one.corrected.value,
             None if one.corrected is None else ends(one.corrected.interval),
             None if one.alignment is None else one.alignment.aligned,
@@ -188,6 +191,12 @@ def scores_table(scores: Sequence["Score"]) -> Table:
     columns = {"Property": "text", "Metric": "text", "Value": "number"}
     columns |= {title: form for title, (form, known) in wanted.items() if known}
     return Table("Scores", columns, rows)
+
+
+def _adjusted(score: "Score") -> tuple[float, tuple[float, float]] | None:
+    """Return the value adjusted for chance and its interval, of a score of few rows."""
+    few = score.details.get("adjusted_for_chance")
+    return few and (few["value"], (few["low"], few["high"]))
 
 
 def score_strips(scores: Sequence["Score"]) -> Strips:

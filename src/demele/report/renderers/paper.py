@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from demele.report.document import Cell, Document, Pill, Table
-from demele.report.renderers.tables import main_table
+from demele.report.renderers.tables import main_table, with_subject
 from demele.report.written import is_number, plain, sentence_of, written
 
 #: Signs that LaTeX reads as more than themselves, or sets otherwise, and how they are written.
@@ -114,7 +114,7 @@ def _below(document: Document, table: Table | None) -> Iterable[str]:
         yield table.note
     for note in document.notes:
         if note.severity != "info":
-            yield sentence_of(note.text)
+            yield with_subject(note)
 
 
 def _rows(table: Table, escape: Callable[[object], str], bold: str) -> Iterable[list[str]]:

@@ -47,9 +47,8 @@ def draw(document: Document, figure: int | str = 0, ax: Any = None) -> Any:
     else:
         raise InputError("figure", f"expected a number below {len(known)} or one of {captions}, got {figure!r}")
     if ax is None:
-        size = _size(chosen)
-        made = require("matplotlib.figure", purpose=_PURPOSE).Figure(figsize=size, layout="constrained")
-        ax = made.subplots()
+        pyplot = require("matplotlib.pyplot", purpose=_PURPOSE)  # notebooks show its figures
+        ax = pyplot.subplots(figsize=_size(chosen), layout="constrained")[1]
     _DRAWN[type(chosen)](ax, chosen)
     ax.set_title(_text(chosen.caption, 80), loc="left", fontsize="medium")
     return ax
@@ -76,7 +75,8 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
         matplotlib.rcdefaults()  # the same picture whatever a user has set
         matplotlib.rcParams["svg.hashsalt"] = "demele"
         for place, figure in enumerate(figures_of(document)):
-            made = draw(document, place).figure
+            made = require("matplotlib.figure", purpose=_PURPOSE).Figure(figsize=_size(figure), layout="constrained")
+            draw(document, place, made.subplots())
             for form in dict.fromkeys(listed):
                 held = io.BytesIO()
                 made.savefig(held, format=form, dpi=200, metadata=dict(_METADATA[form]))

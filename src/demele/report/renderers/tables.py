@@ -14,12 +14,13 @@ from demele.report.document import (
     Lines,
     Mark,
     Matrix,
+    Notice,
     Parts,
     Strip,
     Strips,
     Table,
 )
-from demele.report.written import is_missing, written
+from demele.report.written import is_missing, plain, sentence_of, written
 
 #: What the marks of a strip are called in its table.
 _KINDS = {"bar": "Value", "span": "Interval", "dot": "Value", "tick": "Mark"}
@@ -55,6 +56,13 @@ def main_table(document: Document) -> Table | None:
         return document.table
     figure = next(iter(figures_of(document)), None)
     return None if figure is None else table_of(figure)
+
+
+def with_subject(note: Notice) -> str:
+    """Return a note after the names that it is about, at most six, as far as its text does not have them."""
+    about = [name for name in note.about if plain(name) not in plain(note.text)]
+    shown = ", ".join(about[:6]) + (f" and {len(about) - 6} more" if len(about) > 6 else "")
+    return f"{shown}{': ' if shown else ''}{sentence_of(note.text)}"
 
 
 def figures_of(document: Document) -> list[Figure]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from demele.report.document import Cell, Document, Notice, Table
-from demele.report.renderers.tables import main_table
+from demele.report.renderers.tables import main_table, with_subject
 from demele.report.written import count, cut, is_minor, is_number, sentence_of, typed, width_of, written
 
 #: A name is cut to no less than this, and a table shows so many rows.
@@ -61,9 +61,7 @@ def _explained(document: Document, width: int) -> Iterator[str]:
 
 def _note(note: Notice) -> str:
     severity = "" if note.severity == "info" else f"{note.severity}: "
-    about = [name for name in note.about if typed(name) not in typed(note.text)]
-    shown = ", ".join(about[:6]) + (f" and {len(about) - 6} more" if len(about) > 6 else "")
-    return f"{severity}{shown}{': ' if shown else ''}{sentence_of(note.text)}"
+    return severity + with_subject(note)
 
 
 def _wrapped(words: str, width: int, indent: str = "") -> Iterator[str]:
