@@ -1,6 +1,8 @@
 """What `make test` leaves to `make test-long`, in one list; and a Ctrl-C that tests can rely on."""
 
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,10 @@ def pytest_configure() -> None:
     gone = [path for path in (*LONG, *FOR_EACH_METRIC) if not (ROOT / path).exists()]
     if gone:
         raise pytest.UsageError(f"tests/conftest.py names what is not there: {', '.join(gone)}")
+
+
+@pytest.fixture(autouse=True)
+def _no_pictures_left_open() -> Iterator[None]:
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 from scipy import sparse
 
 import demele
@@ -274,9 +273,7 @@ def test_a_result_has_every_form(result: Result, tmp_path: Path) -> None:
     assert r"\toprule" in result.to_latex()
     assert "| --:" in result.to_markdown()
     assert r"\cite{demele}" in result.methods()
-    axes = result.plot()
-    assert axes.get_title(loc="left") == plain_text(figures_of(result.document())[0].caption)
-    pyplot.close(axes.figure)
+    assert result.plot().get_title(loc="left") == plain_text(figures_of(result.document())[0].caption)
     first, *_ = result.to_pictures(tmp_path / "pictures", formats=("svg",))
     assert first.read_bytes() == result.to_pictures(tmp_path / "again", formats=("svg",))[0].read_bytes()
     assert "<table" in result._repr_html_()
