@@ -4,6 +4,7 @@ Every reader of demele goes through these. A file that declares more than it may
 taken; whatever a parser raises becomes a :class:`demele.FormatError` in :func:`parsing`, and nowhere else.
 """
 
+import json
 import os
 import re
 import stat
@@ -222,6 +223,14 @@ def check_characters(what: object, array: NDArray[Any]) -> None:
     odd = (points > LARGEST_CHARACTER) | ((points >= HALVES[0]) & (points <= HALVES[1]))
     if odd.any():
         raise FormatError(what, f"holds text that is none: {points[odd].flat[0]:#x} is no character")
+
+
+def parsed_json(content: bytes) -> Any:
+    """Return what JSON says, within :func:`parsing`: half a character, which JSON can escape, is an error."""
+    found = json.loads(content)
+    if b"\\ud" in content.lower():
+        json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 @contextmanager

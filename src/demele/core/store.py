@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
 from demele.core.locks import lock
-from demele.core.reading import check_nesting, parsing, read_whole
+from demele.core.reading import check_nesting, parsed_json, parsing, read_whole
 from demele.core.sentences import arg
 
 #: What a record is about; text and whole numbers only, so that it reads back as it was.
@@ -238,7 +238,7 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[Key, dict[
     for number, line in enumerate(content[:whole].split(b"\n")[:-1] or [b""], start=1):
         try:
             with parsing("line"):
-                found = json.loads(line)
+                found = parsed_json(line)
         except FormatError:  # below it is said where the line is
             found = None
         if number == 1:

@@ -228,6 +228,10 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     >>> look.document().kind
     'Trained model'
     """
+    if not callable(getattr(model, "encode", None)):
+        raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
+    if not isinstance(images, ImageSet):
+        raise InputTypeError("images", f"expected an ImageSet, got {type(images).__name__}")
     chosen = images
     if len(images) > MOST_ENCODED:
         chosen = images.subset(_drawn(len(images), MOST_ENCODED, checked_seed(options.get("seed", 0))))

@@ -1,11 +1,10 @@
 """Files of studies as JSON: read whole or line by line, and refused if they are something else."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, quoted, shortened
-from demele.core.reading import check_nesting, parsing, read_whole
+from demele.core.reading import check_nesting, parsed_json, parsing, read_whole
 
 __all__ = ["check_format", "json_lines"]
 
@@ -31,7 +30,7 @@ def json_lines(path: Path, what: str, *, whole: bool = False) -> list[Any]:
         raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
     check_nesting(str(path), content)
     with parsing(f"{path}: not {what}"):
-        return [json.loads(part) for part in ([content] if whole else content.splitlines())]
+        return [parsed_json(part) for part in ([content] if whole else content.splitlines())]
 
 
 def check_format(content: Any, path: Path, what: str, expected: tuple[str, int]) -> None:
