@@ -146,6 +146,8 @@ def _checked(content: Any, path: Path) -> dict[str, Any]:
     check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
     with parsing(f"{path}: not {_WHAT}"):
         check_shape(content, _SHAPE)
+        if times := content["settings"].get("times"):
+            check_shape(times, {"early": int, "every": int, "late": int})
         if content["settings"]["seeds"] < 1 or not study_of(content, {}).noises:
             raise ValueError("it has no noise, or no seed")
         study_of(content, {}).to_frame()
