@@ -30,7 +30,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 demo: $(VENV)/.demo  ## Score bundled codes, rank bundled language models; write demele-demo.html and demele-compare.html
 	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
-	$(BIN)/demele compare --demo --format table --report demele-compare.html --force
+	$(BIN)/demele demo compare -o demele-compare.html --force
 
 # PyTorch is a download of its own: only this needs it.
 $(VENV)/.demo-vae: $(VENV)/.demo

@@ -70,17 +70,11 @@ COMMANDS: Mapping[str, Command] = {
     "score": Command("score codes.npy factors.csv --metrics mig --output s.json --report s.html", ("s.json", "s.html")),
     "score-csv": Command("score codes.npy factors.csv --metrics mig --output s.csv", ("s.csv",)),
     "score-sparse": Command("score sparse.npz factors.csv --metrics mig --output s.json", ("s.json",)),
-    "assess": Command(
-        "assess data.csv::one data.csv::label --noise-rate 0.05 --output a.json --report a.html", ("a.json", "a.html")
-    ),
-    "compare": Command(
-        "compare data.csv::one data.csv::two data.csv::label --output c.json --report c.html", ("c.json", "c.html")
-    ),
-    "compare-rank": Command(
-        "compare data.csv::one,two data.csv::label --output c.csv --report c.html", ("c.csv", "c.html")
-    ),
+    "assess": Command("assess data.csv::one data.csv::label --noise 0.05 -o a.json -o a.html", ("a.json", "a.html")),
+    "compare": Command("compare data.csv::one data.csv::two data.csv::label -o c.json -o c.html", ("c.json", "c.html")),
+    "compare-rank": Command("compare data.csv::one,two data.csv::label -o c.csv -o c.html", ("c.csv", "c.html")),
     "compare-ask": Command(
-        "compare data.csv::one data.csv::two data.csv::label --ask ask.csv", ("ask.csv",), kept=("ask.csv",)
+        "audit next data.csv::one data.csv::two data.csv::label --answers ask.csv", ("ask.csv",), kept=("ask.csv",)
     ),
     "audit": Command("audit data.csv::label --rows 200 --output audit.csv", ("audit.csv",)),
     "noise-add-csv": Command("noise add data.csv::label --noise-rate 0.05,0.1 --output n.csv", ("n.csv",)),

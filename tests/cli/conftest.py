@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.cli.main import main
+from demele.cli.main import COMMANDS, main
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,18 @@ class Run:
 
 
 class Program:
-    """Runs ``demele`` in this process."""
+    """Runs ``demele`` in this process; results are JSON, unless another format is asked for."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
     def __call__(self, *arguments: object) -> Run:
         self._capsys.readouterr()
-        status = main([str(argument) for argument in arguments])
+        words = [str(argument) for argument in arguments]
+        known = {" ".join(words[:1]), " ".join(words[:2])} & COMMANDS.keys()
+        if known and not {"--format", "-h", "--help"} & {*words}:
+            words += ["--format", "json"]
+        status = main(words)
         out, err = self._capsys.readouterr()
         return Run(status, out, err)
 

@@ -11,7 +11,7 @@ from demele.labels import draw_audit
 from tests.cli.conftest import Program
 
 FILES = ("data.csv::old,new", "data.csv::label")
-QUICK = ("--rows", "50,200", "--wrong", "0.05", "--draws", 3)
+QUICK = ("--sizes", "50,200", "--wrong", "0.05", "--draws", 3)
 
 
 def test_the_forecast_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
@@ -24,9 +24,9 @@ def test_the_forecast_of_the_library(demele: Program, labels_folder: Path, judge
 
 
 def test_the_table_and_the_page_say_the_same_sentence(demele: Program, labels_folder: Path) -> None:
-    run = demele("audit", "plan", *FILES, *QUICK, "--format", "table", "--report", "plan.html")
+    run = demele("audit", "plan", *FILES, *QUICK, "--format", "table", "-o", "plan.html")
     assert run.status == 0, run.err
-    assert "report written to plan.html" in run.err
+    assert "plan.html written" in run.err
     page = Path("plan.html").read_text()
     first = " ".join(run.out.split("\nold and new")[0].split())
     assert first.startswith("A weighted audit ")
@@ -49,9 +49,9 @@ def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.Dat
 
 def test_mistakes_are_told_in_options(demele: Program, labels_folder: Path) -> None:
     for arguments, words in (
-        (("data.csv::old,new",), "expected PREDICTIONS LABELS, got 1 file"),
-        ((*FILES, "--rows", "9999"), "--rows: expected whole numbers from 1 to 600"),
-        ((*FILES, "--rows", "many"), "argument --rows: expected whole numbers"),
+        (("data.csv::old,new",), "expected PREDICTIONS LABELS, got"),
+        ((*FILES, "--sizes", "9999"), "--sizes: expected whole numbers from 1 to 600"),
+        ((*FILES, "--sizes", "many"), "--sizes: expected a whole number"),
         ((*FILES, "--wrong", "2"), "--wrong: expected shares of wrong labels"),
         (("data.csv::old", "data.csv::label"), "at least 2 models"),
     ):

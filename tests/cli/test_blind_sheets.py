@@ -199,7 +199,7 @@ def test_unclear_is_understood_in_the_other_form_too(demele: Program, questions:
 
 def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
     names = ("questions.csv::old", "questions.csv::twin", "questions.csv::label")
-    call = ("compare", *names, "--ask", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
+    call = ("audit", "next", *names, "--answers", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
     comparison = evaluation.SequentialComparison(
         questions["old"], questions["twin"], questions["label"], names=("old", "twin")
     )
@@ -284,7 +284,7 @@ def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: p
         ),
         (
             ("assess", "questions.csv::old", "questions.csv::label", "--unseen-positives", 0.01),
-            "--unseen-positives: expected an --audit that demele audit --positive drew",
+            "--unseen-positives: expected an --audit that demele audit draw --positive drew",
         ),
     ],
 )

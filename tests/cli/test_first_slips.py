@@ -56,14 +56,6 @@ def test_texts_are_no_labels(demele: Program, files: Path) -> None:
     assert message in demele("assess", "rows.csv::one", "rows.csv::text").err
 
 
-def test_true_labels_alone_are_labels(demele: Program, files: Path) -> None:
-    run = demele("assess", "rows.csv::one", "--true-labels", "rows.csv::label")
-    assert run.status == 2
-    assert "give the true labels as LABELS: demele assess PREDICTIONS TRUE_LABELS" in run.err
-    run = demele("compare", "rows.csv::one", "rows.csv::two", "--true-labels", "rows.csv::label")
-    assert "give the true labels as LABELS: demele compare BASELINE CANDIDATE TRUE_LABELS" in run.err
-
-
 def test_a_class_that_no_classifier_predicts_is_noted(demele: Program, files: Path) -> None:
     run = demele("compare", "rows.csv::one", "rows.csv::two", "rows.csv::label", "--format", "table")
     message = "hold 1 class that no classifier predicts, 7: 1 of 60 rows"

@@ -1,4 +1,4 @@
-"""Logs of language models wherever predictions and labels are: compare, assess, audit, audit plan, --ask and sheets."""
+"""Logs of language models wherever predictions and labels are."""
 
 import csv
 import json
@@ -53,7 +53,7 @@ def test_several_tasks_are_compared_assessed_and_planned(demele: Program, logs: 
     assert demele("compare", "mmlu", "--names", "N,O").err.count("--names: expected 3 different names") == 1
     assert json.loads(demele("assess", "mmlu/old").out)["n"] == 120
     assert "expected one model, got new, old, third" in demele("assess", "mmlu").err
-    plan = demele("audit", "plan", "mmlu", "--rows", "50", "--wrong", "0.05", "--draws", 2)
+    plan = demele("audit", "plan", "mmlu", "--sizes", "50", "--wrong", "0.05", "--draws", 2)
     assert plan.status == 0, plan.err
 
 
@@ -122,18 +122,17 @@ def test_a_sheet_shows_the_question_and_hides_the_answer(demele: Program, logs: 
 @pytest.mark.parametrize("sheet", [(), ("--blind",)])
 def test_one_label_at_a_time_from_logs(sheet: tuple[str, ...], demele: Program, logs: Path) -> None:
     products = [f"{a * b:,}" for a, b in sums("gsm8k", 200)]
-    command = ("compare", "gsm/old", "gsm/new", *WORDS, "--ask", "ask.csv", *sheet)
+    command = ("audit", "next", "gsm/old", "gsm/new", *WORDS, "--answers", "ask.csv", *sheet)
     for _ in range(20):
         run = demele(*command)
         assert run.status == 0, run.err
-        if "no more are needed" in run.err or "hardly decide" in run.err:
+        if " decide it" in run.err or "would not decide it\n" in run.err:
             break
         column = "answer" if sheet else "true_label"
         filled("ask.csv", product if sheet else lambda line: products[int(line["row"])], column)
     else:
         pytest.fail("no verdict after 400 labels of 200")
     assert json.loads(run.out)["method"] == "sequential"
-    assert "--ask: is for one baseline" in demele("compare", "mmlu", "--ask", "m.csv").err
 
 
 def test_a_folder_without_logs_is_no_log(demele: Program, logs: Path) -> None:

@@ -1,14 +1,14 @@
 """Names with commas or spaces at their ends can be given wherever a list of names is."""
 
 import json
-from argparse import ArgumentTypeError
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from demele.cli.options import names_in
+from demele.core.errors import InputError
+from demele.core.kinds import names_in
 from demele.files.label_files import classes_named
 from tests.cli.conftest import Program
 
@@ -29,7 +29,7 @@ def test_a_list_is_split_at_commas_outside_quotes() -> None:
     assert names_in(",".join(QUOTED)) == list(ODD)
     assert names_in(' mig , sap,,5" pipe') == ["mig", "sap", '5" pipe']
     for wrong in ('"score,v2', ",", ""):
-        with pytest.raises(ArgumentTypeError, match=r"names,? separated by commas"):
+        with pytest.raises(InputError, match=r"separated by commas|ends with one"):
             names_in(wrong)
 
 

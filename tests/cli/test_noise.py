@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -571,7 +570,7 @@ def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.Dat
         assert (line["instances"], line["wrong"], line["share_wrong"]) == (size, wrong, wrong / size)
         assert_close([line["low"], line["high"]], [low, high], ROUNDING)
     # the other commands read what was written
-    run = demele("assess", "data.csv::old", "data.csv::label", "--transition", "noise.csv")
+    run = demele("assess", "data.csv::old", "data.csv::label", "--noise", "noise.csv")
     assert (run.status, json.loads(run.out)["assumptions"] != []) == (0, True)
     arrays = _json(demele, "estimate", "--true-labels", "data.npz::true", "--given", "data.npz::label", "--level", 0.9)
     assert arrays == content
@@ -810,7 +809,7 @@ def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judge
     # demele compare reads the suspects, and relabels as the library does
     compared = demele(
         *("compare", "names.csv::old", "names.csv::new", "names.csv::label"),
-        *("--method", "cleaned", "--suspects", "suspects.csv"),
+        *("--method", "cleaned", "--cleaning", "suspects.csv"),
     )
     assert compared.status == 0, compared.err
     columns = [WORDS[judged[name]] for name in ("old", "new", "label")]
@@ -947,21 +946,6 @@ def test_confident_learning_needs_an_extra(
 
 
 # Help ------------------------------------------------------------------------------------------------------------
-
-
-def test_help(demele: Program) -> None:
-    assert re.search(r"noise +make, estimate and clean label noise", demele("--help").out)
-    alone = demele("noise")
-    assert (alone.status, alone.err) == (0, "")
-    assert demele("noise", "--help").out == alone.out
-    for action, count in (("add", 4), ("estimate", 10), ("clean", 4)):
-        assert action in alone.out
-        run = demele("noise", action, "--help")
-        assert run.status == 0
-        assert run.out.count(f"\n  demele noise {action} ") == count
-    unknown = demele("noise", "ad")
-    assert unknown.status == 2
-    assert "invalid choice: 'ad'" in unknown.err
 
 
 def test_what_agreement_rests_on_is_told_when_asked(demele: Program, crowd: pd.DataFrame) -> None:

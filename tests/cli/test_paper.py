@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import Program
 
 SCORE = ("score", "codes.npy", "factors.csv", "--metrics", "mig,modularity", "--quiet")
-COMPARE = ("compare", "data.csv::old", "data.csv::new", "data.csv::label", "--noise-rate", "0.05", "--quiet")
+COMPARE = ("compare", "data.csv::old", "data.csv::new", "data.csv::label", "--noise", "0.05", "--quiet")
 RANK = ("compare", "data.csv::old,new,twin", "data.csv::label", "--quiet")
 ASSESS = ("assess", "data.csv::old", "data.csv::label", "--quiet")
 
@@ -34,11 +34,11 @@ def test_a_replayed_score_and_the_same_file_twice(demele: Program, folder: Path)
 
 @pytest.mark.parametrize(("command", "head"), [(COMPARE, "Accuracy"), (RANK, "Rank"), (ASSESS, "Measure")])
 def test_verdicts(command: tuple[str, ...], head: str, demele: Program, labels_folder: Path) -> None:
-    run = demele(*command, "--format", "markdown", "--methods", "methods.txt")
+    run = demele(*command, "-o", "table.md", "-o", "table.tex", "-o", "table.methods.txt")
     assert run.status == 0, run.err
-    assert f"| {head}" in run.out
-    assert "600 rows" in Path("methods.txt").read_text(encoding="utf-8")
-    assert f"    {head} & " in demele(*command, "--format", "latex").out
+    assert f"| {head}" in Path("table.md").read_text(encoding="utf-8")
+    assert f"    {head} & " in Path("table.tex").read_text(encoding="utf-8")
+    assert "600 rows" in Path("table.methods.txt").read_text(encoding="utf-8")
 
 
 def test_other_commands_have_no_tables_for_papers(demele: Program) -> None:

@@ -388,12 +388,6 @@ def test_version(demele: Program) -> None:
     assert (run.status, run.out) == (0, f"demele {library.__version__}\n")
 
 
-def test_no_command_is_a_mistake(demele: Program) -> None:
-    run = demele()
-    assert run.status == 2
-    assert "COMMAND" in run.err
-
-
 def _program(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main())", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)

@@ -70,7 +70,7 @@ def test_labels_from_standard_input(demele: Program, sent: Path, monkeypatch: py
     assert '"n": 60' in run.out
 
 
-@pytest.mark.parametrize("command", ["score --demo", "compare --demo", "assess a.csv b.csv", "study show --demo"])
+@pytest.mark.parametrize("command", ["score --demo", "study show --demo"])
 def test_a_report_is_a_page(command: str, demele: Program, folder: Path) -> None:
     run = demele(*command.split(), "--report", "x.pdf")
     assert run.status == 2

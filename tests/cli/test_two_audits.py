@@ -50,23 +50,6 @@ def test_a_second_audit_of_other_rows_is_refused(demele: Program, labels_folder:
     assert f"first row {alike[0]}" in run.err
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("--noise-rate", 0.02, "--noise-rate", 0.1), "argument --noise-rate: given too often"),
-        (("--noise-rate", 0.02, "--noise-rate", 0.02), "argument --noise-rate: given too often"),
-        (("--level", 0.9, "--level", 0.95), "argument --level: given too often"),
-        (("--audit", "a.csv", "--audit", "b.csv", "--audit", "c.csv"), "argument --audit: given too often"),
-    ],
-)
-def test_an_option_that_is_given_twice(
-    given: tuple[object, ...], message: str, demele: Program, labels_folder: Path
-) -> None:
-    for command, columns in COLUMNS.items():
-        run = demele(command, *columns, *given)
-        assert (run.status, message in run.err) == (2, True), run.err
-
-
 def test_a_plan_goes_on_from_one_audit(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     _written("first.csv", np.arange(60, 120), judged)
     _written("second.csv", np.flatnonzero(judged["old"] != judged["new"])[:3], judged)

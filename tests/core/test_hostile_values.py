@@ -176,7 +176,7 @@ def test_an_extra_without_its_own_dependency_is_named(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_may_be_closed(closed: str, tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("label\n" + "0\n1\n" * 10)
-    command = f"{sys.executable} -m demele assess labels.csv labels.csv --noise-rate 0.1 --output found.json {closed}"
+    command = f"{sys.executable} -m demele assess labels.csv labels.csv --noise 0.1 -o found.json {closed}"
     assert subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, timeout=60).returncode == 0
     assert json.loads((tmp_path / "found.json").read_text())
 

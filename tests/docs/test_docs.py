@@ -159,8 +159,7 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
 
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
-    commands = ("score", "metrics", "cite", "assess", "compare", "audit", "noise", "bench", "data")
-    for text in (*(f"## demele {name}" for name in commands), "--bootstrap", "--replay", "--noise-rate", "--ask"):
+    for text in (*(f"## demele {name}" for name in docs_metrics.commands()), "--bootstrap", "--noise RATE|FILE"):
         assert text in page
     actions = ("noise add", "noise estimate", "noise clean", "bench metrics", "bench show", "bench comparisons")
     of_data = ("data list", "data describe", "data make")

@@ -258,7 +258,7 @@ def test_names_that_are_digits(tmp_path: Path, warned: list[str]) -> None:
         ({"row": [1], "true_label": [1]}, None, r"how were these rows chosen\? --audit-design uniform"),
         ({"row": [1], "true_label": [1], "design": "odd"}, None, "column design: expected how the rows were chosen"),
         ({"row": [1], "true_label": [1], "design": "weighted"}, "uniform", "--audit-design uniform: column design of"),
-        ({"row": [1], "true_label": [1], "design": "sequential"}, None, "asked for one comparison with --ask"),
+        ({"row": [1], "true_label": [1], "design": "sequential"}, None, "asked for one comparison"),
         ({"row": [1, 2], "true_label": [1, 1], "design": ["uniform", "selective"]}, None, "the same in all rows"),
         ({"row": [1], "true_label": [1]}, "weighted", "a weighted audit needs the column probability"),
         (

@@ -272,7 +272,7 @@ def test_one_log_is_assessed_and_its_answers_audited(demele: Program) -> None:
 def test_the_way_out_is_an_option_without_a_value(demele: Program, tmp_path: Path) -> None:
     both = [sample(0, [-1, -2], 0), sample(1, [-3, -2], 1)]
     found = demele("compare", written(tmp_path / "a.jsonl", both), written(tmp_path / "b.jsonl", both[:1]))
-    assert found.err.rstrip().endswith("to compare the 1 that all have, give --common")
+    assert found.err.rstrip().endswith("to compare the 1 that all have, give --ids common")
 
 
 @pytest.mark.parametrize(
@@ -280,10 +280,10 @@ def test_the_way_out_is_an_option_without_a_value(demele: Program, tmp_path: Pat
     [
         (("compare", "A", "gold.csv"), "is a log, which brings its own labels, gold.csv is none"),
         (("compare", "A", "B", "--id", "id"), "--id: is for tables"),
-        (("compare", "W", "V", "--audit", "x.csv"), "--audit: holds classes, and the logs say only whether"),
+        (("compare", "W", "V", "--audit", "x.csv"), "--audit: holds classes, but the logs say only whether"),
         (("audit", "W", "--rows", "3"), "says only whether answers were right"),
         (("compare", "a.jsonl", "gold.csv", "--filter", "acc"), "--filter: picks what to read of logs"),
-        (("compare", "a.jsonl", "a.jsonl", "gold.csv", "--common"), "--common: rows are paired by position"),
+        (("compare", "a.jsonl", "a.jsonl", "gold.csv", "--ids", "common"), "--ids: rows are paired by position"),
         (("assess", "a.jsonl"), "only logs bring their labels"),
     ],
 )

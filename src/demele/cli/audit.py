@@ -183,7 +183,7 @@ def _write_sheet(
     arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDArray[Any]", logs: "PredictionSet | None", warn: Warn
 ) -> None:
     hidden = (*arguments.files, arguments.disagreement or None)
-    kept = kept_columns(arguments, arguments.files[0], labels.size, warn, hidden=hidden, logs=logs)
+    kept = kept_columns(arguments.keep, arguments.files[0], labels.size, warn, hidden=hidden, logs=logs)
     key = new_key(
         plan.rows,
         labels,

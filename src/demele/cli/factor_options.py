@@ -3,7 +3,7 @@
 import argparse
 
 from demele.cli.options import items_in, option
-from demele.files.named import unquoted
+from demele.core.kinds import unquoted
 
 
 def add_reading(parser: argparse.ArgumentParser) -> "argparse._ArgumentGroup":

@@ -1,40 +1,64 @@
-"""The program ``demele``: reads the arguments, runs a command, and turns every user's mistake into one line."""
+"""The program ``demele``: finds the command, runs it, and turns every user's mistake into one line."""
 
-import argparse
+import difflib
+import importlib
 import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from demele.cli import (
-    assess,
-    audit,
-    audit_plan,
-    bench,
-    breakdown,
-    catalogue,
-    cite,
-    codes_alone,
-    compare,
-    completion,
-    data,
-    downstream,
-    fabric,
-    noise,
-    probe,
-    score,
-    study,
-    udr,
-    vae,
-)
-from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
-from demele.cli.output import naming_stdout
-from demele.core.errors import DemeleError, InputError, short_words
-from demele.core.outputs import new_files
+from demele.core.errors import DemeleError, InputError, OutputError, short_words
 from demele.core.version import __version__
 
+if TYPE_CHECKING:
+    from demele.cli.engine import Command
+
 DONE, MISTAKE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
+
+#: Where each command is, and what it does, in the order of the overview.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "assess": ("demele.cli.assess:ASSESS", "Accuracy of one classifier when labels may be wrong"),
+    "compare": ("demele.cli.compare:COMPARE", "Compare two classifiers, or rank several"),
+    "audit plan": ("demele.cli.audit_plan:PLAN", "Simulate which audits would settle a comparison"),
+    "audit next": ("demele.cli.audit_next:NEXT", "Ask an expert for one label at a time"),
+    "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
+    "help": ("demele.cli.topics:HELP", "Explain files, noise or output"),
+}
+#: The overview: groups of commands, and what those of two words are about.
+OVERVIEW: Mapping[str, tuple[str, ...]] = {"Classifiers": ("assess", "compare", "audit")}
+ABOUT: Mapping[str, str] = {
+    "audit": "Plan and draw an expert audit of the labels",
+    "demo": "Score and compare on bundled data",
+}
+_OTHER = "Other: demo, help, completion          Try:  demele demo compare"
+_COMPLETION = """\
+Print a script with which a shell completes commands and options.
+Usage: demele completion bash|zsh|tcsh
+  demele completion bash > ~/.local/share/bash-completion/completions/demele
+  demele completion zsh > ~/.zfunc/_demele     (a folder of $fpath)
+  demele completion tcsh > ~/.demele.completion.tcsh     (source it in ~/.tcshrc)
+Open a new shell afterwards. Needs the extra completion: pip install 'demele[completion]'
+"""
+#: Commands that are not yet made from functions.
+OLD: Mapping[str, str] = {
+    "score": "demele.cli.score",
+    "unsupervised": "demele.cli.codes_alone",
+    "downstream": "demele.cli.downstream",
+    "udr": "demele.cli.udr",
+    "probe": "demele.cli.probe",
+    "breakdown": "demele.cli.breakdown",
+    "metrics": "demele.cli.catalogue",
+    "cite": "demele.cli.cite",
+    "audit": "demele.cli.audit",
+    "noise": "demele.cli.noise",
+    "bench": "demele.cli.bench",
+    "data": "demele.cli.data",
+    "vae": "demele.cli.vae",
+    "fabric": "demele.cli.fabric",
+    "study": "demele.cli.study",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,32 +67,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments, without the name of the program; those of the process if None.
+        Words, without the name of the program; those of the process if None.
 
     Returns
     -------
     int
-        0 done; 2 the user's mistake, told in one line on stderr; 130 interrupted; 141 nobody reads the output.
+        0 done; 1 --fail-unless not met; 2 a mistake in the arguments or data; 130 interrupted; 141 stdout closed.
     """
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started the program
+        if getattr(sys, name) is None:  # closed by the calling program
             setattr(sys, name, io.TextIOWrapper(io.BytesIO()))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names of columns must not break a terminal that cannot show them
             stream.reconfigure(errors="backslashreplace")
-    arguments = argparse.Namespace()
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        if any("\0" in word for word in (sys.argv[1:] if argv is None else argv)):
+        if any("\0" in word for word in words):
             raise InputError("an argument holds a null byte; no file and no name does")
-        score.check_metrics_are_one_list(sys.argv[1:] if argv is None else argv)
-        _parser().parse_args(argv, arguments)
-        check_shared(arguments)
-        with new_files(), reading(arguments):
-            arguments.run(arguments)
-        with naming_stdout():
-            sys.stdout.flush()
-    except SystemExit as stop:  # --help and --version
-        return stop.code if isinstance(stop.code, int) else DONE
+        status = _run(words)
+        _flush()
     except KeyboardInterrupt:
         print("demele: interrupted", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
@@ -77,12 +94,94 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except DemeleError as error:
-        return _mistake(_counted(told_by(arguments)(error)))
+        return _mistake(_counted(str(error)))
     except MemoryError:
         return _mistake("not enough memory for this; fewer rows or columns, or data read a piece at a time, need less")
     except OSError as error:
         return _mistake(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+    return status
+
+
+def _run(words: list[str]) -> int:
+    """Find the command that the words name, and run it or print its help."""
+    first, both = " ".join(words[:1]), " ".join(words[:2])
+    name = both if both in COMMANDS else first
+    rest = words[len(name.split()) :]
+    if first == "--version":
+        return _printed(f"demele {__version__}\n")
+    if first in ("", "-h", "--help"):
+        return _printed(overview())
+    if name == "completion" and not {"-h", "--help"} & {*rest}:
+        from demele.cli.completion import completion
+
+        every = {one: (found(one), about) for one, (_, about) in COMMANDS.items()}
+        return _printed(completion(" ".join(rest), every, ABOUT))
+    if name == "completion":
+        return _printed(_COMPLETION)
+    if name in COMMANDS:
+        command = found(name)
+        shown = next((word for word in rest if word in ("-h", "--help", "--")), "--")
+        if shown != "--":
+            from demele.cli.help import help_of
+
+            return _printed(help_of(command, f"demele {name}", whole=shown == "--help"))
+        from demele.cli.engine import execute
+
+        return execute(command, f"demele {name}", rest)
+    if name in OLD:
+        from demele.cli.old_main import run
+
+        run(words, OLD[name])
+        return DONE
+    inner = [one for one in COMMANDS if one.startswith(f"{name} ")]
+    if inner and not [word for word in rest if not word.startswith("-")]:
+        lines = [f"{ABOUT[name]}.", f"Usage: demele {name} COMMAND [OPTIONS]"]
+        width = max(map(len, inner)) + 2
+        return _printed("\n".join([*lines, *(f"  {one:<{width}}{COMMANDS[one][1]}" for one in inner), ""]))
+    raise InputError(_unknown(name, both if inner else name))
+
+
+def found(name: str) -> "Command":
+    """Import the module of a command, and return it."""
+    module, _, held = COMMANDS[name][0].partition(":")
+    command: Command = getattr(importlib.import_module(module), held)
+    return command
+
+
+def overview() -> str:
+    """Return the list of all commands."""
+    lines = [
+        f"demele {__version__} - score representations, compare classifiers on noisy labels",
+        "Usage: demele COMMAND [OPTIONS]",
+    ]
+    for group, names in OVERVIEW.items():
+        lines += [group, *(f"  {name:<11}{ABOUT.get(name) or COMMANDS[name][1]}" for name in names)]
+    return "\n".join([*lines, f"Also: {', '.join(OLD)}", _OTHER, ""])
+
+
+def _unknown(name: str, words: str) -> str:
+    from demele.cli.old_names import NEW_COMMANDS
+
+    if name in NEW_COMMANDS:
+        return f"{name} has a new name; write demele {NEW_COMMANDS[name]}"
+    near = difflib.get_close_matches(words, [*COMMANDS, *ABOUT, *NEW_COMMANDS], n=1, cutoff=0.6)
+    meant = NEW_COMMANDS.get(near[0], near[0]) if near else ""
+    return f"{words}: unknown command{f'; did you mean demele {meant}?' if meant else ' (see demele -h)'}"
+
+
+def _printed(text: str) -> int:
+    sys.stdout.write(text)
     return DONE
+
+
+def _flush() -> None:
+    """Write what is left; a failure names standard output, as one of a file names the file."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
 def _counted(message: str) -> str:
@@ -93,39 +192,6 @@ def _counted(message: str) -> str:
 def _mistake(message: str) -> int:
     print(f"demele: error: {short_words(' '.join(message.split()))}", file=sys.stderr)  # noqa: T201
     return MISTAKE
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        prog="demele",
-        description="How good a learned representation or a classifier really is, and how far that verdict can be "
-        "trusted.",
-        epilog="demele COMMAND --help says more about a command. Results go to stdout, all else to stderr.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"demele {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    score.add_command(commands)
-    codes_alone.add_command(commands)
-    downstream.add_command(commands)
-    udr.add_command(commands)
-    probe.add_command(commands)
-    breakdown.add_command(commands)
-    catalogue.add_command(commands)
-    cite.add_command(commands)
-    assess.add_command(commands)
-    compare.add_command(commands)
-    audit.add_command(commands)
-    audit_plan.add_command(commands)
-    noise.add_command(commands)
-    bench.add_command(commands)
-    data.add_command(commands)
-    vae.add_command(commands)
-    fabric.add_command(commands)
-    study.add_command(commands)
-    completion.add_command(commands, parser)
-    add_reading(parser, but=("metrics", "cite", "completion"))
-    return parser
 
 
 if __name__ == "__main__":

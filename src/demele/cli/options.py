@@ -4,19 +4,18 @@ import argparse
 import difflib
 import re
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from demele.cli.output import FORMATS
-from demele.cli.standard_input import INPUT_FORMATS, as_words, standard_input
+from demele.cli.standard_input import Format, is_stream, on_disk
 from demele.core.errors import DemeleError, InputError
+from demele.core.kinds import listed_items, unquoted
 from demele.core.reading import bytes_of, unpacking_at_most
 from demele.core.sentences import Mention, clauses, told
 from demele.files.audit_files import ROW, TRUE
-from demele.files.named import listed_items, unquoted
 from demele.files.table_files import decimal_comma, quoted_name
 
 # Declaring -----------------------------------------------------------------------------------------------------------
@@ -254,7 +253,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Read the arguments; what they are is kept, to know whose options may have been meant."""
-        self._words = self._commands_of_two_words(as_words(sys.argv[1:] if args is None else args))
+        self._words = self._commands_of_two_words(_words_of(args))
         return super().parse_args(self._words, namespace)
 
     def _commands_of_two_words(self, words: list[str]) -> list[str]:
@@ -315,7 +314,7 @@ def add_reading(parser: argparse.ArgumentParser, *, but: Sequence[str] = ()) -> 
     option(
         files,
         "--input-format",
-        choices=INPUT_FORMATS,
+        choices=get_args(Format),
         help="of standard input, which - names in place of a file, and -::a,b columns of it",
     )
     option(
@@ -333,8 +332,30 @@ def reading(arguments: Any) -> Iterator[None]:
     """Read files as the arguments say within."""
     comma = getattr(arguments, "decimal", None) == ","
     at_most = unpacking_at_most(getattr(arguments, "max_size", None))
-    with at_most, decimal_comma(comma), standard_input(arguments):
+    actions = arguments.parser._actions if hasattr(arguments, "input_format") else ()
+    named = [
+        action.dest
+        for action in actions
+        if action.type is None and (not action.option_strings or str(action.metavar).startswith("FILE"))
+    ]
+    streams = {name: _as_streams(getattr(arguments, name)) for name in named}
+    words = [word for value in streams.values() for word in (value if isinstance(value, list) else [value])]
+    on = on_disk(getattr(arguments, "input_format", None), words)
+    with at_most, decimal_comma(comma), on as replaced:
+        for name, value in streams.items():
+            setattr(arguments, name, replaced(value))
         yield
+
+
+def _words_of(args: Sequence[str]) -> list[str]:
+    """Return the words with ``-::name`` written so that it is taken for a file, not for an option."""
+    return [f"/dev/stdin{word[1:]}" if is_stream(word) and word != "-" else word for word in args]
+
+
+def _as_streams(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(map(_as_streams, value))
+    return f"-{value[10:]}" if isinstance(value, str) and value.startswith("/dev/stdin::") else value
 
 
 # What was given ------------------------------------------------------------------------------------------------------

@@ -19,9 +19,10 @@ from demele.cli.score_noise import add_noise, check_noise, read_noise
 from demele.cli.score_several import add_several, in_groups, place_files, run_several
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
+from demele.core.kinds import unquoted
 from demele.core.score_documents import value_tables
 from demele.files.label_files import column
-from demele.files.named import holds_sparse, split_name, unquoted
+from demele.files.named import holds_sparse, split_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +166,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         dest="n_bootstrap",
         type=int,
         metavar="B",
-        help="resamples, for intervals (default: 40, or 0 with --metrics)",
+        help="resamples, for intervals (default: 20, or 0 with --metrics)",
     )
     option(trust, "--level")
     option(
@@ -175,7 +176,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         dest="n_permutations",
         type=int,
         metavar="N",
-        help="shuffles, for chance levels (default: 20, or 0 with --metrics)",
+        help="shuffles, for chance levels (default: 10, or 0 with --metrics)",
     )
     option(
         trust,

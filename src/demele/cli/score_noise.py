@@ -9,10 +9,11 @@ import numpy as np
 
 from demele.cli.options import items_in, option, refuse
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.kinds import unquoted
 from demele.files.audit_files import TRUE, read_audit
 from demele.files.factor_audit_files import read_factor_audits
 from demele.files.label_files import in_file, read_transition
-from demele.files.named import read_table, split_name, unquoted
+from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, json_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from demele.cli.score_files import DRAWN, reader, warn_of_shared_columns
 from demele.cli.score_noise import read_noise
 from demele.core.comparison_documents import differences_table, tables_of
 from demele.core.errors import InputError
-from demele.files.named import holds_sparse, split_name, unquoted
+from demele.core.kinds import unquoted
+from demele.files.named import holds_sparse, split_name
 
 if TYPE_CHECKING:
     import pandas as pd

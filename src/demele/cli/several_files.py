@@ -10,7 +10,6 @@ from demele.core.errors import InputError
 from demele.files.label_files import column, in_one_vocabulary
 from demele.files.log_sets import is_log
 from demele.files.prediction_sets import PredictionSet, read_predictions
-from demele.files.row_order import refuse_other_order
 from demele.files.table_files import Warn
 
 #: Options that name files with the rows of LABELS in their order, which must then be all of them.
@@ -85,9 +84,7 @@ def _of_tables(arguments: argparse.Namespace, files: Sequence[str], warn: Warn, 
     for text in dict.fromkeys(models):
         if given.count(text) > 1:
             warn(f"{text} is given twice: judged against itself")
-    found = read_predictions(dict(zip(names, models, strict=True)) if names else models, labels)
-    refuse_other_order(files)
-    return found
+    return read_predictions(dict(zip(names, models, strict=True)) if names else models, labels)
 
 
 def _check_rows(arguments: argparse.Namespace, found: PredictionSet, warn: Warn) -> None:

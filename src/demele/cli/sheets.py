@@ -1,14 +1,13 @@
 """What ``--blind`` and ``--keep`` say: the columns that an expert is shown, and the sheet that is written."""
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demele.cli.options import names_in
 from demele.cli.targets import check_writable
 from demele.core.errors import FormatError, InputError
+from demele.core.kinds import names_in
 from demele.core.reading import real_path
 from demele.files.expert_sheets import key_path
 from demele.files.named import read_table, split_name
@@ -39,7 +38,7 @@ def check_sheet(path: "Path | None", option: str, *, force: bool, inputs: "Seque
 
 
 def kept_columns(
-    arguments: argparse.Namespace,
+    keep: str | None,
     labels: str,
     n: int,
     warn: Warn,
@@ -51,8 +50,8 @@ def kept_columns(
 
     Parameters
     ----------
-    arguments : Namespace
-        With ``keep``.
+    keep : str or None
+        Names of columns, or FILE::A,B.
     labels : str
         Where the labels are, as given.
     n : int
@@ -71,12 +70,12 @@ def kept_columns(
     """
     import pandas as pd
 
-    if logs is not None and logs.fields and "::" not in (arguments.keep or ""):
-        return _kept_fields(arguments.keep, logs)
-    if arguments.keep is None:
+    if logs is not None and logs.fields and "::" not in (keep or ""):
+        return _kept_fields(keep, logs)
+    if keep is None:
         return pd.DataFrame(index=range(n))
     own = split_name(labels)[0]
-    text = arguments.keep if "::" in arguments.keep else f"{own}::{arguments.keep}"
+    text = keep if "::" in keep else f"{own}::{keep}"
     path, names = split_name(text)
     for other in hidden:
         file, columns = split_name(other) if other is not None else (None, ())

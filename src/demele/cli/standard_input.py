@@ -1,66 +1,65 @@
-"""Standard input in place of a file: ``-`` where a command reads one, in a format that is said."""
+"""Standard input instead of a file: ``-`` where a command reads one, ``-::a,b`` for columns of it."""
 
-import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal, get_args
 
 from demele.core.errors import InputError
 from demele.core.outputs import WholeFile, writing_whole
 
 #: What may come: all that the readers of tables read.
-INPUT_FORMATS = ("csv", "tsv", "json", "npy", "npz", "parquet")
-#: What stands for ``-`` before ``::name``, which argparse would take for an option.
-_STREAM = "/dev/stdin"
+Format = Literal["csv", "tsv", "json", "npy", "npz", "parquet"]
 #: Bytes copied at a time, and left free on the disk.
 _PIECE, _KEPT_FREE = 1 << 22, 1 << 27
 
 
-def as_words(words: Sequence[str]) -> list[str]:
-    """Return the arguments with ``-::name`` written so that it is taken for a file, not for an option.
+def is_stream(word: object) -> bool:
+    """Whether a word names standard input, or columns of it.
 
     Examples
     --------
-    >>> as_words(["score", "-::z1,z2", "factors.csv", "-", "--seed", "-1"])
-    ['score', '/dev/stdin::z1,z2', 'factors.csv', '-', '--seed', '-1']
+    >>> is_stream("-"), is_stream("-::z1,z2"), is_stream("--seed")
+    (True, True, False)
     """
-    return [_STREAM + word[1:] if word.startswith("-::") else word for word in words]
+    return isinstance(word, str) and word.partition("::")[0] == "-"
 
 
 @contextmanager
-def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
-    """Put standard input, if a command is to read it, into a temporary file within, and name that file instead.
+def on_disk(format: Format | None, words: list[Any]) -> Iterator[Callable[[Any], Any]]:  # noqa: A002 - as the option
+    """Put standard input, if one of the words names it, into a temporary file within.
 
-    Several arguments may name columns of it: it is read once. Only commands that have ``--input-format`` read it.
+    Yields
+    ------
+    callable
+        That returns a word, or a list of words, with that file for standard input. It is read once.
 
     Raises
     ------
     InputError
         If it is to be read and its format is not said, or the other way round.
     """
-    if not hasattr(arguments, "input_format"):
-        yield
-        return
-    actions = [action for action in arguments.parser._actions if _is_of_files(action)]
-    named = [action.dest for action in actions if any(map(_is_stream, _words(getattr(arguments, action.dest))))]
-    if not named:
-        if arguments.input_format is not None:
+    if not any(map(is_stream, words)):
+        if format is not None:
             raise InputError("--input-format: is for standard input; give - in place of a file, or leave it out")
-        yield
+        yield lambda value: value
         return
-    if arguments.input_format is None:
-        raise InputError(f"-: say what standard input is, with --input-format {'|'.join(INPUT_FORMATS)}")
+    if format is None:
+        raise InputError(f"-: say what standard input is, with --input-format {'|'.join(get_args(Format))}")
     with tempfile.TemporaryDirectory(prefix="demele-") as folder:
-        file = Path(folder) / f"stdin.{arguments.input_format}"
+        file = Path(folder) / f"stdin.{format}"
         with writing_whole(file) as whole:
             _copy(sys.stdin.buffer, whole, Path(folder))
-        for name in named:
-            setattr(arguments, name, _replaced(getattr(arguments, name), file))
-        yield
+
+        def replaced(value: Any) -> Any:
+            if isinstance(value, list):
+                return list(map(replaced, value))
+            return f"{file}{value[1:]}" if is_stream(value) else value
+
+        yield replaced
 
 
 def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
@@ -81,25 +80,3 @@ def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
             )
         whole.write(piece)
         copied += len(piece)
-
-
-def _is_of_files(action: argparse.Action) -> bool:
-    """Whether an argument is a file to read: all positional ones are, and options that say FILE; paths are written."""
-    return action.type is None and (not action.option_strings or str(action.metavar).startswith("FILE"))
-
-
-def _words(value: Any) -> list[str]:
-    return [word for word in (value if isinstance(value, list) else [value]) if isinstance(word, str)]
-
-
-def _is_stream(word: str) -> bool:
-    return word.partition("::")[0] in ("-", _STREAM)
-
-
-def _replaced(value: Any, file: Path) -> Any:
-    if isinstance(value, list):
-        return [_replaced(one, file) for one in value]
-    if not isinstance(value, str) or not _is_stream(value):
-        return value
-    _, mark, names = value.partition("::")
-    return f"{file}{mark}{names}"

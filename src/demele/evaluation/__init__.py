@@ -7,27 +7,57 @@
 [0.506, 0.692]
 """
 
-from demele.evaluation.comparison.audit_forecast import plan_audit
-from demele.evaluation.comparison.compare import compare, compare_without_labels
-from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
-from demele.evaluation.comparison.forecast_result import AuditForecast
-from demele.evaluation.comparison.methods import method_names
-from demele.evaluation.comparison.rank import rank
-from demele.evaluation.comparison.ranking import Ranking
-from demele.evaluation.comparison.sequential import SequentialComparison
-from demele.evaluation.explanations.perturbation import perturbation_test
-from demele.evaluation.explanations.result import PerturbationTest
-from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
-from demele.evaluation.measures.assess import assess
-from demele.evaluation.measures.assessment import Assessment
-from demele.evaluation.measures.audit_interval import audit_interval
-from demele.evaluation.measures.bias import Bias, bias
-from demele.evaluation.measures.confusion import ConfusionCounts, confusion
-from demele.evaluation.measures.correction import binary_correction
-from demele.evaluation.procedures import bootstrap_632, repeated_scores
-from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
-from demele.evaluation.resampled_scores import ResampledScores, TTest, corrected_t_test
-from demele.evaluation.results import Estimate
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from demele.evaluation.comparison.audit_forecast import plan_audit
+    from demele.evaluation.comparison.compare import compare, compare_without_labels
+    from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
+    from demele.evaluation.comparison.forecast_result import AuditForecast
+    from demele.evaluation.comparison.methods import method_names
+    from demele.evaluation.comparison.rank import rank
+    from demele.evaluation.comparison.ranking import Ranking
+    from demele.evaluation.comparison.sequential import SequentialComparison
+    from demele.evaluation.explanations.perturbation import perturbation_test
+    from demele.evaluation.explanations.result import PerturbationTest
+    from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
+    from demele.evaluation.measures.assess import assess
+    from demele.evaluation.measures.assessment import Assessment
+    from demele.evaluation.measures.audit_interval import audit_interval
+    from demele.evaluation.measures.bias import Bias, bias
+    from demele.evaluation.measures.confusion import ConfusionCounts, confusion
+    from demele.evaluation.measures.correction import binary_correction
+    from demele.evaluation.procedures import bootstrap_632, repeated_scores
+    from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
+    from demele.evaluation.resampled_scores import ResampledScores, TTest, corrected_t_test
+    from demele.evaluation.results import Estimate
+
+# Resolved at first use, so that a command imports only what it runs.
+_HOMES = {
+    "demele.evaluation.comparison.audit_forecast": "plan_audit",
+    "demele.evaluation.comparison.compare": "compare compare_without_labels",
+    "demele.evaluation.comparison.decision": "Breakdown Decision ExpertBreakdown",
+    "demele.evaluation.comparison.forecast_result": "AuditForecast",
+    "demele.evaluation.comparison.methods": "method_names",
+    "demele.evaluation.comparison.rank": "rank",
+    "demele.evaluation.comparison.ranking": "Ranking",
+    "demele.evaluation.comparison.sequential": "SequentialComparison",
+    "demele.evaluation.explanations.perturbation": "perturbation_test",
+    "demele.evaluation.explanations.result": "PerturbationTest",
+    "demele.evaluation.intervals": "exact_interval overlap_level overlap_quantile score_interval",
+    "demele.evaluation.measures.assess": "assess",
+    "demele.evaluation.measures.assessment": "Assessment",
+    "demele.evaluation.measures.audit_interval": "audit_interval",
+    "demele.evaluation.measures.bias": "Bias bias",
+    "demele.evaluation.measures.confusion": "ConfusionCounts confusion",
+    "demele.evaluation.measures.correction": "binary_correction",
+    "demele.evaluation.procedures": "bootstrap_632 repeated_scores",
+    "demele.evaluation.pseudo": "PseudoEvaluation pseudo_supervised",
+    "demele.evaluation.resampled_scores": "ResampledScores TTest corrected_t_test",
+    "demele.evaluation.results": "Estimate",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Assessment",
@@ -64,3 +94,15 @@ __all__ = [
     "repeated_scores",
     "score_interval",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'demele.evaluation' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,18 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg
 from demele.evaluation.row_groups import Groups, effective_share, ends_at, row_counts
 from demele.evaluation.table_measures import TABLE_MEASURES, table_value
-from demele.noise.audit import CodedAudit
+from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,10 @@ Flags = NDArray[np.bool_]
 
 #: What "better" means: on new instances, on these with right labels, or so much that the intervals would not overlap.
 Inference = Literal["population", "test_set", "overlap"]
-
+#: What is known of the label noise.
+Noise = Annotated[
+    float | TransitionMatrix | TransitionCounts | Audit | None, Kind("RATE|FILE", share_or_file, is_file=True)
+]
 
 #: Measures of the class that is not the positive one.
 OF_NEGATIVE = ("specificity", "NPV")
@@ -236,12 +240,8 @@ def sides(data: Labelled, measure: str, of: int | None) -> Sides:
     right = np.count_nonzero(predicted & labelled, axis=1).astype(np.float64)
     n_predicted = np.count_nonzero(predicted, axis=1).astype(np.float64)
     n_labelled = np.full(right.size, float(np.count_nonzero(labelled)))
-    return Sides(right, trials_of(measure, right, n_predicted, n_labelled))
-
-
-def trials_of(measure: str, right: Any, predicted: Any, labelled: Any) -> Any:
-    """Return the trials of the proportion behind a measure of one class: for F1, rows predicted or labelled so."""
-    return {"precision": predicted, "recall": labelled, "f1": predicted + labelled - right}[measure]
+    trials = {"precision": n_predicted, "recall": n_labelled, "f1": n_predicted + n_labelled - right}
+    return Sides(right, trials[measure])
 
 
 def as_value(proportion: Floats, measure: str) -> Floats:

@@ -189,8 +189,8 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
     text, known, done = answers.text, answers.known, answers.known | answers.unclear
     if answers.design == "sequential":
         raise InputError(
-            f"{text}: these rows were asked for one comparison with --ask and are no random sample of all rows; "
-            "go on with --ask, or draw a sample with demele audit"
+            f"{text}: these rows were asked for one comparison and are no random sample of all rows; "
+            "go on with demele audit next, or draw a sample with demele audit"
         )
     where = f"column {DESIGN} of {text}" if answers.key is None else f"the key of {text}"
     design = design_of(text, answers.design, design, where)

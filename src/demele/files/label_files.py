@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, quoted, shortened
 from demele.core.given_arrays import refuse_large_floats
+from demele.core.kinds import listed_items, unquoted
 from demele.core.reading import real_path
 from demele.core.sentences import mentions, plural, renamed
-from demele.files.named import listed_items, read_table, split_name, unquoted
+from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, picking
 
 if TYPE_CHECKING:

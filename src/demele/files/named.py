@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
+from demele.core.kinds import NAME, unquoted
 from demele.core.reading import path_of
 from demele.files.array_files import is_sparse, load_sparse, read_numpy
 from demele.files.table_files import Warn, read_csv, read_json, read_json_lines, read_parquet
@@ -17,14 +18,9 @@ from demele.files.table_files import Warn, read_csv, read_json, read_json_lines,
 if TYPE_CHECKING:
     import pandas as pd
 
-#: One name after ``FILE::``, and all that may stand there.
-_NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
-_SELECTED = re.compile(rf"(.*?)::({_NAME}(?:,{_NAME})*)", re.DOTALL)
-_ONE_NAME = re.compile(_NAME)
-#: An item of a list: one that begins with a quoted name, which may hold commas, or one without commas.
-_ITEM = r'(?:\s*"(?:[^"]|"")*"[^,]*|(?!\s*")[^,]*)'
-_LIST = re.compile(rf"{_ITEM}(?:,{_ITEM})*")
-_ONE_ITEM = re.compile(rf"(?:^|,)({_ITEM})")
+#: All that may stand after ``FILE::``, and one name of it.
+_SELECTED = re.compile(rf"(.*?)::({NAME}(?:,{NAME})*)", re.DOTALL)
+_ONE_NAME = re.compile(NAME)
 
 
 def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
@@ -67,39 +63,6 @@ def _file_and_names(text: str) -> tuple[str, str]:
             "between single quotes"
         )
     return found.group(1), found.group(2)
-
-
-def listed_items(text: str) -> list[str]:
-    """Split a list at its commas, but those between double quotes; the quotes stay, see :func:`unquoted`.
-
-    Examples
-    --------
-    >>> listed_items('z1, "score,v2"=continuous'), listed_items('5" pipe,mig')
-    (['z1', '"score,v2"=continuous'], ['5" pipe', 'mig'])
-
-    Raises
-    ------
-    InputError
-        If a quote is not closed.
-    """
-    if _LIST.fullmatch(text) is None:
-        raise InputError(
-            f"{text}: expected names separated by commas; one that begins with a double quote ends with one, "
-            'and a quote in it is written twice: "score,v2","the ""best"""'
-        )
-    return [item.strip() for item in _ONE_ITEM.findall(text)]
-
-
-def unquoted(name: str) -> str:
-    """Return a name without spaces around it, or what stands between its double quotes, as it is.
-
-    Examples
-    --------
-    >>> unquoted(" z1 "), unquoted(' "model v1.3 "')
-    ('z1', 'model v1.3 ')
-    """
-    name = name.strip()
-    return name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[Any] | pd.DataFrame":

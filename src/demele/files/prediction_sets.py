@@ -21,6 +21,7 @@ from demele.files.log_sets import as_classes, is_log, runs_of
 from demele.files.model_logs import ModelLog, flat_fields, id_order, known_answer
 from demele.files.named import split_name
 from demele.files.predicted_columns import PredictedColumns, read_columns
+from demele.files.row_order import refuse_other_order
 from demele.files.table_files import Warn, check_known
 
 Ids = Literal["same", "common"]
@@ -103,15 +104,16 @@ def read_predictions(
     labels : str, optional
         Where the labels are. Logs bring theirs.
     id : str, optional
-        Column that identifies the rows of tables, the same in all. Without it, rows are paired by position. Logs are
+        Column that identifies rows, to join tables by (default: by position). It has the same name in all. Logs are
         joined by their questions.
     ids : {"same", "common"}
-        ``"same"`` refuses files that have other rows than the others; ``"common"`` keeps the rows that all have.
+        Rows that files must share: all of them, or those to compare. ``"same"`` refuses files that have other rows than
+        the others; ``"common"`` keeps the rows that all have.
     scores : bool
-        Whether tables hold a column of probabilities or scores per class, named by the class: the prediction is the
-        class of the largest.
+        Tables hold a column of probabilities per class, named by the class. The prediction is the class of the
+        largest.
     filter : str or sequence of str
-        Measure, filter, scorer or ``epoch=K`` to pick of every log that holds it.
+        Measure, filter, scorer or ``epoch=K`` to read of each log.
 
     Returns
     -------
@@ -145,10 +147,16 @@ def read_predictions(
     if not logs:
         if labels is None:
             raise InputError("labels", "expected where the labels are; only logs bring their own")
+        if filter:
+            raise InputError("filter", "picks what to read of logs, and none is given")
+        if ids == "common" and id is None:
+            raise InputError("ids", f"rows are paired by position; {give(id=...)}, or logs")
         return _of_tables(files, texts, labels, id, ids, scores)
     if len(logs) < len(texts) or labels is not None:
         other = next((text for text in texts if text not in logs), labels)
         raise InputError("files", f"{logs[0]} is a log, which brings its own labels, {other} is none; give logs only")
+    if id is not None or scores:
+        raise InputError("id" if id is not None else "scores", "is for tables; logs name their questions themselves")
     shared = [filter] if isinstance(filter, str) else list(filter)
     runs = runs_of(texts, shared)
     if isinstance(files, Mapping):
@@ -231,13 +239,15 @@ def _of_tables(
     ids: Ids,
     scores: bool,
 ) -> PredictionSet:
-    notes: list[str] = []
+    notes = [f"{text} is given twice: judged against itself" for text in set(texts) if [*texts, labels].count(text) > 1]
     warn: Warn = notes.append
     gold = read_columns(labels, column, warn)
     if len(gold.columns) != 1:
         raise InputError(
             f"{labels}: holds {len(gold.columns)} columns beside {column}; pick the labels, such as {labels}::label"
         )
+    if column is None and not scores:
+        refuse_other_order([*texts, labels])
     target = next(iter(gold.columns.values()))
     single = isinstance(files, Mapping) and column is None and not scores
     read = [

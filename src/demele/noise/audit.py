@@ -1,13 +1,14 @@
 """Expert labels of some rows: how the rows were chosen decides what may be concluded from them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.kinds import Kind
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg, plural
@@ -298,6 +299,10 @@ class Audit:
         if self.probabilities is not None:
             columns["probability"] = self.probabilities
         return pd.DataFrame(columns)
+
+
+#: Files of expert labels on the command line: one, and perhaps a second one.
+AuditData = Annotated[Audit | None, Kind("FILE", lambda word: [word], repeats=True, is_file=True)]
 
 
 def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count, checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import items_of
+from demele.core.kinds import Classes
 from demele.core.labelled import Labelled, plain_text, read_labelled, read_models
 from demele.core.names import checked_name, renamed
 from demele.core.seeds import checked_seed, rng_for
@@ -26,7 +27,7 @@ from demele.evaluation.comparison.forecast_parts import AuditProspect, ForecastD
 from demele.evaluation.comparison.forecast_result import AuditForecast
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Inference, Question, classes_of
-from demele.noise.audit import Audit, CodedAudit
+from demele.noise.audit import Audit, AuditData, CodedAudit
 from demele.noise.audit_drawing import disagreement
 from demele.noise.square_tables import digest
 from demele.runtime.progress import Report, reporting
@@ -47,10 +48,10 @@ def plan_audit(
     *,
     sizes: int | Sequence[int] | None = None,
     wrong: float | Sequence[float] = (0.01, 0.05),
-    audit: Audit | None = None,
+    audit: AuditData = None,
     level: float = 0.95,
     inference: Inference = "population",
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
     draws: int = 40,
     seed: int = 0,
     progress: bool | Report = False,
@@ -64,23 +65,25 @@ def plan_audit(
     labels : array-like of shape (n,)
         The given labels.
     sizes : int or sequence of int in 1..n, optional
-        Rows that an expert would label, in all. By default 50, 100, 200, 500 and 1000; after an audit, its own size and
-        50, 100, 200, 400, 800 and 1600 more. Those above n are left out, unless they were named.
+        Numbers of rows that an expert would label (default: 50 to 1000). By default 50, 100, 200, 500 and 1000; after
+        an audit, its own size and 50, 100, 200, 400, 800 and 1600 more. Those above n are left out, unless they were
+        named.
     wrong : float or sequence of float in [0, 1)
-        Shares of wrong labels that are assumed, one after the other: each anywhere, and with half of them where they
-        speak for the model that leads.
+        Shares of wrong labels to assume, one after the other. Each anywhere, and with half of them in favour of the
+        model that leads.
     audit : Audit, optional
-        What an expert has said so far, of design ``"uniform"`` or ``"weighted"``. Wrong labels are then as frequent
-        and as one-sided as it found, and as uncertain as it leaves them; ``wrong`` has no part.
+        Expert labels of some rows, to plan how many more. Of design ``"uniform"`` or ``"weighted"``. Wrong labels are
+        then as frequent and as one-sided as it found, and as uncertain as it leaves them; ``wrong`` has no part.
     level : float in (0, 1)
-        Two-sided, of each pair by itself, as in :func:`demele.evaluation.compare`.
+        Confidence of the verdict. Two-sided, of each pair by itself, as in :func:`demele.evaluation.compare`.
     inference : {"population", "test_set"}
-        As there.
+        Rows that the verdict is about, as there.
     classes : sequence, optional
-        All classes; by default those of the labels.
+        All classes (default: those of the labels).
     draws : int >= 2
-        Simulated truths and audits for each assumption. The standard error of a share of 50% is 8 points at 40 draws.
+        Simulated audits for each assumption. The standard error of a share of 50% is 8 points at 40 draws.
     seed : int >= 0
+        Random seed.
     progress : bool or callable(done, total, label)
 
     Returns

@@ -7,16 +7,18 @@ from typing import Any, Literal
 import numpy as np
 
 from demele.core.errors import InputError
+from demele.core.kinds import Classes, Data, OneClass
 from demele.core.names import renamed
 from demele.core.sentences import setting
 from demele.evaluation.comparison.checked_options import ask, two_names
-from demele.evaluation.comparison.decision import Decision, decision
+from demele.evaluation.comparison.decided import decision
+from demele.evaluation.comparison.decision import Decision
 from demele.evaluation.expert_errors import ExpertErrors
 from demele.evaluation.measures.assess import CLASS_MEASURES
+from demele.evaluation.question import Noise
 from demele.evaluation.results import OF_POSITIVE, Measure
-from demele.labels.cleaned.cleaning import Cleaning
-from demele.noise.audit import Audit
-from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.labels.cleaned.cleaning import CleaningData
+from demele.noise.audit import AuditData
 
 
 @renamed(established="baseline", target="inference")
@@ -27,27 +29,27 @@ def compare(
     *,
     method: str | None = None,
     measure: Measure | Sequence[Measure] = "accuracy",
-    of: object = None,
-    positive: object = None,
-    noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
-    audit: Audit | None = None,
+    of: OneClass = None,
+    positive: OneClass = None,
+    noise: Noise = None,
+    audit: AuditData = None,
     level: float = 0.95,
     inference: str | None = None,
-    classes: Sequence[object] | None = None,
-    true_labels: object = None,
-    difficulty: object = None,
+    classes: Classes = None,
+    true_labels: Data = None,
+    difficulty: Data = None,
     prudence: float | None = None,
-    cleaning: Cleaning | None = None,
-    reference: object = None,
+    cleaning: CleaningData = None,
+    reference: Data = None,
     exact: bool = False,
     errors: Literal["any", "undirected"] = "any",
     expert_error: float = 0.0,
     expert_errors: ExpertErrors = "adversarial",
-    groups: object = None,
+    groups: Data = None,
     names: tuple[str, str] = ("baseline", "candidate"),
     seed: int = 0,
 ) -> Decision:
-    """Decide whether a candidate classifier is better than an baseline, on labels that may be wrong.
+    """Decide whether a candidate classifier is better than the baseline, on labels that may be wrong.
 
     Parameters
     ----------
@@ -56,62 +58,68 @@ def compare(
     labels : array-like of shape (n,)
         The given labels.
     method : str, optional
-        See :func:`demele.evaluation.method_names`. By default ``"audit"`` with an audit, else ``"worst-case"`` for the
+        Comparison method (default: the most powerful one that applies). See
+        :func:`demele.evaluation.method_names`. ``"audit"`` with an audit, else ``"worst-case"`` for the
         accuracy: without knowledge of the noise it takes all labels as correct, ``noise=0``, and is McNemar's exact
         test. For other measures ``"worst-case-overlap"`` with knowledge of the noise, else ``"overlap"``, the overlap
         of two intervals.
     measure : str, or sequence of str
-        Of several, the first decides, and ``others`` holds decisions on the others, each at its own level.
-        ``"accuracy"``, ``"error"``; ``"precision"``, ``"recall"``, ``"f1"`` of one class, named by ``of``; or of all
-        classes ``"macro-f1"``, ``"balanced-accuracy"`` or ``"matthews"`` (correlation), by the methods ``"overlap"``,
-        ``"true-labels"``, ``"cleaned"`` and ``"audit"``, the first two also by ``"worst-case-overlap"``.
-        Of two classes, one of them ``positive``: ``"sensitivity"``, its recall; ``"PPV"``, its precision;
-        ``"specificity"`` and ``"NPV"``, recall and precision of the other class.
+        Measure, or several: accuracy, error, precision, recall, f1, macro-f1, ... Of several, the first decides, and
+        ``others`` holds decisions on the others, each at its own level. ``"accuracy"``, ``"error"``; ``"precision"``,
+        ``"recall"``, ``"f1"`` of one class, named by ``of``; or of all classes ``"macro-f1"``, ``"balanced-accuracy"``
+        or ``"matthews"`` (correlation), by the methods ``"overlap"``, ``"true-labels"``, ``"cleaned"`` and ``"audit"``,
+        the first two also by ``"worst-case-overlap"``. Of two classes, one of them ``positive``: ``"sensitivity"``, its
+        recall; ``"PPV"``, its precision; ``"specificity"`` and ``"NPV"``, recall and precision of the other class.
     of : class, optional
-        Of a precision, recall or F1.
+        Class of a precision, recall or f1.
     positive : class, optional
-        Of a sensitivity, specificity, PPV or NPV.
+        Positive class of a sensitivity, specificity, PPV or NPV.
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
-        What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The
-        rate 0 takes all labels as correct.
+        Largest share of wrong labels, or a noise transition matrix. A matrix has a row per true class and a column per
+        given class: probabilities, or counts of a random sample. The rate 0 takes all labels as correct.
     audit : Audit, optional
         Expert labels of some rows, and how these were chosen.
     level : float in (0, 1)
-        Two-sided: "candidate better" is said wrongly with probability (1 - level) / 2 at most.
+        Confidence of the verdict. Two-sided: "candidate better" is said wrongly with probability (1 - level) / 2 at
+        most.
     inference : {"population", "test_set", "overlap"}, optional
-        Better on new instances (the default), on these instances with right labels, or by so much that the two
-        intervals on right labels would not overlap.
+        Rows that the verdict is about: population (default), test_set or overlap. Better on new
+        instances, on these instances with true labels, or by so much that the two intervals on true labels would not
+        overlap.
     classes : sequence, optional
-        All classes; by default those of the labels and the predictions. A note names the classes that no label has.
+        All classes (default: those of the labels and predictions). A note names the classes that no label has.
     true_labels : array-like of shape (n,), optional
-        For ``"true-labels"``.
+        True labels of all rows, for the method true-labels.
     difficulty : array-like of shape (n,), optional
-        For ``"hard-rows"``: larger is harder.
+        Number per row, larger is harder, for the method hard-rows.
     prudence : float in [0, 1], optional
-        For ``"hard-rows"``: the share of hardest instances that is given to the baseline (default 0.1).
+        Share of the rows that hard-rows gives to the baseline (default: 0.1).
     cleaning : Cleaning, optional
-        For ``"cleaned"``.
+        Flags of suspect labels, and perhaps their correct classes. For the method cleaned.
     reference : array-like of shape (n,), optional
-        For ``"agreement"``: the predictions of a third classifier.
+        Predictions of a third classifier, for the method agreement.
     exact : bool
-        For ``"audit"`` on accuracy: a verdict whose level is a theorem, not only measured, at a price in width. A
-        weighted audit must know its ``least_probability``, which :func:`demele.labels.draw_audit` keeps.
+        Guarantee the level of an audit, with wider intervals. For ``"audit"`` on accuracy: a verdict whose level is a
+        theorem, not only measured, at a price in width. A weighted audit must know its ``least_probability``, which
+        :func:`demele.labels.draw_audit` keeps.
     errors : {"any", "undirected"}
-        With ``"undirected"``, a uniform audit also gives ``estimate_interval``: narrower than that of the verdict, if
-        wrong labels do not side with one of the two classifiers. The verdict is the same.
+        Assumption on wrong labels for a further interval of an audit. With ``"undirected"``, a uniform audit also gives
+        ``estimate_interval``: narrower than that of the verdict, if wrong labels do not side with one of the two
+        classifiers. The verdict is the same.
     expert_error : float in [0, 1]
-        Share of the rows on which the two disagree, and of all rows, on which the expert may be wrong; for
-        ``"audit"`` and ``"sequential"``, on accuracy. 0 takes the expert for right.
+        Share of rows on which the expert may be wrong. Of the rows on which the two disagree, and of all rows; for
+        ``"audit"`` and ``"sequential"``, on accuracy. 0 takes the expert's labels as correct.
     expert_errors : {"adversarial", "random"}
-        Where: wherever it hurts most, or at random whatever the predictions, with any other class alike.
+        Where the expert errs: in the worst case, or at random. Random errors do not depend on the predictions, and
+        take any other class with the same probability.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as the patient of each image: numbers or names, at least 10 of them. Claims
-        about a population are then about groups to come, with their rows; for ``"overlap"``, ``"true-labels"``,
+        Rows that belong together, such as the patient of each image. Numbers or names, at least 10 of them. Claims
+        about a population are then about new groups, with their rows; for ``"overlap"``, ``"true-labels"``,
         ``"worst-case"``, ``"audit"`` and ``"sequential"``. With one row per group nothing changes.
     names : tuple of str
-        What to call the two.
+        Names of the two classifiers.
     seed : int >= 0
-        For what is random in a method.
+        Random seed.
 
     Returns
     -------
@@ -174,7 +182,7 @@ def compare_without_labels(
     reference: object,
     *,
     level: float = 0.95,
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
     names: tuple[str, str] = ("baseline", "candidate"),
 ) -> Decision:
     """Compare two classifiers by how often each agrees with a third: no label is needed, a strong assumption is.

@@ -4,7 +4,6 @@ All ordered pairs are one question, and all verdicts hold together: the chance t
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
@@ -12,21 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.holm import holm
+from demele.core.kinds import Classes, Data, OneClass
 from demele.core.labelled import read_models
 from demele.core.names import checked_name, renamed
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.evaluation.comparison.checked_options import ask
-from demele.evaluation.comparison.decision import AskedPairs
+from demele.evaluation.comparison.decided import estimate, remarks, signature
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
-from demele.evaluation.comparison.ranking import Correction, Ranking, rank_ranges, square
-from demele.evaluation.comparison.result_parts import comparison_notes, estimate, signature
+from demele.evaluation.comparison.ranking import AskedPairs, Correction, Ranking, rank_ranges, square
 from demele.evaluation.expert_errors import ExpertErrors
-from demele.evaluation.question import Question, coded_like
+from demele.evaluation.question import Noise, Question, coded_like
 from demele.evaluation.results import Estimate, Measure
-from demele.labels.cleaned.cleaning import Cleaning
-from demele.noise.audit import Audit
-from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.labels.cleaned.cleaning import CleaningData
+from demele.noise.audit import AuditData
 
 if TYPE_CHECKING:
     pass
@@ -44,23 +42,23 @@ def rank(
     *,
     method: str | None = None,
     measure: Measure = "accuracy",
-    of: object = None,
-    positive: object = None,
-    noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
-    audit: Audit | None = None,
+    of: OneClass = None,
+    positive: OneClass = None,
+    noise: Noise = None,
+    audit: AuditData = None,
     level: float = 0.95,
     inference: str | None = None,
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
     correction: Correction = "holm",
-    true_labels: object = None,
-    difficulty: object = None,
+    true_labels: Data = None,
+    difficulty: Data = None,
     prudence: float | None = None,
-    cleaning: Cleaning | None = None,
-    reference: object = None,
+    cleaning: CleaningData = None,
+    reference: Data = None,
     exact: bool = False,
     expert_error: float = 0.0,
     expert_errors: ExpertErrors = "adversarial",
-    groups: object = None,
+    groups: Data = None,
     title: str | None = None,
     seed: int = 0,
 ) -> Ranking:
@@ -80,13 +78,14 @@ def rank(
     expert_error, expert_errors, groups
         As in :func:`demele.evaluation.compare`, for each pair.
     correction : {"holm", "bonferroni", "none"}
-        How the n_models (n_models - 1) claims "this one is better than that one" share the error 1 - level. Holm's
-        procedure needs p-values; for a method without, Bonferroni's is used and the result says so. ``"none"`` gives
-        each pair the whole level: then some of many verdicts will be wrong, and the ranks carry no guarantee.
+        Correction for several comparisons. How the n_models (n_models - 1) claims "this one is better than that one"
+        share the error 1 - level. Holm's procedure needs p-values; for a method without, Bonferroni's is used and the
+        result says so. ``"none"`` gives each pair the whole level: then some of many verdicts will be wrong, and the
+        ranks carry no guarantee.
     true_labels : array-like of shape (n,), optional
-        If known: the same pairs are also decided on them, as ``reference``.
+        True labels of all rows. The same pairs are also decided on them, as ``reference``.
     title : str, optional
-        For the report.
+        Title of the report.
 
     Returns
     -------
@@ -134,7 +133,7 @@ def rank(
     leads = _advantage(asked.outcomes.difference, m) / (m - 1)
     notes = (
         asked.outcomes.notes
-        + comparison_notes(spec, replace(question, true_labels=None))
+        + remarks(spec, replace(question, true_labels=None))
         + _correction_notes(spec, correction, asked.correction)
     )
     made = signature(spec, question, measure)

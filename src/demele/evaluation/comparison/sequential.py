@@ -1,7 +1,7 @@
 """Expert labels one at a time: stop as soon as they show which classifier is better, whatever the label noise."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError
+from demele.core.kinds import Classes, Data
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.names import checked_name, renamed
 from demele.core.result import Result
@@ -18,7 +19,8 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
-from demele.evaluation.comparison.decision import Decision, ExpertBreakdown, decision
+from demele.evaluation.comparison.decided import decision
+from demele.evaluation.comparison.decision import Decision, ExpertBreakdown
 from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, read_rows, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (
@@ -29,11 +31,10 @@ from demele.evaluation.expert_errors import (
     with_expert_errors,
 )
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.question import Inference, Outcomes, Question, classes_of, read_noise
+from demele.evaluation.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.evaluation.row_groups import read_groups
 from demele.noise.audit_drawing import read_disagreement
 from demele.noise.square_tables import digest
-from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.report.document import Document
 from demele.report.written import count
 
@@ -54,25 +55,30 @@ class SequentialComparison(Result):
     labels : array-like of shape (n,)
         The given labels, some of which may be wrong.
     level : float in (0, 1)
-        Two-sided: each claim is made wrongly with probability (1 - level) / 2 at most, whatever the label noise and
-        whenever one stops.
+        Confidence of the verdict. Two-sided: each claim is made wrongly with probability (1 - level) / 2 at most,
+        whatever the label noise and whenever one stops.
     inference : {"population", "test_set", "overlap"}
-        As in :func:`demele.evaluation.compare`.
+        Rows that the verdict is about, as in :func:`demele.evaluation.compare`.
     noise : float, TransitionMatrix or TransitionCounts, optional
-        For ``"overlap"``: what is known of the noise. It limits how wide the intervals on right labels may be; without
-        it they are taken as wide as can be.
+        Largest share of wrong labels, or a noise transition matrix. For the inference overlap, it limits how wide the
+        intervals on true labels may be; without it they are as wide as they can be.
     disagreement : array-like of shape (n,), optional
         Numbers >= 0, larger where a label is more likely wrong, such as :func:`demele.labels.disagreement` of a pool of
         other models. Errors then turn up sooner in close comparisons; no promise rests on it.
     classes : sequence, optional
-        All classes; by default those of the labels.
+        All classes (default: those of the labels).
     names : tuple of str
-    expert_error, expert_errors, groups
-        As in :func:`demele.evaluation.compare`.
+    expert_error : float in [0, 1]
+        Share of rows on which the expert may be wrong.
+    expert_errors : {"adversarial", "random"}
+        Where the expert errs: in the worst case, or at random.
+    groups : array-like of shape (n,), optional
+        Rows that belong together, as in :func:`demele.evaluation.compare`.
     cap : int, optional
         Labels to ask for at most.
     seed : int >= 0
-        Of the random order of the rows: the same arguments give the same order. Choose it before looking at labels.
+        Random seed of the order of the rows. The same arguments give the same order. Choose it before looking at
+        labels.
 
     Raises
     ------
@@ -114,13 +120,13 @@ class SequentialComparison(Result):
         *,
         level: float = 0.95,
         inference: Inference = "population",
-        noise: float | TransitionMatrix | TransitionCounts | None = None,
-        disagreement: object = None,
-        classes: Sequence[object] | None = None,
+        noise: Noise = None,
+        disagreement: Data = None,
+        classes: Classes = None,
         names: tuple[str, str] = ("baseline", "candidate"),
         expert_error: float = 0.0,
         expert_errors: ExpertErrors = "adversarial",
-        groups: object = None,
+        groups: Data = None,
         cap: int | None = None,
         seed: int = 0,
     ) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_flag
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.kinds import Classes, Data
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -26,9 +27,10 @@ from demele.evaluation.measures.label_knowledge import (
     mean_of_ends,
     separated,
     table_of,
+    trials_of,
 )
 from demele.evaluation.measures.largest_class import always_predicting, class_notes, tells_nothing
-from demele.evaluation.question import as_value, classes_of, trials_of
+from demele.evaluation.question import Noise, as_value, classes_of
 from demele.evaluation.results import Estimate
 from demele.evaluation.row_groups import (
     Groups,
@@ -40,9 +42,8 @@ from demele.evaluation.row_groups import (
     row_counts,
 )
 from demele.evaluation.table_measures import Table
-from demele.noise.audit import Audit
+from demele.noise.audit import AuditData
 from demele.noise.square_tables import digest
-from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
 
@@ -55,16 +56,16 @@ def assess(
     predictions: object,
     labels: object,
     *,
-    noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
-    audit: Audit | None = None,
-    true_labels: object = None,
+    noise: Noise = None,
+    audit: AuditData = None,
+    true_labels: Data = None,
     level: float = 0.95,
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
     per_class: bool = True,
     average: str | Sequence[str] = ("macro", "weighted"),
     expert_error: float = 0.0,
     expert_errors: ExpertErrors = "adversarial",
-    groups: object = None,
+    groups: Data = None,
 ) -> Assessment:
     """Measure a classifier on labels that may be wrong, and say what its correct measures may be.
 
@@ -75,33 +76,34 @@ def assess(
     labels : array-like of shape (n,)
         Given labels.
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
-        What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The
-        bias is then bounded.
+        Largest share of wrong labels, or a noise transition matrix. A matrix has a row per true class and a column per
+        given class: probabilities, or counts of a random sample. The bias is then bounded.
     audit : Audit, optional
         Expert labels of some rows. Of rows drawn at random, they estimate the correct measures, and with a rate as
         ``noise`` more sharply. Of rows chosen for a
         reason (``design="selective"``), they prove what they show and nothing more: give ``noise`` as well, to bound
         the other rows.
     true_labels : array-like of shape (n,), optional
-        True classes of every row: the bias is then exact.
+        True labels of all rows. The bias is then exact.
     level : float in (0, 1)
-        Nominal coverage of each interval.
+        Confidence of each interval.
     classes : sequence, optional
-        All classes; by default those of the noise, else those of the labels.
+        All classes (default: those of the noise, else of the labels).
     per_class : bool
         Whether to give precision, recall and F1 of each class.
     average : str or sequence of {"macro", "weighted", "micro"}
-        Averages of these three over the classes that have a label; ``()`` for none.
+        Averages of precision, recall and F1. Over the classes that have a label; ``()`` for none.
     expert_error : float in [0, 1]
-        Beside a random audit: share of all rows on which the expert may be wrong. The corrected interval of the
+        Share of all rows on which the expert may be wrong. With a random audit, the corrected interval of the
         accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these errors may be of
         one class.
     expert_errors : {"adversarial", "random"}
-        Wherever it hurts most, or at random whatever the predictions, with any other class alike: the accuracy A then
-        shows as A (1 - e K / (K - 1)) + e / (K - 1), and its interval is turned back.
+        Where the expert errs: in the worst case, or at random. Random errors do not depend on the predictions, and take
+        any other class with the same probability: the accuracy A then shows as A (1 - e K / (K - 1)) + e / (K - 1), and
+        its interval is turned back.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as the patient of each image: numbers or names, at least 10 of them. Intervals
-        are then about groups to come, with their rows. With one row per group nothing changes.
+        Rows that belong together, such as the patient of each image. Numbers or names, at least 10 of them. Intervals
+        are then about new groups, with their rows. With one row per group nothing changes.
 
     Returns
     -------
@@ -224,7 +226,8 @@ class _Estimates:
 
     def of_classes(self, measure: str) -> list[Estimate]:
         """One estimate per class."""
-        return self._several(measure, *self._counts(measure), self.table.measure(measure))
+        right, trials = self.table.right.astype(float), trials_of(measure, self.table).astype(float)
+        return self._several(measure, right, trials, self.table.measure(measure))
 
     def averaged(self, measure: str, average: Any) -> Estimate:
         """One average over classes."""
@@ -243,7 +246,7 @@ class _Estimates:
         if corrected is not None and self.knowledge.direct(measure) is not None:
             moved = mean_of_ends(corrected, self.table)
         elif bias is not None:
-            inner = mean_of_ends(self._ends(measure, *self._counts(measure), self.knowledge.inner), self.table)
+            inner = mean_of_ends(self._score(measure, self.knowledge.inner), self.table)
             joined = _joined(union_interval(*inner, *bias), self.knowledge.average_worst(measure))
             moved = float(joined[0]), float(joined[1])
         return Estimate(
@@ -276,10 +279,9 @@ class _Estimates:
             notes.append(Note(code="nothing-known", message=message, subject=empty, severity="warning"))
         return notes
 
-    def _counts(self, measure: str) -> tuple[Floats, Floats]:
-        """Successes and trials of each class."""
-        right = self.table.right.astype(float)
-        return right, trials_of(measure, right, self.table.predicted, self.table.support).astype(float)
+    def _score(self, measure: str, level: float) -> tuple[Floats, Floats]:
+        right, trials = self.table.right.astype(float), trials_of(measure, self.table).astype(float)
+        return self._ends(measure, right, trials, level)
 
     def _ends(self, measure: str, right: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
         """Score intervals, of rows in groups at their effective number."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_flag, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import plain_array
+from demele.core.kinds import FILE
 from demele.core.labelled import read_labels, shown, vocabulary
 from demele.core.result import Result
 from demele.core.results import Note
@@ -269,6 +270,10 @@ class Cleaning(Result):
             )
         check_made_from(self, given, "y")
         return given
+
+
+#: A file of flags on the command line.
+CleaningData = Annotated[Cleaning | None, FILE]
 
 
 def label_digest(labels: NDArray[Any]) -> str:

@@ -1,0 +1,181 @@
+"""``demele audit next``: rows that an expert labels next, until a comparison is decided."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.cli.compare import two_of
+from demele.cli.engine import Command, Given
+from demele.cli.results import Warned
+from demele.cli.sheets import check_sheet, kept_columns
+from demele.cli.targets import check_writable
+from demele.cli.test_set import CALLED, hinting, read_test_set
+from demele.core.errors import InputError
+from demele.core.labelled import read_labels
+from demele.core.outputs import write_whole
+from demele.evaluation.comparison.decision import Decision
+from demele.evaluation.comparison.sequential import SequentialComparison
+from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
+from demele.files.expert_sheets import ANSWER, new_key, write_sheet
+from demele.files.label_files import class_texts, in_file
+from demele.files.named import split_name
+from demele.files.prediction_sets import read_predictions
+from demele.files.sheet_answers import read_sheet
+from demele.files.table_files import first_row, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def next_rows(
+    comparison: SequentialComparison,
+    labels: NDArray[Any],
+    warn: Warned,
+    *,
+    answers: Path,
+    batch: int = 20,
+    blind: bool = False,
+    keep: str | None = None,
+    kept: "pd.DataFrame | None" = None,
+    classes: Sequence[object] | None = None,
+    as_known: AsKnown | None = None,
+) -> Decision:
+    """Decide with the answers so far, and ask the expert for more if the comparison is open.
+
+    Parameters
+    ----------
+    answers : Path
+        Rows for the expert. The file is made if it does not exist, and read on the next run.
+    batch : int
+        Rows that wait for an answer.
+    blind : bool
+        Write a sheet without labels and predictions, as .csv, .tsv or .xlsx.
+    keep : str, optional
+        Columns to show to the expert: A,B of LABELS or FILE::A,B.
+
+    Raises
+    ------
+    InputError
+        If the rows of the file were asked for another comparison.
+    """
+    digest = str(comparison.to_dict()["digest"])
+    held: Answers | None = None
+    if answers.exists():
+        held = (
+            read_sheet(answers, labels, classes=classes, as_known=as_known)
+            if blind
+            else read_answers(str(answers), labels, warn, as_known)
+        )
+    asked = 0 if held is None else held.rows.size
+    waiting = 0 if held is None else int((~(held.known | held.unclear)).sum())
+    if held is not None:
+        if held.comparison != digest or held.rows.tolist() != comparison.ask(asked).tolist():
+            raise InputError(
+                f"{answers}: its rows were asked for another comparison (other predictions, labels, --classes, "
+                "--level, --inference, noise or --seed); give the same ones, or another --answers FILE"
+            )
+        _tell(comparison, held, warn)
+    if not comparison.done and waiting < batch:
+        rows = comparison.ask(batch)[waiting:]
+        waiting += rows.size
+        if kept is None:
+            _add_rows(answers, rows, labels, first=asked + 1, key=digest)
+        else:
+            before, cells = (None, []) if held is None else (held.key, held.cells)
+            key = new_key(rows, labels, "sequential", seed=comparison.seed, before=before, comparison=digest)
+            offered = class_texts([*labels.tolist(), *(classes or ())]) if as_known is None else ()
+            write_sheet(answers, key, kept, classes=offered, held=cells)
+    warn.note(_progress(comparison, waiting, answers, ANSWER if blind else TRUE))
+    return comparison.decision()
+
+
+def _tell(comparison: SequentialComparison, answers: Answers, warn: Warned) -> None:
+    """Tell the comparison the answers that there are; those after a gap wait until it is filled."""
+    with in_file(answers.text, labels=f"column {answers.column}"):
+        if answers.known.any():
+            labels = [label for label in answers.labels if label is not None]
+            comparison.tell(answers.rows[answers.known], labels)
+        comparison.pass_over(answers.rows[answers.unclear])
+    used = comparison.labels_used
+    later = int((answers.known | answers.unclear)[used:].sum())
+    if later and not comparison.done:
+        warn(f"{answers.text}: {answers.names[used]} has no answer; the {later} after it count once it has")
+
+
+def _progress(comparison: SequentialComparison, waiting: int, path: Path, column: str) -> str:
+    """Return how far the comparison is, and what to do next."""
+    used, inconclusive = comparison.labels_used, comparison.decision().verdict == "inconclusive"
+    answers = f"{used} answer{'' if used == 1 else 's'}"
+    if comparison.done:
+        return f"{answers}, inconclusive; more would not decide it" if inconclusive else f"{answers} decide it"
+    rows = f"the row that has no {column}" if waiting == 1 else f"the {waiting} rows that have no {column}"
+    more = comparison.expected_labels
+    hope = f" about {math.ceil(more):,} more to expect;" if math.isfinite(more) else ""
+    hope = hope or (" more like them would not decide it;" if used else "")
+    return f"{answers}, inconclusive;{hope} label {rows} in {path}, then run this again"
+
+
+def _add_rows(path: Path, rows: NDArray[np.intp], given: NDArray[Any], *, first: int, key: str) -> None:
+    """Add rows to the file, below those that it has, whatever program wrote it last."""
+    held, head, delimiter = "", None, "\t" if path.suffix.lower() == ".tsv" else ","
+    if path.exists():
+        held = text_of(path)
+        delimiter, head = first_row(path)
+        held = held if held.endswith("\n") else held + "\n"
+    more = answers_text(rows, given, "sequential", first=first, more={COMPARISON: key}, head=head, delimiter=delimiter)
+    write_whole(path, held + more, replace=bool(held))
+
+
+def _run(given: Given) -> "partial[Any]":
+    files, blind, keep = given.expected(2), given.options.get("blind", False), given.options.get("keep")
+    answers = given.take("answers")
+    if answers is None:
+        raise InputError("--answers: name the file of rows for the expert, such as --answers answers.csv")
+    if keep is not None and not blind:
+        raise InputError("--keep: says what the sheet of --blind shows to the expert; add --blind")
+    path = Path(answers)
+    if blind:
+        check_sheet(path, "--answers", force=True)
+    elif path.suffix.lower() not in (".csv", ".tsv"):
+        raise InputError(f"--answers: expected a file called .csv, for the expert to fill in, got {answers}")
+    check_writable(path, force=True, inputs=[split_name(text)[0] for text in files])
+    found, known = given.call(read_test_set, given, files, single=True)
+    labels = read_labels(found.labels, "labels")
+    comparison = given.call(hinting(SequentialComparison, found), **two_of(found), **known)
+    kept = kept_columns(keep, files[-1], labels.size, given.warn, hidden=files, logs=found) if blind else None
+    return given.bind(
+        next_rows,
+        comparison,
+        labels,
+        given.warn,
+        answers=path,
+        kept=kept,
+        classes=known.get("classes"),
+        as_known=found.as_known if found.open else None,
+    )
+
+
+NEXT = Command(
+    {"": next_rows},
+    ("BASELINE CANDIDATE LABELS --answers FILE", "LOG LOG --answers FILE"),
+    _run,
+    short="answers batch blind keep level classes groups expert_error seed",
+    readers=(SequentialComparison, read_predictions, read_test_set),
+    without="single unseen_positives audit_design audit_key disagreement cap",
+    called=CALLED,
+    details="""\
+Ask an expert for one label at a time: the rows that decide a comparison.
+
+The file of --answers holds the rows to label next. Fill in its column true_label, and run the command again: it goes on
+until the comparison is decided. The verdict is valid whenever you stop.
+""",
+    examples="""\
+demele audit next data.csv::old data.csv::new data.csv::label --answers answers.csv
+demele audit next old.eval new.eval --answers sheet.xlsx --blind
+""",
+)

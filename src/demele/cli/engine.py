@@ -1,0 +1,372 @@
+"""Commands from functions: a command is a public function, its inputs and its result.
+
+How to write one::
+
+    def run(given: Given) -> partial[AuditForecast]:
+        *models, labels = given.expected(least=2)            # the files of the command line
+        found = given.call(read_predictions, models, labels)  # with the options that are keywords of the reader
+        return given.bind(plan_audit, found.predictions, found.labels)
+
+    PLAN = Command(
+        {"": plan_audit},                       # or several functions, each with a name: {"several models": rank, ...}
+        ("PREDICTIONS... LABELS",),
+        run,
+        short="sizes wrong audit level seed",   # the options that -h shows, in this order; --help shows all
+        readers=(read_predictions,),            # further functions whose keywords are options
+    )
+
+and one line in :data:`demele.cli.main.COMMANDS`. Nothing is declared twice: a parameter is an option if its annotation
+has a kind (:mod:`demele.core.kinds`); ``audit_design`` is ``--audit-design``, ``n_jobs`` is ``--jobs``; its help is the
+first sentence of its text under ``Parameters`` in the docstring, its default is that of the signature. Text options of
+one class or file are read by ``run``. What is bound is then checked, called with progress, and delivered as
+:class:`demele.cli.results.Output` says: its return annotation names the class of the result. A command computes
+nothing: what it does beyond calling one function is a function of the library first.
+"""
+
+import argparse
+import difflib
+import inspect
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any, Literal, NoReturn
+
+from demele.cli.old_names import new_option
+from demele.cli.progress import reporting
+from demele.cli.results import Output, Warned, warnings_in_one_line
+from demele.cli.standard_input import Format, is_stream, on_disk
+from demele.core.errors import DemeleError, InputError
+from demele.core.kinds import Kind, joined, kind_of
+from demele.core.outputs import new_files
+from demele.core.reading import bytes_of, unpacking_at_most
+from demele.core.sentences import Mention, told
+from demele.files.named import split_name
+from demele.files.table_files import decimal_comma
+
+
+class Given:
+    """What the user gave: files, and options by the names of parameters.
+
+    Attributes
+    ----------
+    files : list of str
+    options : dict of str
+        Only those that were given; the defaults are those of the library.
+    warn : callable
+        Says a warning once; nothing with --quiet.
+    """
+
+    def __init__(self, name: str, usage: Sequence[str], files: list[str], options: dict[str, Any]) -> None:
+        self.files, self.options, self._usage, self._name = files, options, usage, name
+        self.quiet = bool(options.get("quiet"))
+        self.warn = Warned(self.quiet)
+        self._used: set[str] = set()
+
+    def take(self, name: str, default: Any = None) -> Any:
+        """Return an option that ``run`` itself reads."""
+        self._used.add(name)
+        return self.options.get(name, default)
+
+    def bind(self, function: Callable[..., Any], *data: Any, **more: Any) -> "partial[Any]":
+        """Return a call of a function with the options that it takes; ``more`` go before them."""
+        names = inspect.signature(function).parameters
+        taken = {name: value for name, value in self.options.items() if name in names and name not in more}
+        self._used |= taken.keys() | more.keys()
+        return partial(function, *data, **taken, **more)
+
+    def call(self, function: Callable[..., Any], *data: Any, **more: Any) -> Any:
+        """Call a reader with the options that are keywords of it."""
+        return self.bind(function, *data, **more)()
+
+    def expected(self, least: int, most: int | None = None) -> list[str]:
+        """Return the files, or refuse their number."""
+        if len(self.files) < least or (most is not None and len(self.files) > most):
+            count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
+            raise InputError(f"expected {' or '.join(self._usage)}, got {count} (see {self._name} -h)")
+        return self.files
+
+    def unused(self) -> list[str]:
+        """Return the options that nobody took."""
+        return [name for name in self.options if name not in self._used]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command: a parameter that has a kind."""
+
+    name: str
+    kind: Kind
+    text: str
+    default: Any
+    of: tuple[str, ...]
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written."""
+        return flag_of(self.name)
+
+
+@dataclass(frozen=True)
+class Command:
+    """Functions, how their inputs are read, and what -h shows; see the page at the top of this module."""
+
+    functions: Mapping[str, Callable[..., Any]]
+    usage: Sequence[str]
+    run: Callable[[Given], "partial[Any]"]
+    short: str = ""
+    readers: tuple[Callable[..., Any], ...] = ()
+    without: str = ""
+    called: Mapping[str, str] = field(default_factory=dict)
+    examples: str = ""
+    details: str = ""
+
+    def options(self) -> dict[str, Option]:
+        """Return all options by the names of their parameters, those of reading files and of output last."""
+        found: dict[str, Option] = {}
+        readers: tuple[Callable[..., Any], ...] = (*self.readers, reading, Output)
+        for label, function in (*self.functions.items(), *(("", reader) for reader in readers)):
+            texts = parameter_texts(function)
+            for parameter in inspect.signature(function).parameters.values():
+                kind = kind_of(annotation_of(function, parameter.name))
+                flag_off = kind is not None and not kind.metavar and parameter.default is True
+                data = function in readers and parameter.kind is not parameter.KEYWORD_ONLY
+                if kind is None or flag_off or data or parameter.name in self.without.split():
+                    continue
+                held = found.get(parameter.name)
+                text = texts.get(parameter.name, "") if held is None or not held.text else held.text
+                first = held or Option(parameter.name, kind, text, parameter.default, ())
+                found[parameter.name] = Option(parameter.name, first.kind, text, first.default, (*first.of, label))
+        return found
+
+
+def flag_of(name: str) -> str:
+    """Return the option of a parameter.
+
+    Examples
+    --------
+    >>> flag_of("audit_design"), flag_of("n_jobs")
+    ('--audit-design', '--jobs')
+    """
+    return f"--{name.removeprefix('n_').replace('_', '-')}"
+
+
+# What functions say of themselves ------------------------------------------------------------------------------------
+
+_SECTION = re.compile(r"Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-+\n|\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^(\S[^:\n]*?)(?: : [^\n]*)?\n((?:(?:[ ]{4}[^\n]*|)\n)*)", re.MULTILINE)
+_MARKUP = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`|``\"?([^`\"]+)\"?``")
+
+
+def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what the docstring of a function says of each parameter, without markup."""
+    section = _SECTION.search((inspect.getdoc(function) or "") + "\n")
+    entries = _ENTRY.findall(section[1].replace("\\\n", " ") + "\n") if section else []
+    return {
+        name.strip(" *"): " ".join(text.split()) for names, text in entries for name in names.split(",") if text.strip()
+    }
+
+
+def plain_text(text: str, flags: Mapping[str, str]) -> str:
+    """Return a text of a docstring as a terminal shows it; parameters that are options are written so."""
+    return _MARKUP.sub(lambda found: flags.get(found[2], found[1] or found[2]), text)
+
+
+def annotation_of(function: Callable[..., Any], name: str) -> Any:
+    """Return an annotation, also where it is a text; a name that is imported for types only has no kind."""
+    whole = inspect.unwrap(function)
+    annotation = (
+        inspect.signature(whole).return_annotation
+        if name == "return"
+        else inspect.signature(whole).parameters[name].annotation
+    )
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(inspect.getmodule(whole)))
+    except NameError:
+        return object
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def reading(
+    *,
+    decimal: Literal[".", ","] = ".",
+    input_format: Format | None = None,
+    max_size: Annotated[int | None, Kind("SIZE", bytes_of)] = None,
+) -> Iterator[None]:
+    """Read files as the options say within.
+
+    Parameters
+    ----------
+    decimal : {".", ","}
+        Decimal sign in text tables.
+    input_format : str, optional
+        Format of standard input, which - names instead of a file.
+    max_size : int, optional
+        Memory limit per file, such as 8G.
+    """
+    with unpacking_at_most(max_size), decimal_comma(decimal == ","):
+        yield
+
+
+# Parsing -------------------------------------------------------------------------------------------------------------
+
+
+class _Take(argparse.Action):
+    """Reads a word by its kind; an option that is given again is joined, if it is a list, or refused."""
+
+    def __init__(self, *, kind: Kind, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.kind = kind
+
+    def __call__(self, _: Any, namespace: argparse.Namespace, word: Any, option_string: str | None = None) -> None:
+        held = vars(namespace)
+        if self.dest in held and not self.kind.repeats:
+            raise InputError(f"{option_string}: is given twice; leave one out")
+        try:
+            value = self.kind.read(word) if self.nargs != 0 else True
+            held[self.dest] = joined(held[self.dest], value) if self.dest in held else value
+        except InputError as error:
+            raise InputError(f"{option_string}: {told(error, lambda _: None)}") from error
+
+
+class Parser(argparse.ArgumentParser):
+    """Reads the words of one command; mistakes are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the words.
+
+        Raises
+        ------
+        InputError
+        """
+        said = re.sub(r"^argument (?:-\w/)?(--)?", r"\1", message)
+        raise InputError(f"{said.replace('ignored explicit argument', 'takes no value, got')} (see {self.prog} -h)")
+
+
+_SHORT = {"output": "-o", "quiet": "-q", "n_jobs": "-j"}
+
+
+def parser_of(command: Command, name: str, parser: argparse.ArgumentParser | None = None) -> argparse.ArgumentParser:
+    """Return the parser of a command; or give its options to one that there is, for completion."""
+    parser = parser or Parser(prog=name, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
+    parser.add_argument("files", nargs="*", default=[])
+    for option in command.options().values():
+        flags = [flag for flag in (_SHORT.get(option.name), option.flag) if flag]
+        takes = {"metavar": option.kind.metavar.replace("%", "%%")} if option.kind.metavar else {"nargs": 0}
+        help_text = plain_text(option.text, {}).partition(". ")[0].replace("%", "%%")
+        parser.add_argument(*flags, dest=option.name, action=_Take, kind=option.kind, help=help_text, **takes)
+    return parser
+
+
+def parsed(command: Command, name: str, words: Sequence[str]) -> Given:
+    """Read the words of a command.
+
+    Raises
+    ------
+    InputError
+        For words that are no option, options without a value, and values that are none.
+    """
+    parser = parser_of(command, name)
+    takes = {flag: action.nargs != 0 for action in parser._actions for flag in action.option_strings}
+    options: list[str] = []
+    files: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            files += rest
+        elif word.startswith("-") and not is_stream(word):
+            value = next(rest, None) if takes.get(word) else None  # also one that begins with -
+            options.append(word if value is None else f"{word}={value}")
+        else:
+            files.append(word)
+    read, unknown = parser.parse_known_args(options)
+    if unknown:
+        raise InputError(_unknown(unknown[0].partition("=")[0], takes, name))
+    return Given(name, command.usage, files, {key: value for key, value in vars(read).items() if key != "files"})
+
+
+def _unknown(flag: str, known: Mapping[str, bool], name: str) -> str:
+    new = new_option(flag, known)
+    if new is not None:
+        return f"{flag} has a new name; write {new}"
+    near = difflib.get_close_matches(flag, [one for one in known if one.startswith("--")], n=1, cutoff=0.6)
+    return f"{flag}: unknown option{f'; did you mean {near[0]}?' if near else f' (see {name} --help)'}"
+
+
+# Running -------------------------------------------------------------------------------------------------------------
+
+
+def execute(command: Command, name: str, words: Sequence[str]) -> int:
+    """Run a command, and return its exit status.
+
+    Raises
+    ------
+    DemeleError
+        In the words of the command line.
+    """
+    options = command.options()
+    say = _saying(options, command.called)
+    try:
+        given = parsed(command, name, words)
+        named = [name for name in given.options if options[name].kind.is_file]
+        words = [*given.files, *(word for name in named for word in _words(given.options[name]))]
+        inputs = [split_name(word)[0] for word in words if isinstance(word, str) and not is_stream(word)]
+        output: Output = given.call(Output)
+        on = on_disk(given.options.get("input_format"), words)
+        with new_files(), given.call(reading), on as replaced, warnings_in_one_line(given.warn, say):
+            given.files = replaced(given.files)
+            given.options |= {name: replaced(given.options[name]) for name in named}
+            bound = command.run(given)
+            _refuse_unused(given, command, options)
+            output.check(annotation_of(bound.func, "return"), inputs)
+            if "progress" in inspect.signature(bound.func).parameters:
+                with reporting(given.quiet, even=False) as report:
+                    result = bound(progress=report or False)
+            else:
+                result = bound()
+            return output.deliver(result, given.warn, say)
+    except DemeleError as error:
+        raise InputError(say(error)) from error
+
+
+def _words(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _refuse_unused(given: Given, command: Command, options: Mapping[str, Option]) -> None:
+    for name in given.unused():
+        of = [label for label in options[name].of if label]
+        why = f"is for {' or '.join(of)}" if of else "has no part in this; leave it out"
+        raise InputError(f"{options[name].flag}: {why}")
+
+
+def _saying(options: Mapping[str, Option], called: Mapping[str, str]) -> Callable[[str | Exception], str]:
+    """Return what says a message of the library in the options of a command."""
+
+    def say(it: Mention) -> str | None:
+        if it.name in called and not it.given:
+            return called[it.name]
+        option = options.get(it.name)
+        if option is None:
+            return None
+        if not it.given or it.value is True or not option.kind.metavar:
+            return option.flag
+        return f"{option.flag} {option.kind.metavar if it.value is None else shlex.quote(_written(it.value))}"
+
+    return lambda message: told(message, say)
+
+
+def _written(value: Any) -> str:
+    """Return a value as the command line takes it."""
+    from demele.files.table_files import quoted_name
+
+    if isinstance(value, Mapping):
+        return ",".join(f"{quoted_name(name)}={one}" for name, one in value.items())
+    return ",".join(map(quoted_name, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,28 @@
+"""Old spellings of commands and options, which are refused with the new ones."""
+
+from collections.abc import Collection, Mapping
+
+#: Commands that have another name.
+NEW_COMMANDS: Mapping[str, str] = {}
+#: Options that have another name; of several, the one that the command has.
+NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "--noise-rate": ("--noise RATE",),
+    "--transition": ("--noise FILE",),
+    "--report": ("-o FILE.html",),
+    "--methods": ("-o NAME.methods.md",),
+    "--details": ("--format json",),
+    "--demo": ("demele demo",),
+    "--chance": ("--permutations",),
+    "--name": ("--names",),
+    "--rows": ("--sizes", "--size", "--sample"),
+    "--suspects": ("--cleaning",),
+    "--common": ("--ids common",),
+    "--ask": ("demele audit next --answers FILE",),
+    "--target": ("--inference",),
+}
+
+
+def new_option(flag: str, known: Collection[str]) -> str | None:
+    """Return what to write in place of an old option; None if it never was one."""
+    news = NEW_OPTIONS.get(flag, ())
+    return next((new for new in news if not new.startswith("--") or new.split()[0] in known), None)

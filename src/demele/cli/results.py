@@ -1,0 +1,218 @@
+"""Where results go: a table to the terminal, files by their suffixes, one line on stderr for anything else."""
+
+import json
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from demele.cli.output import document_text, emit, log
+from demele.cli.targets import check_writable
+from demele.core.errors import DemeleWarning, InputError
+from demele.core.kinds import Kind
+from demele.core.outputs import write_whole
+from demele.core.reading import real_path
+from demele.core.result import MethodsFormat, Result
+from demele.core.sentences import Words
+from demele.files.sheets import csv_text
+from demele.report.document import Document
+from demele.report.renderers import paper
+from demele.report.renderers.html import write_page
+
+Say = Callable[[str | Exception], str]
+#: What every result can be written to.
+SUFFIXES = (".html", ".json", ".csv", ".tex", ".md", ".txt")
+_METHODS: dict[str, MethodsFormat] = {".methods.tex": "latex", ".methods.md": "markdown", ".methods.txt": "text"}
+_CONDITION = re.compile(r"(?:(.+):)?([^:<>=]+)([<>])=(.+)")
+_EXPECTED = "expected candidate, baseline, inconclusive, NAME>=X or NAME<=X"
+Verdict = Literal["candidate", "baseline", "inconclusive"]
+MET, NOT_MET = 0, 1
+
+
+class Warned:
+    """Says warnings on stderr, each once; none if ``quiet``."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet, self._said = quiet, set[str]()
+
+    def __call__(self, line: str, most: int | None = None) -> None:
+        """Say a warning; ``most``: characters of it, from which on it is cut."""
+        if not self._quiet and line not in self._said:
+            self._said.add(line)
+            cut = " ... (--explain)"
+            log(f"demele: warning: {line if most is None else textwrap.shorten(line, most, placeholder=cut)}")
+
+    def note(self, line: str) -> None:
+        """Say a line that is no warning."""
+        if not self._quiet:
+            log(f"demele: {line}")
+
+
+@contextmanager
+def warnings_in_one_line(warn: Warned, say: Say) -> Iterator[None]:
+    """Show each warning once, as one line on stderr without the place in the code."""
+
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        own = issubclass(category, DemeleWarning)
+        warn(say(message) if own else f"{category.__name__}: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DemeleWarning)  # others as the user's -W and PYTHONWARNINGS say
+        warnings.showwarning = show
+        yield
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What becomes of a result.
+
+    Parameters
+    ----------
+    output : sequence of Path
+        File to write the result to; may be repeated. Its suffix says how: .html, .csv, .json, .tex, .md, .txt.
+        NAME.methods.md, .tex or .txt is a paragraph for the section on methods.
+    format : {"table", "json", "csv"}
+        Format of standard output.
+    fail_unless : str, optional
+        Exit with 1 unless this holds: a verdict, or NAME>=X, NAME<=X.
+    explain : bool
+        Print all sentences, assumptions and notes.
+    force : bool
+        Replace files that exist.
+    quiet : bool
+        Print errors only, and the result if --format is given.
+    """
+
+    output: Annotated[Sequence[Path], Kind("FILE", lambda word: [Path(word)], repeats=True)] = ()
+    format: Literal["table", "json", "csv"] | None = None
+    fail_unless: Annotated[str | None, Kind("CONDITION")] = None
+    explain: bool = False
+    force: bool = False
+    quiet: bool = False
+
+    def check(self, made: Any, inputs: Sequence[Path]) -> None:
+        """Refuse what cannot be written or asked of a result of this class: before the computing, not after it.
+
+        Raises
+        ------
+        InputError
+        """
+        places = list(map(real_path, self.output))
+        for path, place in zip(self.output, places, strict=True):
+            if places.count(place) > 1:
+                raise InputError(f"{path}: is given twice; leave one out")
+            if _ending(path, made) is None:
+                known = ", ".join((*SUFFIXES, *_METHODS, *_parts(made)))
+                raise InputError(f"{path}: its suffix says nothing that this result can be written as; known: {known}")
+            check_writable(path, force=self.force, inputs=inputs)
+        if self.fail_unless is None:
+            return
+        found = _CONDITION.fullmatch(self.fail_unless)
+        if found is None and self.fail_unless not in get_args(Verdict):
+            raise InputError(f"--fail-unless: {_EXPECTED}, got {self.fail_unless!r}")
+        if found is None and "verdict" not in getattr(made, "__dataclass_fields__", ()):
+            raise InputError("--fail-unless: this result has no verdict; write NAME>=X")
+        if found is not None and not (_is_number(found[4]) and hasattr(made, "__getitem__")):
+            raise InputError(f"--fail-unless: this result has no values by name, or {found[4]!r} is no number")
+
+    def deliver(self, result: Any, warn: Warned, say: Say) -> int:
+        """Print and write a result, and return the exit status."""
+        if isinstance(result, Result):
+            document = _in_document(result.document(), say)
+            for note in document.notes:
+                if note.severity == "warning" and self.format != "json" and (self.format == "csv" or not self.explain):
+                    warn(note.text, 120 - len("demele: warning: "))
+        else:
+            document = None
+        for path in self.output:
+            self._write(path, result, document, say)
+            if not self.quiet:
+                log(f"demele: {path} written")
+        if not self.quiet or self.format is not None:
+            emit(self._shown(result, document, say), None)
+        return NOT_MET if self.fail_unless is not None and not holds(self.fail_unless, result) else MET
+
+    def _shown(self, result: Any, document: Document | None, say: Say, ending: str | None = None) -> str:
+        """Return the text of standard output, or of a file by its ending."""
+        kind = ending or f".{self.format or 'table'}"
+        if document is None:
+            return str(result)
+        if kind == ".json":
+            return json.dumps(_in_words(result.to_dict(), say), indent=1, allow_nan=False) + "\n"
+        if kind == ".csv":
+            return csv_text(result.to_frame())
+        if kind == ".tex":
+            return paper.latex(document)
+        if kind == ".md":
+            return paper.markdown(document)
+        return document_text(document, explain=self.explain, output=None if ending is None else Path(ending))
+
+    def _write(self, path: Path, result: Any, document: Document | None, say: Say) -> None:
+        ending = _ending(path, type(result)) or ""
+        parts = _parts(type(result))
+        if ending in _METHODS:
+            result.methods(path, format=_METHODS[ending])
+        elif ending in parts:
+            held = getattr(result, parts[ending])
+            made = held(path) if ending.count(".") == 1 else held() if callable(held) else held
+            if ending.count(".") > 1:
+                write_whole(path, made if isinstance(made, str) else csv_text(made))
+        elif ending == ".html" and document is not None:
+            data = json.dumps(_in_words(result._page_data(), say), allow_nan=False, separators=(",", ":"))
+            write_page(document, path, data)
+        else:
+            write_whole(path, self._shown(result, document, say, ending).encode("utf-8", "backslashreplace"))
+
+
+def _parts(made: Any) -> dict[str, str]:
+    return dict(getattr(made, "_files", {}))
+
+
+def _ending(path: Path, made: Any) -> str | None:
+    """Return the end of a file's name that says what is written there; None if it says nothing."""
+    name = path.name.lower()
+    if not (isinstance(made, type) and issubclass(made, Result)):
+        return path.suffix.lower() or ".txt"
+    return next((end for end in (*_METHODS, *_parts(made), *SUFFIXES) if name.endswith(end)), None)
+
+
+def holds(condition: str, result: Any) -> bool:
+    """Whether a result is as a condition says: its verdict, or NAME>=X of one of its values.
+
+    Raises
+    ------
+    InputError
+        If it has no such value.
+    """
+    found = _CONDITION.fullmatch(condition)
+    if found is None:
+        return bool(result.verdict == condition)
+    of, name, sign, bound = found.groups()
+    value = (result if of is None else result[of.strip()])[name.strip()].value
+    return bool(value >= float(bound) if sign == ">" else value <= float(bound))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False
+
+
+def _in_document(document: Document, say: Say) -> Document:
+    """Return a document whose notes and assumptions name the options of the command."""
+    notes = [replace(note, text=say(note.text)) for note in document.notes]
+    return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)))
+
+
+def _in_words(content: Any, say: Say) -> Any:
+    """Return plain values with their sentences in the options of the command, where they name arguments."""
+    if isinstance(content, dict):
+        return {key: _in_words(item, say) for key, item in content.items()}
+    if isinstance(content, list):
+        return [_in_words(item, say) for item in content]
+    return say(content) if isinstance(content, Words) else content

@@ -1,0 +1,218 @@
+"""A test set as every command on classifiers reads it: predictions, labels, and what options hold of the same rows."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from demele.cli.engine import Given, flag_of
+from demele.core.errors import InputError
+from demele.core.labelled import read_labels
+from demele.core.sentences import plural
+from demele.files.audit_files import TRUE, audit_of, read_answers
+from demele.files.expert_sheets import key_path
+from demele.files.label_files import (
+    classes_named,
+    column,
+    in_file,
+    in_one_vocabulary,
+    name_of,
+    read_cleaning,
+    read_transition,
+    suggesting_classes,
+)
+from demele.files.log_sets import is_log
+from demele.files.model_logs import OTHER_ANSWER
+from demele.files.named import split_name
+from demele.files.prediction_sets import PredictionSet, read_predictions
+from demele.files.sheet_answers import read_sheet
+from demele.files.workbooks import is_sheet_name
+
+if TYPE_CHECKING:
+    from demele.noise.audit import Audit
+
+#: What arguments and parts of them are called on the command line, if they are no options.
+CALLED = {
+    "audit.labels": f"--audit, column {TRUE}",
+    "cleaning.suggested": "--cleaning, second column",
+    "predictions": "PREDICTIONS",
+    "labels": "LABELS",
+}
+#: Options with the rows of LABELS in their order; of these, what is checked against the labels or may be a field of
+#: logs; and what names a class of each row.
+_BY_ROW = ("audit", "answers", "true_labels", "difficulty", "cleaning", "reference", "groups")
+_CHECKED = ("audit", "answers", "groups")
+_CLASSES = ("true_labels", "reference")
+
+
+def read_test_set(
+    given: Given,
+    files: Sequence[str],
+    *,
+    single: bool | None = None,
+    names: Sequence[str] | None = None,
+    audit_design: Literal["uniform", "weighted", "selective"] | None = None,
+    audit_key: Path | None = None,
+    unseen_positives: float | None = None,
+) -> tuple[PredictionSet, dict[str, Any]]:
+    """Read predictions and labels, and the options of the same rows as arguments of the library.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Names of the models (default: their columns or files).
+    audit_design : str, optional
+        Design of the audit, if its file does not say it.
+    audit_key : Path, optional
+        Key of the expert's sheet (default: NAME.key.json next to it).
+    unseen_positives : float, optional
+        Largest share of positive rows outside the stratum of --positive.
+
+    Raises
+    ------
+    FormatError, InputError, UnknownNameError
+    """
+    logs, joined = any(map(is_log, files)), {"id", "scores"} & given.options.keys()
+    if not logs and len(files) < 2:
+        raise InputError(f"expected PREDICTIONS LABELS, got {files[0]} alone; only logs bring their labels")
+    models: Any = files if logs else files[:-1]
+    if single and not logs and not joined:
+        models = dict(zip(_names(models), models, strict=True))
+    found: PredictionSet = given.call(read_predictions, models, None if logs else files[-1])
+    for note in found.notes:
+        given.warn(note)
+    _check_rows(given, found)
+    if names is not None:
+        if len(set(names)) != len(names) or len(names) != len(found.predictions):
+            raise InputError(f"--names: expected {len(found.predictions)} different names, got {','.join(names)}")
+        found = replace(found, predictions=dict(zip(names, found.predictions.values(), strict=True)))
+    columns: dict[Any, Any] = {("model", name): values for name, values in found.predictions.items()}
+    columns |= {"labels": found.labels}
+    classes = [name for name in _CLASSES if name in given.options]
+    columns |= {name: column(given.take(name), given.warn) for name in classes}
+    columns = in_one_vocabulary(columns)
+    predictions = {name: columns["model", name] for name in found.predictions}
+    found = replace(found, predictions=predictions, labels=columns["labels"])
+    known = _known(given, found) | {name: columns[name] for name in classes}
+    if "audit" in given.options:
+        texts = given.take("audit")
+        audits = [_audit(given, text, audit_design, audit_key, found, known.get("classes")) for text in texts]
+        known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, found)
+    elif audit_design is not None or audit_key is not None:
+        raise InputError("--audit-design and --audit-key: are for --audit, which is not given")
+    if unseen_positives is not None:
+        known["audit"] = _assuming(known.get("audit"), unseen_positives)
+    return found, known
+
+
+def hinting(function: Callable[..., Any], found: PredictionSet) -> Callable[..., Any]:
+    """Return a function whose messages about a value that is no class spell out the option that makes it one."""
+
+    @wraps(function)
+    def call(*data: Any, **options: Any) -> Any:
+        with suggesting_classes([*found.predictions.values(), found.labels]):
+            return function(*data, **options)
+
+    return call
+
+
+def _names(files: Sequence[str]) -> Sequence[str]:
+    """Return what to call one classifier, or two."""
+    called = (list(map(name_of, files)), [split_name(text)[0].stem for text in files])
+    return next((names for names in called if len(set(names)) == len(files)), ("baseline", "candidate"))
+
+
+def _check_rows(given: Given, found: PredictionSet) -> None:
+    """Refuse options whose files have other rows than the predictions, or hold classes where there are none."""
+    held = [name for name in _BY_ROW if name in given.options]
+    if found.left_out:
+        by_row = [name for name in held if not (found.fields and name in _CHECKED)]
+        if by_row:
+            raise InputError(f"{flag_of(by_row[0])}: counts the rows of LABELS, of which --ids common leaves some out")
+        rows = plural(found.left_out, "row", "rows")
+        given.warn(f"{rows} that not all files have left out; {found.labels.size} are compared")
+    classes = [name for name in held if name not in ("difficulty", "groups")]
+    if found.graded and classes:
+        raise InputError(f"{flag_of(classes[0])}: holds classes, but the logs say only whether an answer was right")
+
+
+def _known(given: Given, found: PredictionSet) -> dict[str, Any]:
+    """Return what files and names of classes say, but for audits."""
+    labels, warn = read_labels(found.labels, "labels"), given.warn
+    known: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
+    readers: dict[str, Callable[[Any], Any]] = {
+        "noise": lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
+        "groups": lambda word: _groups(word, found, warn),
+        "classes": lambda word: classes_named(word, labels),
+        "difficulty": lambda word: column(word, warn, numbers=True),
+        "cleaning": lambda word: read_cleaning(word, labels, warn),
+        "of": lambda word: classes_named(word, labels)[0] if "," not in word else word,
+        "positive": lambda word: classes_named(word, labels)[0] if "," not in word else word,
+    }
+    return known | {name: read(given.take(name)) for name, read in readers.items() if name in given.options}
+
+
+def _groups(text: str, found: PredictionSet, warn: Callable[[str], None]) -> Any:
+    """Read which rows belong together, from a file or from a field of logs."""
+    if not found.fields or split_name(text)[0].exists():
+        return column(text, warn)
+    values = found.values_of(text)
+    if None in values:
+        first = found.fields[values.index(None)]["id"]
+        lacking = plural(values.count(None), "question has", "questions have")
+        raise InputError(f"--groups: {lacking} no {text}, first {first}")
+    return [f"{fields['task']}/{value}" for fields, value in zip(found.fields, values, strict=True)]
+
+
+# Audits --------------------------------------------------------------------------------------------------------------
+
+
+def _assuming(audit: "Audit | None", most: float) -> "Audit":
+    """Return an audit in strata with an assumption on the rows outside the first."""
+    if audit is None or audit.within is None:
+        raise InputError("--unseen-positives: expected an --audit that demele audit draw --positive drew")
+    kept: dict[str, Any] = {"design": audit.design, "unclear": audit.unclear, "within": audit.within}
+    return type(audit)(audit.rows, audit.labels, unseen_positives=most, **kept)
+
+
+def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSet) -> "Audit":
+    """Join an audit of all rows and one of the rows on which classifiers disagree, or contradict the labels."""
+    from demele.labels import join_audits
+
+    said = [read_labels(values, "predictions") for values in found.predictions.values()]
+    several = len(said) > 1
+    others: Iterable[Any] = said[1:] if several else [read_labels(found.labels, "labels")]
+    what = "the classifiers disagree" if several else "PREDICTIONS contradict LABELS"
+    apart = np.any([said[0] != other for other in others], axis=0)
+    if len(audits) > 2:
+        raise InputError("--audit: expected at most 2 files, one of all rows and one of the rows in dispute")
+    if not apart.any():
+        raise InputError(f"--audit {texts[1]}: expected rows on which {what}, of which there are none; leave it out")
+    with in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
+        return join_audits(*audits, within=np.flatnonzero(apart))
+
+
+def _audit(
+    given: Given,
+    text: str,
+    design: str | None,
+    key: Path | None,
+    found: PredictionSet,
+    classes: Sequence[object] | None,
+) -> "Audit":
+    """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
+    labels, sheet, as_known = read_labels(found.labels, "labels"), Path(text), found.as_known if found.open else None
+    if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
+        if sheet.suffix.lower() == ".xlsx":
+            raise InputError(f"--audit-key: {sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")
+        answers = read_answers(text, labels, given.warn, as_known)
+    else:
+        answers = read_sheet(sheet, labels, key=key, classes=classes, as_known=as_known)
+    audit = audit_of(answers, design, given.warn)
+    others = list(audit.labels).count(OTHER_ANSWER)
+    if others:
+        given.warn(f"{text}: {plural(others, 'answer is', 'answers are')} none that a model or a log gave")
+    return audit

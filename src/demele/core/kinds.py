@@ -1,0 +1,254 @@
+"""Kinds of arguments: how a word of the command line becomes an argument of a public function.
+
+Plain types say their kind: ``bool``, ``int``, ``float``, ``str``, ``Literal``, and sequences and unions of them. What a
+type does not say stands in the annotation: ``noise: Annotated[float | TransitionMatrix, Kind("RATE|FILE", ...)]``. A
+parameter whose annotation has no kind, such as ``object``, is no option of a command.
+"""
+
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
+
+#: One name, perhaps between double quotes, and an item of a list: what begins with such a name, or has no commas.
+NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
+_ITEM = r'(?:\s*"(?:[^"]|"")*"[^,]*|(?!\s*")[^,]*)'
+_LIST = re.compile(rf"{_ITEM}(?:,{_ITEM})*")
+_ONE_ITEM = re.compile(rf"(?:^|,)({_ITEM})")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a word becomes an argument.
+
+    Attributes
+    ----------
+    metavar : str
+        What help calls the word; "" for a flag, which takes none.
+    read : callable
+        Takes the word, returns the argument, and raises InputError for a word that is none.
+    repeats : bool
+        Whether the option may be given again: mappings and lists are joined.
+    words : tuple of str
+        All words that there are; empty if others are possible.
+    is_file : bool
+        Whether the word names a file to read, as FILE or FILE::column; the command reads it.
+    """
+
+    metavar: str
+    read: Callable[[str], Any] = str
+    repeats: bool = False
+    words: tuple[str, ...] = ()
+    is_file: bool = False
+
+    def __repr__(self) -> str:
+        return self.metavar
+
+
+# Words ---------------------------------------------------------------------------------------------------------------
+
+
+def listed_items(text: str) -> list[str]:
+    """Split a list at its commas, but those between double quotes; the quotes stay, see :func:`unquoted`.
+
+    Examples
+    --------
+    >>> listed_items('z1, "score,v2"=continuous'), listed_items('5" pipe,mig')
+    (['z1', '"score,v2"=continuous'], ['5" pipe', 'mig'])
+
+    Raises
+    ------
+    InputError
+        If a quote is not closed.
+    """
+    if _LIST.fullmatch(text) is None:
+        raise InputError(
+            f"{text}: expected names separated by commas; one that begins with a double quote ends with one, "
+            'and a quote in it is written twice: "score,v2","the ""best"""'
+        )
+    return [item.strip() for item in _ONE_ITEM.findall(text)]
+
+
+def unquoted(name: str) -> str:
+    """Return a name without spaces around it, or what stands between its double quotes, as it is.
+
+    Examples
+    --------
+    >>> unquoted(" z1 "), unquoted(' "model v1.3 "')
+    ('z1', 'model v1.3 ')
+    """
+    name = name.strip()
+    return name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def items_in(text: str) -> list[str]:
+    """Read a list of at least one item; quotes stay."""
+    items = [item for item in listed_items(text) if item]
+    if not items:
+        raise InputError("expected items separated by commas, got none")
+    return items
+
+
+def names_in(text: str) -> list[str]:
+    """Read a list of names; one with commas or with spaces at its ends stands between double quotes."""
+    return list(map(unquoted, items_in(text)))
+
+
+def whole_number(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"expected a whole number, got {quoted(text)}") from None
+
+
+def number(text: str) -> float:
+    """Read a number; a percentage is refused with the share that it is.
+
+    Examples
+    --------
+    >>> number("5%")
+    Traceback (most recent call last):
+    ...
+    demele.core.errors.InputError: expected a number, got '5%'; write 0.05
+    """
+    try:
+        return float(text)
+    except ValueError:
+        share = re.fullmatch(r"(\d+(?:\.\d+)?)%", text)
+        hint = f"; write {float(share[1]) / 100:g}" if share else ""
+        raise InputError(f"expected a number, got {quoted(text)}{hint}") from None
+
+
+def share_or_file(text: str) -> float | str:
+    """Read a number, or return the name of a file."""
+    try:
+        return number(text)
+    except InputError:
+        if re.fullmatch(r"[\d.]+%", text):
+            raise
+        return text
+
+
+def number_or_name(text: str) -> int | str:
+    """Read the number of a column from 0, or its name."""
+    return int(text) if text.lstrip("-").isdecimal() else unquoted(text)
+
+
+def _columns(text: str) -> list[int | str]:
+    return list(map(number_or_name, items_in(text)))
+
+
+def pairs_in(text: str, example: str = "size=continuous") -> dict[str, str]:
+    """Read NAME=VALUE,NAME=VALUE."""
+    pairs = [item.rpartition("=") for item in items_in(text)]
+    if not all(mark and name for name, mark, _ in pairs):
+        raise InputError(f"expected NAME=VALUE, such as {example}, got {quoted(text)}")
+    names = [unquoted(name) for name, _, _ in pairs]
+    found: dict[str, str] = joined({}, *({name: pair[2].strip()} for name, pair in zip(names, pairs, strict=True)))
+    return found
+
+
+def _group(text: str) -> dict[str, list[int | str]]:
+    name, mark, columns = text.partition("=")
+    if not mark or not name.strip():
+        raise InputError(f"expected NAME=COLUMNS, such as circle=z1,z2, got {quoted(text)}")
+    return {unquoted(name): _columns(columns)}
+
+
+def _run(text: str) -> dict[str, list[str]]:
+    name, mark, pattern = text.partition("=")
+    if not mark or not name.strip() or not pattern:
+        raise InputError(f"expected NAME=FILES, such as 'beta4=runs/beta4-*.npy', got {quoted(text)}")
+    return {unquoted(name): [pattern]}
+
+
+def joined(first: Any, *others: Any) -> Any:
+    """Join mappings or lists that were given one after the other.
+
+    Raises
+    ------
+    InputError
+        If mappings share a name.
+    """
+    for other in others:
+        twice = [name for name in other if name in first] if isinstance(first, Mapping) else []
+        if twice:
+            raise InputError(f"{quoted(twice[0])} is given twice; leave one out")
+        first = first | other if isinstance(first, Mapping) else [*first, *other]
+    return first
+
+
+# Kinds of annotations ------------------------------------------------------------------------------------------------
+
+FLAG = Kind("")
+FILE = Kind("FILE", is_file=True)
+_PLAIN: Mapping[Any, Kind] = {
+    bool: FLAG,
+    int: Kind("N", whole_number),
+    float: Kind("X", number),
+    str: Kind("NAME"),
+    Path: Kind("FILE", Path),
+}
+
+#: A file on the command line, an array in Python.
+Data = Annotated[object, FILE]
+#: ``FACTOR=KIND``, or one kind for all.
+Kinds = Annotated[object, Kind("FACTOR=KIND", lambda word: pairs_in(word) if "=" in word else word.strip(), True)]
+#: Number of bins, or a rule.
+Bins = Annotated[object, Kind("BINS")]
+#: Names or numbers of codes.
+Codes = Annotated[object, Kind("A,B", _columns)]
+#: Codes of several columns.
+Groups = Annotated[object, Kind("NAME=CODES", _group, True)]
+#: Rates and files of factors.
+FactorNoise = Annotated[object, Kind("FACTOR=RATE|FILE", items_in, True)]
+#: Names of classes, read as the labels are written.
+Classes = Annotated[Sequence[object] | None, Kind("A,B")]
+OneClass = Annotated[object, Kind("CLASS")]
+Runs = Annotated[Mapping[str, Sequence[str]] | None, Kind("NAME=FILES", _run, True)]
+
+
+def kind_of(annotation: Any) -> Kind | None:
+    """Return the kind of an annotation; None if it has none.
+
+    Examples
+    --------
+    >>> kind_of(int | None), kind_of(Literal["raise", "omit"]), kind_of(float | Sequence[float]), kind_of(object)
+    (N, raise|omit, X,X, None)
+    """
+    for kind in getattr(annotation, "__metadata__", ()):
+        if isinstance(kind, Kind):
+            return kind
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal and all(isinstance(word, str) for word in parts):
+        return Kind("|".join(parts), lambda word: checked_name(word, "", parts), words=parts)
+    if origin in (Union, types.UnionType):
+        members = [part for part in parts if part is not type(None)]
+        lists = [part for part in members if get_origin(part) in (Sequence, list)]
+        inner = kind_of(members[0]) if len(members) == 1 else kind_of(get_args(lists[0])[0]) if lists else None
+        if len(members) == 1 or inner is None:
+            return inner
+        others = [part for part in members if part not in lists]
+        same = all(repr(kind_of(part)) == repr(inner) for part in others)
+        return _list_of(inner, single=True) if same else None
+    if origin in (Sequence, list):
+        inner = kind_of(parts[0])
+        return None if inner is None else _list_of(inner, single=False)
+    return _PLAIN.get(annotation)
+
+
+def _list_of(inner: Kind, *, single: bool) -> Kind:
+    """Return the kind of a list; ``single``: one item is no list."""
+
+    def read(word: str) -> Any:
+        items = [inner.read(item) for item in names_in(word)]
+        return items[0] if single and len(items) == 1 else items
+
+    metavar = {"N": "N,N", "X": "X,X"}.get(inner.metavar, "A,B")
+    return Kind(metavar, read, words=inner.words)

@@ -1,0 +1,166 @@
+"""Every command: its help, its words, its results in every form, what it imports, its exit status."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from demele.cli import old_names
+from demele.cli.engine import flag_of, parser_of
+from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found
+from tests.cli.conftest import Program
+
+#: A run of each command on small data, and the ends of files that its result can be written to.
+PAIR = "data.csv::old data.csv::new data.csv::label"
+RUNS = {
+    "assess": "data.csv::old data.csv::label --noise 0.05",
+    "compare": f"{PAIR} --noise 0.05",
+    "audit plan": "data.csv::old,new data.csv::label --sizes 50 --draws 2",
+    "audit next": f"{PAIR} --answers answers.csv",
+    "demo compare": "",
+}
+#: Commands that print text.
+TEXTS = {"help": "files"}
+#: Commands whose result has a verdict.
+VERDICTS = ("compare", "audit next")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_short_and_says_something_of_every_option(name: str, demele: Program) -> None:
+    short, long = (demele(*name.split(), flag) for flag in ("-h", "--help"))
+    assert (short.status, short.err, long.status) == (0, "", 0)
+    lines = short.out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 120
+    options = found(name).options()
+    for option in options.values():
+        assert option.text, option.flag
+        assert option.flag in long.out
+        first = re.sub(r" \(default: [^)]*\)", "", option.text.partition(". ")[0])
+        assert len(first.split()) <= 12, option.text
+    assert set(found(name).short.split()) <= set(options)
+
+
+def test_the_overview_names_every_command(demele: Program) -> None:
+    run = demele()
+    assert run.out == demele("-h").out
+    assert {one for names in OVERVIEW.values() for one in names} <= {*COMMANDS, *ABOUT}
+    for group in ABOUT:
+        listed = demele(group).out if group != "audit" else ""
+        assert all(one in listed for one in COMMANDS if one.startswith(f"{group} ")) or group == "audit"
+
+
+def test_every_name_has_one_flag() -> None:
+    flags: dict[str, set[str]] = {}
+    for name in COMMANDS:
+        for option in found(name).options().values():
+            flags.setdefault(option.flag, set()).add(option.name)
+    assert {flag: names for flag, names in flags.items() if len(names) > 1} == {}
+    assert flag_of("n_jobs") == "--jobs"
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--explian", "--explian: unknown option; did you mean --explain?"),
+        ("--format json --format csv", "--format: is given twice"),
+        ("--explain=yes", "takes no value"),
+        ("--format table -o", "expected one argument"),
+        ("--format xml", "--format: expected one of table, json, csv, got 'xml'"),
+        ("-o data.csv --force", "data.csv: it is read by the same command"),
+        ("-o x.pdf", "x.pdf: its suffix says nothing"),
+        ("-o there.html", "there.html: exists already; --force replaces it"),
+        ("-o no/x.json", "there is no folder no; make it first"),
+        ("-o x.json -o ./x.json", "is given twice"),
+        ("--fail-unless maybe", "--fail-unless: expected candidate, baseline"),
+    ],
+)
+def test_a_mistake_is_one_line(name: str, words: str, message: str, demele: Program, labels_folder: Path) -> None:
+    Path("there.html").write_text("precious", encoding="utf-8")
+    before = sorted(path.name for path in labels_folder.iterdir())
+    if "data.csv" in words and "data.csv" not in RUNS[name]:
+        return
+    run = demele(*name.split(), *RUNS[name].split(), *words.split())
+    assert (run.status, run.out) == (2, "")
+    assert run.err.startswith("demele: error: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+    assert sorted(path.name for path in labels_folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_results_in_every_form(name: str, demele: Program, labels_folder: Path) -> None:
+    words = (*name.split(), *RUNS[name].split())
+    files = ["r.html", "r.json", "r.csv", "r.tex", "r.md", "r.txt", "r.methods.md"]
+    run = demele(*words, *(word for file in files for word in ("-o", file)), "--format", "table")
+    assert run.status == 0, run.err
+    assert [line for line in run.err.splitlines() if line.endswith(" written")] == [
+        f"demele: {file} written" for file in files
+    ]
+    content = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    assert content["kind"]
+    assert len(pd.read_csv("r.csv"))
+    assert Path("r.html").read_text(encoding="utf-8").lstrip().startswith("<!")
+    assert "\\begin{table}" in Path("r.tex").read_text(encoding="utf-8")
+    assert Path("r.txt").read_text(encoding="utf-8") == run.out
+    assert "demele" in Path("r.methods.md").read_text(encoding="utf-8")
+    quiet = demele(*words, "-q", "--format", "json")
+    assert (quiet.status, quiet.err) == (0, "")
+    assert json.loads(quiet.out)["kind"] == content["kind"]
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_condition_that_is_not_met_ends_with_1(name: str, demele: Program, labels_folder: Path) -> None:
+    words = (*name.split(), *RUNS[name].split())
+    verdict = json.loads(demele(*words).out)["verdict"]
+    assert demele(*words, "--fail-unless", verdict).status == 0
+    assert demele(*words, "--fail-unless", "baseline", "-o", "kept.json").status == 1
+    assert Path("kept.json").exists()
+    assert demele("assess", *RUNS["assess"].split(), "--fail-unless", "accuracy>=0.5").status == 0
+    assert demele("assess", *RUNS["assess"].split(), "--fail-unless", "accuracy<=0.5").status == 1
+
+
+@pytest.mark.parametrize(("name", "words"), TEXTS.items())
+def test_texts(name: str, words: str, demele: Program) -> None:
+    run = demele(name, words, "--format", "table")
+    assert (run.status, run.err) == (0, "")
+    assert run.out
+    assert demele(name, "nothing").status == 2
+
+
+def test_old_names_are_refused_with_names_that_exist(demele: Program) -> None:
+    flags = {flag for name in COMMANDS for a in parser_of(found(name), name)._actions for flag in a.option_strings}
+    for news in old_names.NEW_OPTIONS.values():
+        for new in news:
+            assert (
+                new.split()[0] in flags
+                or new.startswith(("-o ", "demele "))
+                or new in ("--sample", "--size", "--permutations")
+            )
+    run = demele("compare", "--noise-rate", "0.1")
+    assert (run.status, run.err) == (2, "demele: error: --noise-rate has a new name; write --noise RATE\n")
+    for old, new in old_names.NEW_COMMANDS.items():
+        run = demele(*old.split())
+        assert (run.status, f"write demele {new}" in run.err) == (2, True)
+        assert any(new.startswith(name) for name in COMMANDS)
+    assert "did you mean demele compare?" in demele("compar").err
+
+
+def modules_after(*words: str) -> set[str]:
+    code = f"import sys; from demele.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_a_command_imports_only_what_it_runs() -> None:
+    overview = modules_after("-h")
+    assert "numpy" not in overview
+    assert len([name for name in overview if name.startswith("demele")]) <= 10
+    modules = modules_after("compare", "-h")
+    homes = {where.partition(":")[0] for where, _ in COMMANDS.values()}
+    assert homes & modules == {"demele.cli.compare"}
+    assert not {"scipy", "pandas", "torch"} & modules
