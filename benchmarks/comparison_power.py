@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.loop import Row, Table, main
 from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.audited import audited
+from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Flags
 from demele.labels import estimate_transition, simulated_cleaning
@@ -95,7 +95,7 @@ def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[st
     for inference in ("population", "overlap"):
         yield f"worst-case, {inference}", by("worst-case", noise=rate, inference=inference)
         yield f"worst-case, transition known, {inference}", by("worst-case", noise=known, inference=inference)
-    yield "agreement", lambda: (_label_free(test_set, labels), "0")
+    yield "agreement", lambda: (_agreement(test_set, labels), "0")
     for design in DESIGNS:
         for size in AUDIT_SIZES:
             yield f"audit {design} {size}", _by_audit(test_set, labels, design, size)
@@ -106,7 +106,7 @@ def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[st
 def _by_audit(test_set: World, labels: Indices, design: str, size: int) -> Callable[[], tuple[Flags, str]]:
     def decide() -> tuple[Flags, str]:
         audit = shared_audit(test_set, design, size, seed=test_set.seed)
-        outcomes = audited(question(test_set, labels, audit=audit, inference="overlap"))
+        outcomes = by_audit(question(test_set, labels, audit=audit, inference="overlap"))
         assert outcomes.p_value is not None
         return outcomes.p_value <= ALPHA, str(size)
 
@@ -127,7 +127,7 @@ def _by_sequence(test_set: World, labels: Indices, cap: int) -> Callable[[], tup
     return decide
 
 
-def _label_free(test_set: World, labels: Indices) -> Flags:
+def _agreement(test_set: World, labels: Indices) -> Flags:
     """Compare by agreement with a third classifier, the next one in the order of the world."""
     pairs = all_pairs(len(test_set.predictions))
     third = (pairs.max(axis=1) + 1) % len(test_set.predictions)
@@ -194,7 +194,7 @@ def bound_failures(
         truth = accuracy[chosen[:, 1]] - accuracy[chosen[:, 0]]
         asked = question(test_set, labels, pairs=chosen, audit=audit, inference="test_set")
         for tail in TAILS:
-            outcomes = audited(replace(asked, level=1 - 2 * tail))
+            outcomes = by_audit(replace(asked, level=1 - 2 * tail))
             missed[tail].append(outcomes.low > truth + 1e-12)
             if kind != "adversarial":
                 missed[tail].append(outcomes.high < truth - 1e-12)

@@ -13,9 +13,10 @@ from scipy.stats import binomtest
 from benchmarks.cases import cpu_seconds
 from benchmarks.loop import Table, main
 from demele.core.labelled import read_labelled
-from demele.evaluation.comparison.bounded import bounded, breakdown
+from demele.evaluation.comparison.breakdown import breakdown
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
+from demele.evaluation.comparison.worst_case import worst_case
 from demele.evaluation.question import Question
 from demele.noise.transition import TransitionMatrix
 
@@ -82,7 +83,7 @@ RANKED = "rank, bounded, Holm, with breakdown rates"
 def asked() -> Question:
     """Return the question, after its worst case was compared with that of a plain loop."""
     question = make()
-    p_values = bounded(question).p_value
+    p_values = worst_case(question).p_value
     assert p_values is not None
     np.testing.assert_allclose(p_values[:LOOPED], loop(question, LOOPED), rtol=1e-9, atol=1e-300)
     return question
@@ -98,7 +99,7 @@ def measured(name: str) -> dict[str, object]:
             return rank(models, question.data.labels, noise=RATE).pairs
         fresh = replace(question, data=question.data.relabelled(question.data.labels))  # nothing was counted of it
         if name in BREAKDOWNS:
-            return breakdown(fresh, BREAKDOWNS[name])
+            return breakdown(fresh, METHODS[BREAKDOWNS[name]])
         method, changes = CASES[name]
         return METHODS[method](replace(fresh, **changes))
 

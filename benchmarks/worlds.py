@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.classic import overlap
+from demele.evaluation.comparison.overlap import overlap
 from demele.evaluation.question import Question
 
 __all__ = ["Kind", "Rates", "World", "all_pairs", "noisy_labels", "question", "rates", "reference", "world"]

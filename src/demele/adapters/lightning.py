@@ -116,7 +116,7 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
 
     @property
     def curve(self) -> ScoreCurve:
-        """The evaluations as a table and a picture; epochs are counted from 0, each fit of the same trainer anew."""
+        """The evaluations as a table and a picture; epochs are counted from 0, each fit of the same trainer again."""
         return ScoreCurve(self.history)
 
     # Hooks ----------------------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         dest="n_bootstrap",
         type=int,
         metavar="B",
-        help="resamples, for intervals (default: 20, or 0 with --metrics)",
+        help="resamples, for intervals (default: 40, or 0 with --metrics)",
     )
     option(trust, "--level")
     option(
@@ -176,7 +176,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         dest="n_permutations",
         type=int,
         metavar="N",
-        help="shuffles, for chance levels (default: 10, or 0 with --metrics)",
+        help="shuffles, for chance levels (default: 20, or 0 with --metrics)",
     )
     option(
         trust,

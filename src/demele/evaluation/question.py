@@ -240,8 +240,12 @@ def sides(data: Labelled, measure: str, of: int | None) -> Sides:
     right = np.count_nonzero(predicted & labelled, axis=1).astype(np.float64)
     n_predicted = np.count_nonzero(predicted, axis=1).astype(np.float64)
     n_labelled = np.full(right.size, float(np.count_nonzero(labelled)))
-    trials = {"precision": n_predicted, "recall": n_labelled, "f1": n_predicted + n_labelled - right}
-    return Sides(right, trials[measure])
+    return Sides(right, trials_of(measure, right, n_predicted, n_labelled))
+
+
+def trials_of(measure: str, right: Any, predicted: Any, labelled: Any) -> Any:
+    """Return the trials of the proportion behind a measure of one class: for F1, rows predicted or labelled so."""
+    return {"precision": predicted, "recall": labelled, "f1": predicted + labelled - right}[measure]
 
 
 def as_value(proportion: Floats, measure: str) -> Floats:

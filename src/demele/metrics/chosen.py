@@ -16,7 +16,7 @@ Choice = str | Metric | Callable[..., Any]
 #: What is scored where no metric is named: one of each property (modularity, compactness, explicitness) ...
 RECOMMENDED = ("mig_sup", "mig", "explicitness")
 #: ... with so many resamples and permutations, unless others are asked for.
-RECOMMENDED_DRAWS = {"n_bootstrap": 20, "n_permutations": 10}
+RECOMMENDED_DRAWS = {"n_bootstrap": 40, "n_permutations": 20}
 
 
 def are_named(metrics: Sequence[Choice] | Choice | None) -> bool:

@@ -1,4 +1,4 @@
-"""Rows of Dask collections: one partition is one piece of work, done by whichever scheduler is active."""
+"""Rows of Dask collections: one partition is one piece of work, done by the active scheduler."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def _columns(data: Any) -> list[Any]:
 
 
 class Partitions:
-    """Rows of two Dask collections, worked on by whichever scheduler is active."""
+    """Rows of two Dask collections, worked on by the active scheduler."""
 
     def __init__(self, codes: object, factors: object) -> None:
         self._groups, columns = paired_partitions(codes, factors)

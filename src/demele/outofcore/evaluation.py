@@ -2,7 +2,7 @@
 
 One pass finds the kinds, levels and extremes, a second one counts all pairs of columns under fixed edges and keeps a
 sample. Whole numbers add up in any order, so that metrics of histograms have the bits that they have in memory, however
-the rows are cut and whoever counts them. Metrics that sum (moments, extremes, sums in cells) are of all rows too, equal
+the rows are cut and counted. Metrics that sum (moments, extremes, sums in cells) are of all rows too, equal
 to rounding, where the sample does not hold every row. The other metrics are computed on a random sample of
 bounded size: the rows with the smallest keys, hashed from their number among all rows.
 

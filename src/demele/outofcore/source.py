@@ -111,7 +111,7 @@ class WholeRows(Source):
     ) -> Tally:
         below: int | None = 0
         if sampling:
-            # somewhat more rows than wanted have keys below the limit, the smallest of which are kept
+            # somewhat more rows than wanted have keys below the limit; the smallest are kept
             enough = self.sample + 8 * self.sample**0.5 + 32
             below = None if self.all_kept else min(int(enough / self.n * 2**64), 2**64 - 1)
         wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered, tuple(summed))
@@ -123,7 +123,7 @@ class WholeRows(Source):
         return None if reading is not None and reading.state in SUMMED and self.all_kept else reading
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
-        """Return the columns as the first pass found them; say where edges are quantiles, and of which rows."""
+        """Return the columns as the first pass found them; say where edges are quantiles, and name their rows."""
         if state != "table" or options is None or not options["bins"].needs_values or self.all_kept:
             return self._subject
         message = f"the edges of the bins are quantiles of a random sample of {self.sample:,} of {self.n:,} rows"

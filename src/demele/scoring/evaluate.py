@@ -79,14 +79,14 @@ def evaluate(
     n_repeats : int >= 1
         Runs of the stochastic metrics with different streams; the value is then their mean.
     n_bootstrap : int >= 0, optional
-        Resamples of the rows for intervals; 20 where ``metrics`` is None, else none. Intervals are percentiles of the
+        Resamples of the rows for intervals; 40 where ``metrics`` is None, else none. Intervals are percentiles of the
         resampled values, moved so that their mean is at the value (resamples repeat the bias of the sample). Histogram
         metrics: bootstrap. Others: half of the rows without replacement, whose spread has the standard error of the
         whole and never puts one row into a predictor's training and test rows at once.
     level : float in (0, 1)
         Nominal coverage of the intervals.
     n_permutations : int >= 0, optional
-        Permutations of the factors' rows for the chance level; 10 where ``metrics`` is None, else none.
+        Permutations of the factors' rows for the chance level; 20 where ``metrics`` is None, else none.
     missing : {"raise", "omit"}
         What to do with missing annotations: refuse, or score each factor on the rows annotated for it.
     kinds : None, str, mapping or sequence

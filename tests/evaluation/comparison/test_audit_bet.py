@@ -10,8 +10,8 @@ import pytest
 from benchmarks.audit_worlds import Corner, drawn
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
+from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.audit_bet import product_bet
-from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.rank import rank
@@ -44,7 +44,7 @@ def test_exchanged_roles_and_agreeing_p_values(inference: Any) -> None:
     for seed in range(12):
         corner = Corner(n=600, apart=200, copies=4, size=200, gap=0 if seed % 2 else 60, inference=inference)
         query = drawn(corner, rng_for(seed, "bet"), seed, exact=True).question
-        there, back = audited(query), audited(mirror(query))
+        there, back = by_audit(query), by_audit(mirror(query))
         assert_exact(there.candidate, back.baseline)
         assert_close(there.low, -back.high, ROUNDING)
         assert there.p_value is not None
@@ -63,7 +63,7 @@ def test_the_level_holds_in_the_weak_corners() -> None:
         Corner(n=200, apart=60, copies=6, size=50),
     )
     claims = [
-        bool(audited(drawn(corner, rng_for(5, corner.name, seed), seed, exact=True).question).candidate[0])
+        bool(by_audit(drawn(corner, rng_for(5, corner.name, seed), seed, exact=True).question).candidate[0])
         for corner in corners
         for seed in range(60)
     ]
@@ -72,7 +72,7 @@ def test_the_level_holds_in_the_weak_corners() -> None:
 
 def test_it_finds_clear_differences() -> None:
     found = [
-        audited(drawn(Corner(n=2000, apart=260, gap=60, noise=100), rng_for(6, seed), seed, exact=True).question)
+        by_audit(drawn(Corner(n=2000, apart=260, gap=60, noise=100), rng_for(6, seed), seed, exact=True).question)
         for seed in range(10)
     ]
     assert sum(bool(one.candidate[0]) for one in found) >= 9
@@ -90,7 +90,7 @@ def test_all_disagreements_audited_are_known() -> None:
             assert audit is not None
             if np.isin(np.flatnonzero(first != second), audit.rows).all():
                 break
-        found = audited(test_set.question)
+        found = by_audit(test_set.question)
         assert_close([found.low[0], found.high[0]], [gap / 400] * 2, ROUNDING)
         assert (found.candidate[0], found.baseline[0]) == (gap > 0, gap < 0)
 
@@ -115,7 +115,7 @@ def test_an_expert_who_errs_moves_verdict_and_interval_alike(inference: Any) -> 
     query = drawn(
         Corner(n=600, apart=200, size=200, gap=60, inference=inference), rng_for(0, "expert"), 0, exact=True
     ).question
-    sure, unsure = audited(query), audited(replace(query, expert_error=0.02))
+    sure, unsure = by_audit(query), by_audit(replace(query, expert_error=0.02))
     assert_close(sure.low - unsure.low, 8 / 600, SOLVER)
     assert_close(unsure.high - sure.high, 8 / 600, SOLVER)
     if inference == "test_set":

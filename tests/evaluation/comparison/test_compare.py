@@ -118,7 +118,7 @@ def test_predictions_of_a_class_that_no_label_has_count_as_wrong() -> None:
 def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an audit would show, and how many wrong labels a verdict holds up to, are computed when they are read."""
     from demele.core import labelled
-    from demele.evaluation.comparison import decided
+    from demele.evaluation.comparison import decision
 
     made: list[str] = []
 
@@ -130,7 +130,7 @@ def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.Mon
         return run
 
     for name in ("prospect", "breakdown"):
-        monkeypatch.setattr(decided, name, noted(name, getattr(decided, name)))
+        monkeypatch.setattr(decision, name, noted(name, getattr(decision, name)))
     counted = labelled.Labelled.__dict__["disagreements"]
     monkeypatch.setattr(counted, "func", noted("counts", counted.func))
     found = decide()

@@ -16,7 +16,7 @@ from demele.evaluation.comparison.grouped import (
     GroupCounts,
     GroupedPairs,
     design_effect,
-    grouped_bears,
+    grouped_breakdown,
     paired_test,
     squares_gained,
 )
@@ -102,11 +102,11 @@ def test_even_steps_exceed_the_level_for_no_number_of_groups() -> None:
 
 def test_breakdown_is_the_last_that_stands() -> None:
     one, groups = counts([0] * 20 + [1] * 5, [2] * 20 + [0] * 5), Groups(np.repeat(np.arange(25), 3))
-    most = grouped_bears(one, groups, 0.025)
+    most = grouped_breakdown(one, groups, 0.025)
     assert most > 0
     assert paired_test(one, 2 * most, groups, 0.025)[0] > 0
     assert paired_test(one, 2 * (most + 1), groups, 0.025)[0] <= 0
-    assert_exact(grouped_bears(one.mirror(), groups, 0.025), -1)
+    assert_exact(grouped_breakdown(one.mirror(), groups, 0.025), -1)
 
 
 # Disagreements alone -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audited import audited
+from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.prospect import prospect
 from demele.evaluation.question import Question
 from demele.noise.audit_drawing import draw_audit
@@ -90,7 +90,7 @@ def test_it_foresees_what_audits_show() -> None:
         plan = draw_audit(n, size, seed=seed)
         for answers, kept in ((query.data.labels, widths), (truth, claims)):
             audit = plan.answered(answers[plan.rows]).coded(query.data.vocabulary, n)
-            found = audited(
+            found = by_audit(
                 Question(
                     data=query.data, baseline=np.array([0]), candidate=np.array([1]), audit=audit, inference="test_set"
                 )

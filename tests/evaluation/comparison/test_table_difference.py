@@ -12,10 +12,10 @@ from benchmarks import table_measures as measured
 from demele import evaluation
 from demele.core.errors import InputError, NotEnoughData
 from demele.evaluation.comparison.audit_tables import table_view
-from demele.evaluation.comparison.classic import classic
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.prudent import prudent_v1
+from demele.evaluation.comparison.overlap import overlap
 from demele.evaluation.comparison.table_difference import difference_reach, own_ends
+from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
 from demele.evaluation.question import mirror
 from demele.evaluation.table_measures import TABLE_MEASURES, table_value
 from demele.labels import Audit
@@ -40,7 +40,7 @@ def models(seed: int = 0, n: int = 600, k: int = 3, noise: float = 0.0) -> tuple
 def test_difference_of_balanced_accuracies_by_hand() -> None:
     """Four rows of one class, one missed; six of the other, two missed; the candidate misses none."""
     labels = [0] * 4 + [1] * 6
-    found = classic(question(labels, [[0] * 3 + [1] * 5 + [0] * 2, labels], 2, measure="balanced-accuracy"))
+    found = overlap(question(labels, [[0] * 3 + [1] * 5 + [0] * 2, labels], 2, measure="balanced-accuracy"))
     effects = np.array([0.25 / 8] * 3 + [-0.75 / 8] + [1 / 36] * 4 + [-1 / 18] * 2)
     distance = -ndtri(0.025) * np.sqrt((effects**2).sum()) + 0.75 / 16
     assert_close(found.difference[0], (1 / 4 + 2 / 6) / 2, ROUNDING)
@@ -67,7 +67,7 @@ def test_in_balanced_classes_balanced_accuracies_differ_as_accuracies() -> None:
 @pytest.mark.parametrize("measure", TABLE_MEASURES)
 def test_roles_exchanged_turn_the_difference(measure: str) -> None:
     asked = random_question(np.random.default_rng(1), n=150, k=3, models=3, measure=measure)
-    found, turned = classic(asked), classic(mirror(asked))
+    found, turned = overlap(asked), overlap(mirror(asked))
     assert_close(found.difference, -turned.difference, ROUNDING)
     assert_close(found.low, -turned.high, ROUNDING)
     assert_exact(found.candidate, turned.baseline)
@@ -196,7 +196,7 @@ def test_the_other_methods_need_no_excuse() -> None:
 def test_largest_bias_of_a_mean_holds_for_every_wrong_label(measure: str) -> None:
     """All sets of right labels that differ from the given ones in one row, on which every class is left."""
     asked = random_question(np.random.default_rng(4), n=12, k=3, models=2, measure=measure, noise=1 / 12)
-    found, given = prudent_v1(asked), asked.observed()[1]
+    found, given = worst_case_overlap(asked), asked.observed()[1]
     assert found.candidate_interval is not None
     shifted = [own_ends(asked, int(model)) for model in asked.candidate]
     least, most = (

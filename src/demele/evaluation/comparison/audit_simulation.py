@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.audited import audited
+from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.question import Outcomes, Question
 from demele.noise.audit import CodedAudit
@@ -52,7 +52,7 @@ def every_row(question: Question, truth: Indices) -> Shown:
 
 
 def _shown(question: Question, audit: CodedAudit) -> Shown:
-    found: Outcomes = audited(replace(question, audit=audit))
+    found: Outcomes = by_audit(replace(question, audit=audit))
     verdict = found.candidate.astype(np.int64) - found.baseline.astype(np.int64)
     return Shown(verdict, (found.high - found.low) / 2)
 

@@ -11,8 +11,7 @@ from demele.core.kinds import Classes, Data, OneClass
 from demele.core.names import renamed
 from demele.core.sentences import setting
 from demele.evaluation.comparison.checked_options import ask, two_names
-from demele.evaluation.comparison.decided import decision
-from demele.evaluation.comparison.decision import Decision
+from demele.evaluation.comparison.decision import Decision, decision
 from demele.evaluation.expert_errors import ExpertErrors
 from demele.evaluation.measures.assess import CLASS_MEASURES
 from demele.evaluation.question import Noise

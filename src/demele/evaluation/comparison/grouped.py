@@ -142,7 +142,7 @@ def grouped_population(question: Question, groups: Groups, drop: Counts, tail: f
     return low > 0, low / question.data.n, p_value
 
 
-def grouped_bears(counts: GroupCounts, groups: Groups, tail: float) -> int:
+def grouped_breakdown(counts: GroupCounts, groups: Groups, tail: float) -> int:
     """Return the largest number of wrong labels, wherever they are, under which the claim stands; -1 if it never does.
 
     Each lowers the lead by two as long as labels are with the candidate, then by one.

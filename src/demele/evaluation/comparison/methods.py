@@ -1,6 +1,5 @@
 """The comparison methods by name: what each needs, what it can compare, what it promises."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,6 +8,13 @@ from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.sentences import setting
+from demele.evaluation.comparison.agreement import agreement
+from demele.evaluation.comparison.audit import by_audit
+from demele.evaluation.comparison.hard_rows import hard_rows
+from demele.evaluation.comparison.overlap import cleaned, overlap, true_labels
+from demele.evaluation.comparison.sequential_audit import sequential
+from demele.evaluation.comparison.worst_case import worst_case
+from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
 from demele.evaluation.question import Outcomes, Question
 from demele.evaluation.table_measures import TABLE_MEASURES
 
@@ -27,25 +33,33 @@ _ALL = (*_OF_ONE_CLASS, *TABLE_MEASURES)
 class MethodSpec:
     """One method.
 
-    ``rule`` says what it does, and ``promise`` when it errs; ``where`` is ``module:function``, imported when used;
-    ``p_values`` whether several comparisons can share an error by Holm's procedure (else they share the level by
-    Bonferroni's); ``groups`` whether its errors are kept for rows that come in groups; ``lacks`` why it refuses
-    measures of all classes, in half a sentence.
+    ``rule`` is what it does, ``promise`` when it errs, ``decide`` its function. ``needs`` are the options without which
+    it is refused, ``also`` others that it looks at. ``by_overlap``: it compares two intervals, whatever it does first.
+    ``p_values``: several comparisons can share an error by Holm's procedure (else they share the level by
+    Bonferroni's). ``groups``: its errors are kept for rows that come in groups. ``lacks``: why it refuses measures of
+    all classes, in half a sentence.
     """
 
     name: str
     title: str
     rule: str
-    where: str
+    decide: Callable[[Question], Outcomes]
     promise: str
     source: str
     references: tuple[str, ...]
     needs: tuple[Need, ...] = ()
+    also: tuple[str, ...] = ()
+    by_overlap: bool = False
     measures: tuple[str, ...] = _OF_ONE_CLASS
     inferences: tuple[str, ...] = ("population",)
     p_values: bool = False
     groups: bool = False
     lacks: str = ""
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Options that the method looks at."""
+        return (*self.needs, *self.also)
 
     @property
     def bibtex(self) -> str:
@@ -54,9 +68,7 @@ class MethodSpec:
 
     def __call__(self, question: Question) -> Outcomes:
         """Decide every pair of a question."""
-        module, _, function = self.where.partition(":")
-        found: Callable[[Question], Outcomes] = getattr(importlib.import_module(module), function)
-        outcomes = found(question)
+        outcomes = self.decide(question)
         random = RANDOM_INSTANCES if question.clusters is None else RANDOM_GROUPS
         if question.inference == "population" and random not in outcomes.assumptions:
             return replace(outcomes, assumptions=(*outcomes.assumptions, random))
@@ -71,7 +83,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Overlap of intervals",
             rule="Score intervals of both on the given labels; one is better if its interval lies wholly above the "
             "other's.",
-            where="demele.evaluation.comparison.classic:classic",
+            decide=overlap,
+            by_overlap=True,
             promise="Errs as often as the labels mislead: only right labels keep its level.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
@@ -83,7 +96,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Overlap of intervals on true labels",
             rule="Score intervals of both on the true labels; one is better if its interval lies wholly above the "
             "other's.",
-            where="demele.evaluation.comparison.classic:reference",
+            decide=true_labels,
+            by_overlap=True,
             promise="The result of the overlap method without label noise.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
@@ -96,7 +110,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Prudent, largest bias",
             rule="The interval of the one is shifted by its most favourable bias, that of the other by its least "
             "favourable; then overlap.",
-            where="demele.evaluation.comparison.prudent:prudent_v1",
+            decide=worst_case_overlap,
+            by_overlap=True,
             promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
             "larger than supplied.",
             source="Benjelloun 2021, section 6.5.4",
@@ -110,7 +125,9 @@ METHODS: dict[str, MethodSpec] = {
             title="Prudent, disagreements given to the baseline",
             rule="Among the hardest instances, where the two disagree, the true class is taken to be what the "
             "baseline predicts; elsewhere the label. Then overlap of intervals.",
-            where="demele.evaluation.comparison.prudent:prudent_v2",
+            decide=hard_rows,
+            also=("difficulty", "prudence"),
+            by_overlap=True,
             promise="Safe if every wrong label is among the share of instances that is given away.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
@@ -121,7 +138,8 @@ METHODS: dict[str, MethodSpec] = {
             name="cleaned",
             title="Overlap of intervals after cleaning",
             rule="Suspect labels are dropped or replaced; then overlap of intervals.",
-            where="demele.evaluation.comparison.cleaned:cleaned",
+            decide=cleaned,
+            by_overlap=True,
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
@@ -132,7 +150,7 @@ METHODS: dict[str, MethodSpec] = {
             name="agreement",
             title="Agreement with a reference classifier",
             rule="McNemar's test on the instances where just one of the two agrees with a third classifier.",
-            where="demele.evaluation.comparison.label_free:label_free",
+            decide=agreement,
             promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
             source="Raj et al. 2011",
             references=("raj2011paired",),
@@ -146,7 +164,7 @@ METHODS: dict[str, MethodSpec] = {
             title="Paired worst case",
             rule="Only disagreements can move the difference. The wrong labels that the noise allows are put where "
             "they hurt most; McNemar's exact test decides on the counts that are left.",
-            where="demele.evaluation.comparison.bounded:bounded",
+            decide=worst_case,
             promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
             source="exact worst case over the disagreements; McNemar 1947",
             references=("mcnemar1947note",),
@@ -163,7 +181,7 @@ METHODS: dict[str, MethodSpec] = {
             title="Random sample of expert labels",
             rule="The difference on the given labels, corrected by what a random sample of expert labels shows of "
             "their errors; the way the sample was drawn gives the standard error.",
-            where="demele.evaluation.comparison.audited:audited",
+            decide=by_audit,
             promise="Errs at most at its level, as measured where it is weakest, if the audit is a random sample; with "
             "exact=True, for accuracy, by a theorem.",
             source="design-based, prediction-powered inference: Angelopoulos et al. 2023",
@@ -179,7 +197,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Expert labels one at a time",
             rule="Every expert label is a bet against the claim that the candidate is not better; the claim falls "
             "when the winnings pass the inverse of the error allowed.",
-            where="demele.evaluation.comparison.sequential_audit:sequential",
+            decide=sequential,
+            also=("noise",),
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
             references=("waudbysmith2020confidence", "waudbysmith2024estimating"),

@@ -35,7 +35,7 @@ def prospect(
 
     Notes
     -----
-    The bounds of :func:`demele.evaluation.comparison.audited.audited` at the expected sums, with the given label as
+    The bounds of :func:`demele.evaluation.comparison.audit.audited` at the expected sums, with the given label as
     guess. At a rate of noise, wrong labels are taken to be on any row alike and any other class to be the true one. Of
     a matrix or counts, the largest rate that they allow is taken.
     """

@@ -17,9 +17,10 @@ from demele.core.names import checked_name, renamed
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.evaluation.comparison.checked_options import ask
-from demele.evaluation.comparison.decided import estimate, remarks, signature
+from demele.evaluation.comparison.decision import AskedPairs
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
-from demele.evaluation.comparison.ranking import AskedPairs, Correction, Ranking, rank_ranges, square
+from demele.evaluation.comparison.ranking import Correction, Ranking, rank_ranges, square
+from demele.evaluation.comparison.result_parts import comparison_notes, estimate, signature
 from demele.evaluation.expert_errors import ExpertErrors
 from demele.evaluation.question import Noise, Question, coded_like
 from demele.evaluation.results import Estimate, Measure
@@ -133,7 +134,7 @@ def rank(
     leads = _advantage(asked.outcomes.difference, m) / (m - 1)
     notes = (
         asked.outcomes.notes
-        + remarks(spec, replace(question, true_labels=None))
+        + comparison_notes(spec, replace(question, true_labels=None))
         + _correction_notes(spec, correction, asked.correction)
     )
     made = signature(spec, question, measure)

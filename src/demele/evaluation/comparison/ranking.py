@@ -14,12 +14,10 @@ from demele.core.names import checked_name
 from demele.core.result import Result, plain
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.evaluation.comparison.bounded import breakdown
-from demele.evaluation.comparison.decided import decision
-from demele.evaluation.comparison.decision import Decision
-from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.comparison.breakdown import breakdown
+from demele.evaluation.comparison.decision import AskedPairs, Decision, decision
 from demele.evaluation.comparison.ranking_documents import MOST_MODELS, ranking_document
-from demele.evaluation.question import Outcomes, Question
+from demele.evaluation.question import Outcomes
 from demele.evaluation.results import Estimate
 from demele.report.document import Document
 
@@ -32,24 +30,6 @@ Flags = NDArray[np.bool_]
 
 Floats = NDArray[np.float64]
 Correction = Literal["holm", "bonferroni", "none"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AskedPairs:
-    """The pairs as they were asked at their own level, with the verdicts that hold together."""
-
-    spec: MethodSpec
-    question: Question
-    outcomes: Outcomes
-    correction: Correction
-
-    def decision(self, baseline: str, candidate: str, measure: str) -> Decision:
-        """Present one pair."""
-        data = self.question.data
-        models = (data.names.index(baseline), data.names.index(candidate))
-        pair = int(np.flatnonzero((self.question.baseline == models[0]) & (self.question.candidate == models[1]))[0])
-        one = replace(self.question, baseline=np.array([models[0]]), candidate=np.array([models[1]]))
-        return decision(self.spec, one, _single(self.outcomes, pair), measure=measure)
 
 
 def _single(outcomes: Outcomes, pair: int) -> Outcomes:
@@ -139,7 +119,11 @@ class Ranking(Result):
             checked_name(name, "models", self.names)
         if baseline == candidate:
             raise InputError(f"expected two different models, got {quoted(baseline)} twice")
-        return self.asked.decision(baseline, candidate, self.measure)
+        question, names = self.asked.question, self.asked.question.data.names
+        first, second = names.index(baseline), names.index(candidate)
+        pair = int(np.flatnonzero((question.baseline == first) & (question.candidate == second))[0])
+        one = replace(question, baseline=np.array([first]), candidate=np.array([second]))
+        return decision(self.asked.spec, one, _single(self.asked.outcomes, pair), measure=self.measure)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -198,7 +182,7 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     counts = question.counts()
     bears = np.full(question.n_pairs, math.nan)
     if question.measure == "accuracy":
-        labels = np.asarray(breakdown(question, asked.spec.name, outcomes=outcomes), dtype=np.float64)
+        labels = np.asarray(breakdown(question, asked.spec, outcomes=outcomes), dtype=np.float64)
         bears = np.where((verdict == "inconclusive") | (labels < 0), math.nan, labels / data.n)
     return pd.DataFrame(
         {

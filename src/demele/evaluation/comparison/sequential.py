@@ -19,8 +19,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
-from demele.evaluation.comparison.decided import decision
-from demele.evaluation.comparison.decision import Decision, ExpertBreakdown
+from demele.evaluation.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, read_rows, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (

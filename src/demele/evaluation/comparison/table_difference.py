@@ -14,9 +14,9 @@ from demele.core.labelled import shown
 from demele.core.results import Note
 from demele.evaluation.comparison.grouped import degrees_of
 from demele.evaluation.intervals import normal_quantile
-from demele.evaluation.question import Outcomes, Question
+from demele.evaluation.question import Outcomes, Question, as_value
 from demele.evaluation.row_groups import Groups
-from demele.evaluation.table_measures import Table, lowest_value, refuse_empty_classes, row_effects
+from demele.evaluation.table_measures import Table, lowest_value, refuse_empty_classes, row_effects, table_value
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 SMALL_CLASS = 20
 
 
-def linearised(question: Question, *, assumptions: tuple[str, ...], kind: str, argument: str) -> Outcomes:
+def linearised(question: Question, *, assumptions: tuple[str, ...], argument: str) -> Outcomes:
     """Decide every pair by an interval of the difference of a measure of all classes.
 
     Notes
@@ -37,22 +37,17 @@ def linearised(question: Question, *, assumptions: tuple[str, ...], kind: str, a
     """
     data, measure = question.data, question.measure
     refuse_empty_classes(data, measure, argument)
-    models = np.unique(np.concatenate([question.baseline, question.candidate]))
-    effects = {int(model): row_effects(data, measure, int(model)) for model in models}
-    values = Table.of(data.predictions, data.labels, data.k).value(measure)
+    roles = question.baseline, question.candidate
+    effects = {model: row_effects(data, measure, model) for model in np.unique(np.concatenate(roles)).tolist()}
     distance = np.array(
         [
-            difference_reach(effects[int(second)] - effects[int(first)], question.clusters, question.tail)
-            for first, second in zip(question.baseline, question.candidate, strict=True)
+            difference_reach(effects[second] - effects[first], question.clusters, question.tail)
+            for first, second in zip(*(role.tolist() for role in roles), strict=True)
         ]
     )
+    values, (own_low, own_high) = table_value(data, measure), model_ends(question)
     difference = values[question.candidate] - values[question.baseline]
     low, high = difference - distance, difference + distance
-    own = {model: own_ends(question, model) for model in effects}
-    first, second = (
-        tuple(np.array([own[int(model)][side] for model in role]) for side in (0, 1))
-        for role in (question.baseline, question.candidate)
-    )
     return Outcomes(
         candidate=low > 0,
         baseline=high < 0,
@@ -60,12 +55,22 @@ def linearised(question: Question, *, assumptions: tuple[str, ...], kind: str, a
         low=low,
         high=high,
         method="linearised difference" if question.clusters is None else "linearised difference of groups",
-        kind=kind,
-        baseline_interval=(first[0], first[1]),
-        candidate_interval=(second[0], second[1]),
+        baseline_interval=(own_low[question.baseline], own_high[question.baseline]),
+        candidate_interval=(own_low[question.candidate], own_high[question.candidate]),
         assumptions=assumptions,
         notes=undefined_notes(question, values),
     )
+
+
+def model_ends(question: Question) -> tuple[Floats, Floats]:
+    """Interval of the measure of every compared model on the given labels, shape (n_models,) each end."""
+    if not question.of_table:
+        low, high = (as_value(end, question.measure) for end in question.score_ends)
+        return low, high
+    ends = np.full((len(question.data.predictions), 2), np.nan)
+    for model in np.unique(np.concatenate([question.baseline, question.candidate])):
+        ends[model] = own_ends(question, int(model))
+    return ends[:, 0], ends[:, 1]
 
 
 def difference_reach(effects: Floats, groups: Groups | None, tail: float) -> float:

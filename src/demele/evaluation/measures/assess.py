@@ -27,10 +27,9 @@ from demele.evaluation.measures.label_knowledge import (
     mean_of_ends,
     separated,
     table_of,
-    trials_of,
 )
 from demele.evaluation.measures.largest_class import always_predicting, class_notes, tells_nothing
-from demele.evaluation.question import Noise, as_value, classes_of
+from demele.evaluation.question import Noise, as_value, classes_of, trials_of
 from demele.evaluation.results import Estimate
 from demele.evaluation.row_groups import (
     Groups,
@@ -226,8 +225,7 @@ class _Estimates:
 
     def of_classes(self, measure: str) -> list[Estimate]:
         """One estimate per class."""
-        right, trials = self.table.right.astype(float), trials_of(measure, self.table).astype(float)
-        return self._several(measure, right, trials, self.table.measure(measure))
+        return self._several(measure, *self._counts(measure), self.table.measure(measure))
 
     def averaged(self, measure: str, average: Any) -> Estimate:
         """One average over classes."""
@@ -246,7 +244,7 @@ class _Estimates:
         if corrected is not None and self.knowledge.direct(measure) is not None:
             moved = mean_of_ends(corrected, self.table)
         elif bias is not None:
-            inner = mean_of_ends(self._score(measure, self.knowledge.inner), self.table)
+            inner = mean_of_ends(self._ends(measure, *self._counts(measure), self.knowledge.inner), self.table)
             joined = _joined(union_interval(*inner, *bias), self.knowledge.average_worst(measure))
             moved = float(joined[0]), float(joined[1])
         return Estimate(
@@ -279,9 +277,10 @@ class _Estimates:
             notes.append(Note(code="nothing-known", message=message, subject=empty, severity="warning"))
         return notes
 
-    def _score(self, measure: str, level: float) -> tuple[Floats, Floats]:
-        right, trials = self.table.right.astype(float), trials_of(measure, self.table).astype(float)
-        return self._ends(measure, right, trials, level)
+    def _counts(self, measure: str) -> tuple[Floats, Floats]:
+        """Successes and trials of each class."""
+        right = self.table.right.astype(float)
+        return right, trials_of(measure, right, self.table.predicted, self.table.support).astype(float)
 
     def _ends(self, measure: str, right: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
         """Score intervals, of rows in groups at their effective number."""

@@ -21,7 +21,7 @@ from demele.evaluation.measures.bias import BiasCounts, accuracy_bias, f1_bias, 
 from demele.evaluation.measures.bias_bounds import correct_bounds
 from demele.evaluation.measures.confusion import ConfusionCounts, confusion_counts
 from demele.evaluation.measures.correction import worst_case_interval
-from demele.evaluation.question import as_value, coded_like, read_noise
+from demele.evaluation.question import as_value, coded_like, read_noise, trials_of
 from demele.evaluation.row_groups import (
     Groups,
     alike_share,
@@ -376,12 +376,6 @@ class _Audited(LabelKnowledge):
         return self.found[measure, inference]
 
 
-def trials_of(measure: str, table: ConfusionCounts) -> Counts:
-    """Instances of which a measure counts those that are right, of each class: for F1, predicted or labelled so."""
-    right, predicted, support = table.right, table.predicted, table.support
-    return {"precision": predicted, "recall": support, "f1": predicted + support - right}[measure]
-
-
 def table_of(data: Labelled) -> Counts:
     """Count the first model's predictions against the labels."""
     table: Counts = confusion_counts(data.labels, data.predictions[0], data.k)
@@ -401,7 +395,7 @@ def mean_of_ends(ends: tuple[Floats, Floats], table: ConfusionCounts) -> tuple[f
 
 def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], level: float) -> tuple[float, float]:
     """Mean over classes of the largest distance of both ends of a score interval, for any value within its bounds."""
-    trials = trials_of(measure, table)
+    trials = trials_of(measure, table.right, table.predicted, table.support)
     low, high = (end / (2 - end) if measure == "f1" else end for end in ends)  # of the proportion behind it
     proportion = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
     value = as_value(proportion, measure)

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from demele.evaluation.comparison.classic import classic, reference
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.overlap import overlap, true_labels
 from demele.evaluation.question import Outcomes, Question, as_value, mirror
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.evaluation.comparison.cases import question, random_question
@@ -26,14 +26,14 @@ def test_overlap_of_two_score_intervals_by_hand() -> None:
     """8 and 80 right of 10 and of 100 (chapter 2 of the source): [0.49, 0.94] and [0.71, 0.87]."""
     labels = [0] * 100
     worse, better = [0] * 60 + [1] * 40, [0] * 80 + [1] * 20
-    found = classic(question(labels, [worse, better], 2))
+    found = overlap(question(labels, [worse, better], 2))
     assert found.candidate_interval is not None
     assert found.baseline_interval is not None
     assert_close(np.array(found.candidate_interval)[:, 0].round(2), [0.71, 0.87], ROUNDING)
     # [0.502, 0.691] and [0.711, 0.867]: just apart.
     assert_exact(found.candidate, [True, False])
     assert_exact(found.baseline, [False, True])
-    nearer = classic(question(labels, [[0] * 64 + [1] * 36, better], 2))
+    nearer = overlap(question(labels, [[0] * 64 + [1] * 36, better], 2))
     assert not nearer.candidate.any()
     assert not nearer.baseline.any()
 
@@ -43,7 +43,7 @@ def test_overlap_of_two_score_intervals_by_hand() -> None:
 def test_each_measure_is_compared_by_its_own_proportion(measure: str, level: float) -> None:
     asked = random_question(np.random.default_rng(1), n=80, k=3, models=4, measure=measure, level=level)
     asked = asked if measure == "accuracy" else replace(asked, of=1)
-    found, labels = classic(asked), asked.data.labels
+    found, labels = overlap(asked), asked.data.labels
     for pair, models in enumerate(zip(asked.baseline, asked.candidate, strict=True)):
         ends = []
         for model in models:
@@ -70,23 +70,23 @@ def test_f1_is_that_of_scikit_learn() -> None:
 
     asked = random_question(np.random.default_rng(4), n=50, k=3, measure="f1", of=2)
     first, second = (f1_score(asked.data.labels, row, labels=[2], average=None)[0] for row in asked.data.predictions)
-    assert_close(classic(asked).difference, [second - first, first - second], ROUNDING)
+    assert_close(overlap(asked).difference, [second - first, first - second], ROUNDING)
 
 
 def test_reference_is_classic_on_the_true_labels() -> None:
     rng = np.random.default_rng(2)
     asked = random_question(rng, n=200, k=3, models=5)
     truth = np.where(rng.random(200) < 0.3, (asked.data.labels + 1) % 3, asked.data.labels).astype(np.int32)
-    found = reference(replace(asked, true_labels=truth))
-    expected = classic(replace(asked, data=asked.data.relabelled(truth)))
+    found = true_labels(replace(asked, true_labels=truth))
+    expected = overlap(replace(asked, data=asked.data.relabelled(truth)))
     assert_exact(found.low, expected.low)
     assert_exact(found.candidate, expected.candidate)
-    assert (found.low != classic(asked).low).any()
+    assert (found.low != overlap(asked).low).any()
 
 
 def test_a_class_that_one_never_predicts_is_inconclusive() -> None:
     asked = question([0, 0, 1, 1] * 20, [[0] * 80, [0, 0, 1, 1] * 20], 2, measure="precision", of=1)
-    found = classic(asked)
+    found = overlap(asked)
     assert np.isnan(found.difference).all()
     assert not found.candidate.any()
     assert not found.baseline.any()

@@ -12,21 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Note
-from demele.evaluation.comparison.classic import model_shares
-from demele.evaluation.comparison.cleaned import after_cleaning
-from demele.evaluation.comparison.grouped import group_counts, grouped_bears, grouped_population
+from demele.evaluation.comparison.grouped import grouped_population
 from demele.evaluation.intervals import exact_high, exact_low, normal_quantile, overlap_gap, score_interval
 from demele.evaluation.question import Outcomes, PairCounts, Question
-from demele.evaluation.row_groups import alike_share
+from demele.evaluation.row_groups import alike_share, effective_share, row_counts
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-#: Methods that decide by the overlap of two intervals, whatever else they do first.
-BY_OVERLAP = ("overlap", "true-labels", "worst-case-overlap", "hard-rows", "cleaned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class Reach:
     wrong: Counts
 
 
-def bounded(question: Question) -> Outcomes:
+def worst_case(question: Question) -> Outcomes:
     """Decide by the worst that the label noise supplied can do, for every pattern of wrong labels within it.
 
     Parameters
@@ -125,63 +120,6 @@ def bounded(question: Question) -> Outcomes:
             "best_difference": (counts.won - counts.lost + rise) / question.data.n,
         },
     )
-
-
-def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None = None) -> Counts:
-    """Return the largest number of wrong labels under which each verdict stands, with no assumption on where they are.
-
-    Parameters
-    ----------
-    question : Question
-        On accuracy.
-    method_name : str
-        Says what "stands" means, for the labels that the method used (those left or replaced by a cleaning, the true
-        ones of the reference). For the methods that look whether intervals overlap, and for the inference
-        ``"overlap"``: the two score intervals would stay apart on every set of right labels. For the inference
-        ``"test_set"``: the difference keeps its sign. For the inference ``"population"``: McNemar's exact test at
-        ``question.tail`` would still reject, or the paired test of groups. It is asked of the labels alone, without the
-        audit or the noise that a method also used.
-    outcomes : Outcomes, optional
-        What the method said: only the claim that it makes is then followed. Otherwise whichever holds without noise.
-
-    Returns
-    -------
-    array of int64, shape (n_pairs,)
-        -1 where the claim does not hold even if every label is right, and for ``"agreement"``, which uses no label,
-        and where the intervals of groups overlap: how wide they were on other labels is not known.
-
-    Notes
-    -----
-    With a = lost and b = won, and m wrong labels, the least favourable right labels count a + m against b - m as long
-    as the claim has a chance (m < b), so for the population m = b - c, where c is the least c with
-    P(Bin(a + b, 1/2) >= c) <= tail; for the sample m = ceil((b - a) / 2) - 1; for overlap the largest m such that the
-    interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some right labels
-    undo the claim.
-    """
-    if method_name == "agreement" or (question.clusters is not None and method_name in BY_OVERLAP):
-        return np.full(question.n_pairs, -1)
-    asked = _as_used(question, method_name)
-    by_overlap = method_name in BY_OVERLAP or question.inference == "overlap"
-    # Only one claim of a pair can hold: the one that was made, else that of the model with more labels.
-    counts = asked.counts()
-    turned = counts.lost > counts.won if outcomes is None else outcomes.baseline
-    asked = replace(
-        asked,
-        baseline=np.where(turned, asked.candidate, asked.baseline),
-        candidate=np.where(turned, asked.baseline, asked.candidate),
-    )
-    counts = asked.counts()
-    if by_overlap:
-        first, second = (side.successes.astype(np.int64) for side in asked.sides())
-        found = _overlap_bears(first, second, asked)
-    elif question.clusters is not None:
-        sums = (group_counts(asked, question.clusters, pair) for pair in range(question.n_pairs))
-        found = np.array([grouped_bears(one, question.clusters, question.tail) for one in sums], dtype=np.int64)
-    elif question.inference == "test_set":
-        found = _sign_bears(counts.won - counts.lost)
-    else:
-        found = _test_bears(counts, question.tail)
-    return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)
 
 
 def reach(question: Question, budget: NoiseBudget) -> Reach:
@@ -358,55 +296,13 @@ def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Fl
     share: Floats | float = 1.0
     if question.clusters is not None:
         # Wrong labels may hide that the rows of each group are all alike.
-        every = np.arange(successes.size)
-        share = alike_share(question.clusters, level=level) if budget.wrong else model_shares(question, every, level)
+        share = alike_share(question.clusters, level=level)
+        if not budget.wrong:
+            counted = (row_counts(question.data, "accuracy", None, model) for model in range(successes.size))
+            share = np.array([effective_share(*each, question.clusters, level=level) for each in counted])
     low, _ = score_interval(np.maximum(successes - budget.wrong, 0) * share, trials * share, level=level)
     _, high = score_interval(np.minimum(successes + budget.wrong, trials) * share, trials * share, level=level)
     return low, high
-
-
-def _as_used(question: Question, method_name: str) -> Question:
-    """Return the question with the labels that the method used."""
-    if method_name == "true-labels" and question.true_labels is not None:
-        return replace(question, data=question.data.relabelled(question.true_labels))
-    if method_name == "cleaned":
-        return replace(question, data=after_cleaning(question))
-    return question
-
-
-def _test_bears(counts: PairCounts, tail: float) -> Counts:
-    from scipy.stats import binom
-
-    size = counts.lost + counts.won
-    # By symmetry, from the lower tail: the quantile of the upper one is that of 1 - tail, where small tails are lost.
-    least = size - binom.ppf(tail, size, 0.5).astype(np.int64) + 1
-    # That quantile is one short of the count wanted where a tail probability equals the level.
-    least = np.where(mcnemar_p(size - least + 1, least - 1) <= tail, least - 1, least)
-    bears: Counts = np.maximum(counts.won - least, -1)
-    return bears
-
-
-def _sign_bears(gap: Counts) -> Counts:
-    return np.where(gap > 0, (gap + 1) // 2 - 1, -1)
-
-
-def _overlap_bears(baseline: Counts, candidate: Counts, question: Question) -> Counts:
-    """Largest m at which the intervals of candidate - m and baseline + m of n are apart, by bisection."""
-    n = question.data.n
-    trials = np.full(baseline.size, float(n))
-
-    def apart(m: Counts) -> Flags:
-        low, _ = score_interval(np.maximum(candidate - m, 0), trials, level=question.level)
-        _, high = score_interval(np.minimum(baseline + m, n), trials, level=question.level)
-        return low > high
-
-    stands = np.full(baseline.size, -1, dtype=np.int64)
-    falls = np.maximum(candidate - baseline, 0) // 2 + 1  # the counts have then met
-    while (falls - stands > 1).any():
-        middle = (stands + falls) // 2
-        ok = apart(middle)
-        stands, falls = np.where(ok, middle, stands), np.where(ok, falls, middle)
-    return stands
 
 
 def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:

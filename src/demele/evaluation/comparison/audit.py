@@ -22,9 +22,9 @@ from demele.evaluation.comparison.audit_claims import Drawn, Sampling, claims_of
 from demele.evaluation.comparison.audit_tables import few_in_class_notes
 from demele.evaluation.comparison.audit_views import View, view_of
 from demele.evaluation.comparison.betting import unseen_losses
-from demele.evaluation.comparison.bounded import bounded
 from demele.evaluation.comparison.grouped import GroupedPairs, degrees_of, design_effect
 from demele.evaluation.comparison.table_difference import undefined_notes
+from demele.evaluation.comparison.worst_case import worst_case
 from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import overlap_reach
 from demele.evaluation.measures.audit_interval import audited_estimate
@@ -42,7 +42,7 @@ FEW_LABELS = 20
 ROUNDING = 1e-12
 
 
-def audited(question: Question) -> Outcomes:
+def by_audit(question: Question) -> Outcomes:
     """Decide every pair by one random audit.
 
     Parameters
@@ -257,7 +257,7 @@ def _selective(question: Question) -> Outcomes:
     labels = data.labels.copy()
     labels[audit.rows] = audit.labels
     left = budget.wrong - found
-    outcomes = bounded(
+    outcomes = worst_case(
         replace(question, data=data.relabelled(labels), noise=left / data.n, level=1 - 2 * tail, audit=None)
     )
     p_value: Floats = outcomes.p_value  # type: ignore[assignment]  # the bounded comparison gives one

@@ -14,9 +14,9 @@ from benchmarks.worlds import Kind, all_pairs, noisy_labels, question, rates, re
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audited import audited
-from demele.evaluation.comparison.bounded import bounded
+from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.compare import compare
+from demele.evaluation.comparison.worst_case import worst_case
 from demele.evaluation.question import Question, as_value, mirror
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.audit_drawing import draw_audit
@@ -69,7 +69,7 @@ def test_a_complete_audit_knows_the_difference(measure: Any, of: int | None) -> 
     query = asked(truth, labels, predictions, drawn(truth, truth.size), [(0, 1), (2, 0)], measure=measure, of=of)
     right = replace(query, data=query.data.relabelled(truth)).sides()
     expected = as_value(right[1].proportion, measure) - as_value(right[0].proportion, measure)
-    found = audited(replace(query, inference="test_set"))
+    found = by_audit(replace(query, inference="test_set"))
     assert_close(found.difference, expected, SOLVER)
     assert_close(found.low, expected, SOLVER)
     assert_close(found.high, expected, SOLVER)
@@ -82,13 +82,13 @@ def test_a_complete_audit_judges_the_population_like_mcnemar() -> None:
     truth = np.zeros(60, int)
     predictions = np.zeros((2, 60), int)
     predictions[0, :12] = 1
-    found = audited(asked(truth, truth, predictions, drawn(truth, 60)))
+    found = by_audit(asked(truth, truth, predictions, drawn(truth, 60)))
     assert found.p_value is not None
     assert found.candidate[0]
     assert 0.0002 < found.p_value[0] < 0.002
     # 5 of 5 would have p = 0.031: not enough.
     predictions[0, 5:] = 0
-    assert not audited(asked(truth, truth, predictions, drawn(truth, 60))).candidate[0]
+    assert not by_audit(asked(truth, truth, predictions, drawn(truth, 60))).candidate[0]
 
 
 @pytest.mark.parametrize("doubtful", [False, True])
@@ -99,7 +99,7 @@ def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
     disagreement = np.where((predictions == predictions[0]).all(axis=0), 0.2, 1.0) if doubtful else None
     found = np.array(
         [
-            audited(
+            by_audit(
                 asked(
                     truth,
                     labels,
@@ -133,7 +133,7 @@ def test_exchanged_roles_exchange_the_claims(inference: Any, measure: Any, of: i
         of=of,
         inference=inference,
     )
-    there, back = audited(query), audited(mirror(query))
+    there, back = by_audit(query), by_audit(mirror(query))
     assert_exact(there.candidate, back.baseline)
     assert_exact(there.baseline, back.candidate)
     assert_close(there.difference, -back.difference, ROUNDING)
@@ -145,9 +145,9 @@ def test_pairs_do_not_disturb_each_other() -> None:
     truth, labels, predictions = three_models(3)
     audit = drawn(truth, 100)
     pairs = [(0, 1), (2, 1), (0, 2)]
-    together = audited(asked(truth, labels, predictions, audit, pairs))
+    together = by_audit(asked(truth, labels, predictions, audit, pairs))
     for index, pair in enumerate(pairs):
-        alone = audited(asked(truth, labels, predictions, audit, [pair]))
+        alone = by_audit(asked(truth, labels, predictions, audit, [pair]))
         assert_close(alone.low[0], together.low[index], ROUNDING)
         assert_close(alone.high[0], together.high[index], ROUNDING)
 
@@ -159,7 +159,7 @@ def test_the_p_value_is_the_smallest_error_of_the_claim(inference: Any) -> None:
     pairs = [(0, 1), (0, 2), (1, 2), (2, 0)]
     for tail in (0.025, 0.001):
         query = asked(truth, labels, predictions, audit, pairs, inference=inference, level=1 - 2 * tail)
-        found = audited(query)
+        found = by_audit(query)
         assert found.p_value is not None
         if inference != "overlap":  # where the level also says how far apart the intervals must be
             assert_exact(found.candidate, found.p_value < tail)
@@ -172,7 +172,7 @@ def test_no_error_seen_leaves_what_may_be_unseen() -> None:
     truth = np.zeros(n, int)
     predictions = np.zeros((2, n), int)
     predictions[0, :300] = 1
-    found = audited(asked(truth, truth, predictions, drawn(truth, size, k=2), k=2, inference="test_set"))
+    found = by_audit(asked(truth, truth, predictions, drawn(truth, size, k=2), k=2, inference="test_set"))
     unseen = 2 * (1 / size - 1 / n) * math.log(1 / tail)
     assert found.difference[0] - found.low[0] >= unseen
     assert found.difference[0] - found.low[0] <= 1.2 * unseen
@@ -180,7 +180,7 @@ def test_no_error_seen_leaves_what_may_be_unseen() -> None:
 
 def test_equal_models_are_never_told_apart() -> None:
     truth, labels, predictions = three_models(5)
-    found = audited(asked(truth, labels, predictions[[0, 0]], drawn(truth, 50)))
+    found = by_audit(asked(truth, labels, predictions[[0, 0]], drawn(truth, 50)))
     assert found.difference[0] == 0
     assert not found.candidate[0]
     assert not found.baseline[0]
@@ -189,7 +189,7 @@ def test_equal_models_are_never_told_apart() -> None:
 def test_a_class_nobody_predicts_is_inconclusive() -> None:
     truth, labels, predictions = three_models(6)
     predictions[0] = np.where(predictions[0] == 1, 0, predictions[0])
-    found = audited(asked(truth, labels, predictions, drawn(truth, 60), measure="precision", of=1))
+    found = by_audit(asked(truth, labels, predictions, drawn(truth, 60), measure="precision", of=1))
     assert math.isnan(found.difference[0])
     assert not found.candidate[0]
     assert not found.baseline[0]
@@ -197,8 +197,8 @@ def test_a_class_nobody_predicts_is_inconclusive() -> None:
 
 def test_tiny_audits_say_so() -> None:
     truth, labels, predictions = three_models(7)
-    assert audited(asked(truth, labels, predictions, drawn(truth, 5))).notes[0].code == "few-audited"
-    assert not audited(asked(truth, labels, predictions, drawn(truth, 50))).notes
+    assert by_audit(asked(truth, labels, predictions, drawn(truth, 5))).notes[0].code == "few-audited"
+    assert not by_audit(asked(truth, labels, predictions, drawn(truth, 50))).notes
 
 
 def test_a_public_comparison() -> None:
@@ -226,9 +226,9 @@ def test_a_selective_audit_alone_is_refused() -> None:
     truth, labels, predictions = three_models(9)
     audit = selective(truth, np.flatnonzero(predictions[0] != labels)[:40])
     with pytest.raises(InputError, match="chosen for a reason"):
-        audited(asked(truth, labels, predictions, audit))
+        by_audit(asked(truth, labels, predictions, audit))
     with pytest.raises(InputError, match="chosen for a reason"):
-        audited(asked(truth, labels, predictions, audit, measure="recall", of=1, noise=0.1))
+        by_audit(asked(truth, labels, predictions, audit, measure="recall", of=1, noise=0.1))
 
 
 @pytest.mark.parametrize("inference", INFERENCES)
@@ -239,13 +239,13 @@ def test_a_selective_audit_uses_up_the_noise(inference: Any) -> None:
     query = asked(
         truth, labels, predictions, selective(truth, wrong[:30]), [(0, 2)], noise=budget / 1000, inference=inference
     )
-    found = audited(query)
+    found = by_audit(query)
     corrected = labels.copy()
     corrected[wrong[:30]] = truth[wrong[:30]]
-    expected = bounded(replace(query, data=query.data.relabelled(corrected), noise=(budget - 30) / 1000, audit=None))
+    expected = worst_case(replace(query, data=query.data.relabelled(corrected), noise=(budget - 30) / 1000, audit=None))
     assert_exact(found.low, expected.low)
     assert_exact(found.candidate, expected.candidate)
-    assert found.low[0] > bounded(replace(query, audit=None)).low[0]
+    assert found.low[0] > worst_case(replace(query, audit=None)).low[0]
     assert found.details["wrong_labels_left_at_most"] == budget - 30
 
 
@@ -264,7 +264,7 @@ def test_p_value_of_a_selective_audit_agrees_with_the_verdict(inference: Any, no
         audit = selective(truth, np.flatnonzero(truth != labels)[:20])
         pairs = [(0, 1), (1, 2), (0, 2), (2, 0)]
         query = asked(truth, labels, predictions, audit, pairs, noise=known[noise], inference=inference)
-        found = audited(query)
+        found = by_audit(query)
         assert found.p_value is not None
         assert_exact(found.candidate, found.p_value <= query.tail)
         assert noise == "rate" or found.p_value.min() >= query.tail / 2
@@ -276,7 +276,7 @@ def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
     truth, labels, predictions = three_models(11, noise=0.2)
     audit = selective(truth, np.flatnonzero(truth != labels)[:20])
     with pytest.raises(InputError, match="allows 3 wrong labels of 300, but the audit found 20"):
-        audited(asked(truth, labels, predictions, audit, noise=0.01))
+        by_audit(asked(truth, labels, predictions, audit, noise=0.01))
 
 
 # --- how often it errs ----------------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def test_equally_good_models_are_rarely_told_apart(design: str, measure: Any, of
         query = asked(
             truth, labels, views, drawn(truth, 60, disagreement=disagreement, seed=repeat), measure=measure, of=of
         )
-        found = audited(query)
+        found = by_audit(query)
         claims[repeat] = found.candidate[0], found.baseline[0]
     for wrong in claims.sum(axis=0):
         assert_rate_at_most(wrong, repeats, 0.025)
@@ -330,7 +330,7 @@ def test_it_finds_what_the_prudent_methods_miss() -> None:
     pairs = all_pairs(100)[::7]
     labels, truth = noisy_labels(test_set, 0.05), reference(test_set, pairs=pairs)
     audit = shared_audit(test_set, "entropy", 500, seed=0)
-    found = rates(audited(question(test_set, labels, pairs=pairs, audit=audit, inference="overlap")).candidate, truth)
+    found = rates(by_audit(question(test_set, labels, pairs=pairs, audit=audit, inference="overlap")).candidate, truth)
     assert found.type_1 < 0.1
     assert found.type_2 < 15
 
@@ -356,7 +356,7 @@ def test_few_labels_that_repeat_the_candidates_errors() -> None:
         for repeat in range(repeats):
             test_set = corner_drawn(corner, rng_for(1, corner.name, repeat), repeat)
             assert test_set.true_gap == 0
-            claims += int(audited(test_set.question).candidate[0])
+            claims += int(by_audit(test_set.question).candidate[0])
     assert_rate_at_most(claims, repeats * len(CORNERS), 0.025)
 
 
@@ -373,7 +373,7 @@ def test_an_audit_of_all_disagreements_knows_the_difference(gap: int) -> None:
             break
     assert audit is not None
     assert audit.inclusion[apart[audit.rows]].max() < 1
-    found = audited(test_set.question)
+    found = by_audit(test_set.question)
     for end in (found.difference, found.low, found.high):
         assert_close(end, gap / 400, SOLVER)
     assert (found.candidate[0], found.baseline[0]) == (gap > 0, gap < 0)
@@ -405,7 +405,7 @@ def test_few_audited_disagreements_of_a_pool() -> None:
         corner = Corner(n=2000, apart=30, copies=3, size=100, others=others, scattered=True)
         for repeat in range(repeats):
             test_set = corner_drawn(corner, rng_for(4, corner.name, repeat), repeat)
-            claims += int(audited(test_set.question).candidate[0])
+            claims += int(by_audit(test_set.question).candidate[0])
     assert_rate_at_most(claims, 2 * repeats, 0.025)
 
 
@@ -418,7 +418,7 @@ def test_the_guard_does_not_depend_on_where_the_pool_disagreements() -> None:
     disagreement = np.where(np.arange(n) < 50, 1.0, np.where(np.arange(n) < 100, 0.3, 0.05))
     audit = drawn(truth, 120, disagreement=disagreement)
     query = asked(truth, truth, predictions, audit, k=k, inference="test_set")
-    found = audited(query)
+    found = by_audit(query)
     weights = 1 / audit.inclusion[audit.rows < 100]
     spread = weights * (weights - 1)
     weight = (spread * weights).sum() / spread.sum()
@@ -431,6 +431,6 @@ def test_equal_models_fully_audited_are_not_told_apart_by_rounding() -> None:
     for seed in range(30):
         corner = Corner(n=200, apart=60, copies=6, size=200)
         test_set = corner_drawn(corner, rng_for(3, seed), seed)
-        found = audited(test_set.question)
+        found = by_audit(test_set.question)
         assert not found.candidate[0]
         assert not found.baseline[0]

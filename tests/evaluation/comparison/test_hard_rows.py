@@ -9,8 +9,9 @@ from scipy.special import ndtr
 
 from demele.core.errors import InputError
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.classic import classic
-from demele.evaluation.comparison.prudent import hardest, hypothetical_sides, prudent_v1, prudent_v2
+from demele.evaluation.comparison.hard_rows import hard_rows, hardest, hypothetical_sides
+from demele.evaluation.comparison.overlap import overlap
+from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Question, as_value, sides
 from demele.noise.transition import TransitionMatrix
@@ -31,13 +32,13 @@ def worked_example(noise: float, **options: Any) -> Question:
 
 
 def test_worked_example_of_the_source() -> None:
-    plain = classic(worked_example(0.0))
+    plain = overlap(worked_example(0.0))
     assert plain.baseline_interval is not None
     assert plain.candidate_interval is not None
     assert_close(np.array(plain.baseline_interval)[:, 0].round(3), [0.696, 0.743], ROUNDING)
     assert_close(np.array(plain.candidate_interval)[:, 0].round(3), [0.758, 0.801], ROUNDING)
     assert plain.candidate[0]
-    found = prudent_v1(worked_example(0.05))
+    found = worst_case_overlap(worked_example(0.05))
     assert_close(found.details["baseline_if_bad_for_candidate"][0].round(3), [0.746, 0.793], ROUNDING)
     assert_close(found.details["candidate_if_bad_for_candidate"][0].round(3), [0.708, 0.751], ROUNDING)
     assert not found.candidate[0]
@@ -46,14 +47,14 @@ def test_worked_example_of_the_source() -> None:
 
 def test_half_a_percent_of_noise_is_what_the_example_bears() -> None:
     """0.758 - 0.743 = 0.0147 apart: 0.7% on each side leaves them apart, 0.8% does not."""
-    assert prudent_v1(worked_example(0.007)).candidate[0]
-    assert not prudent_v1(worked_example(0.008)).candidate[0]
+    assert worst_case_overlap(worked_example(0.007)).candidate[0]
+    assert not worst_case_overlap(worked_example(0.008)).candidate[0]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_without_noise_v1_is_classic(measure: str) -> None:
     asked = asking(measure, random_question(np.random.default_rng(1), n=120, k=3, models=5, noise=0.0))
-    here, there = prudent_v1(asked), classic(asked)
+    here, there = worst_case_overlap(asked), overlap(asked)
     assert_close(here.low, there.low, ROUNDING)
     assert_close(here.high, there.high, ROUNDING)
 
@@ -66,7 +67,7 @@ def test_v1_claims_hold_under_the_bias_of_all_right_labels(measure: str, noise: 
     table = TransitionMatrix([[0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.01, 0.01, 0.98]])
     for seed in range(25):
         asked = asking(measure, random_question(np.random.default_rng(seed), n=6, k=3, models=3, level=0.02))
-        found = prudent_v1(replace(asked, noise=1 / 6 if noise == "rate" else table))
+        found = worst_case_overlap(replace(asked, noise=1 / 6 if noise == "rate" else table))
         claims += int(found.candidate.sum())
         near = truths[(truths != asked.data.labels).sum(axis=1) <= 1] if noise == "rate" else asked.data.labels[None]
         first, second = asked.sides()
@@ -100,7 +101,7 @@ def test_v2_is_exact_under_its_hypothesis(measure: str, prudence: float) -> None
     rows, _ = hardest(asked.difficulty, prudence, 60)
     assert rows.size == round(60 * prudence)
     supposed = hypothetical_sides(asked, rows)
-    found, (first, second) = prudent_v2(asked), asked.sides()
+    found, (first, second) = hard_rows(asked), asked.sides()
     for pair in range(asked.n_pairs):
         labels = hypothesis(asked, pair, rows)
         real = sides(asked.data.relabelled(labels), measure, asked.of)
@@ -129,7 +130,7 @@ def test_v2_bias_is_the_one_of_the_identities() -> None:
     exact = [bias(row, asked.data.labels, labels, classes=[0, 1, 2]) for row in asked.data.predictions]
     for measure in MEASURES:
         question_ = asking(measure, asked)
-        plain, moved = classic(question_), prudent_v2(question_)
+        plain, moved = overlap(question_), hard_rows(question_)
         assert plain.baseline_interval is not None
         shift = plain.baseline_interval[0][0] - moved.details["baseline_if_bad_for_candidate"][0][0]
         expected: Any = exact[0].accuracy if measure == "accuracy" else exact[0].per_class.loc[1, measure]
@@ -139,7 +140,7 @@ def test_v2_bias_is_the_one_of_the_identities() -> None:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_prudence_zero_is_classic(measure: str) -> None:
     asked = asking(measure, random_question(np.random.default_rng(1), n=120, k=3, models=5, prudence=0.0))
-    here, there = prudent_v2(asked), classic(asked)
+    here, there = hard_rows(asked), overlap(asked)
     for name in ("candidate", "baseline", "difference", "low", "high"):
         assert_exact(getattr(here, name), getattr(there, name))
 
@@ -147,7 +148,7 @@ def test_prudence_zero_is_classic(measure: str) -> None:
 def test_more_prudence_never_makes_a_claim() -> None:
     rng = np.random.default_rng(2)
     asked = random_question(rng, n=300, k=3, models=8, difficulty=rng.random(300))
-    claims = [int(prudent_v2(replace(asked, prudence=share)).candidate.sum()) for share in (0.0, 0.1, 0.4, 1.0)]
+    claims = [int(hard_rows(replace(asked, prudence=share)).candidate.sum()) for share in (0.0, 0.1, 0.4, 1.0)]
     assert claims == sorted(claims, reverse=True)
     assert claims[0] > claims[-1]
 
@@ -155,9 +156,9 @@ def test_more_prudence_never_makes_a_claim() -> None:
 def test_only_the_hardest_need_a_difficulty() -> None:
     asked = random_question(np.random.default_rng(2), n=50, k=3)
     with pytest.raises(InputError, match=r"difficulty: .*hardest 10\.0%"):
-        prudent_v2(asked)
-    assert prudent_v2(replace(asked, prudence=1.0)).details["hardest"] == 50
-    assert prudent_v2(replace(asked, prudence=0.0)).details["hardest"] == 0
+        hard_rows(asked)
+    assert hard_rows(replace(asked, prudence=1.0)).details["hardest"] == 50
+    assert hard_rows(replace(asked, prudence=0.0)).details["hardest"] == 0
 
 
 def test_the_hardest_are_those_of_largest_difficulty() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import binomtest
 
+from demele.evaluation.comparison.agreement import agreement
 from demele.evaluation.comparison.compare import compare_without_labels
-from demele.evaluation.comparison.label_free import label_free
 from tests.evaluation.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -15,7 +15,7 @@ def test_p_value_is_the_exact_binomial_one() -> None:
     """The candidate alone agrees on 7 rows, the baseline alone on 1: P(Bin(8, 1/2) >= 7) = 9 / 256."""
     reference = np.zeros(12, dtype=np.int32)
     old, new = [0] * 5 + [1] * 7, [0] * 4 + [1] + [0] * 7
-    found = label_free(question([1] * 12, [old, new], 2, reference=reference))
+    found = agreement(question([1] * 12, [old, new], 2, reference=reference))
     assert found.p_value is not None
     assert_close(found.p_value[0], 9 / 256, ROUNDING)
     assert_close(found.difference[0], 6 / 12, ROUNDING)
@@ -27,7 +27,7 @@ def test_many_pairs_against_scipy() -> None:
     asked = random_question(rng, n=90, k=3, models=5)
     reference = asked.data.labels.copy()
     reference[::4] = rng.integers(0, 3, reference[::4].size)
-    found = label_free(replace(asked, reference=reference))
+    found = agreement(replace(asked, reference=reference))
     assert found.p_value is not None
     for pair in range(asked.n_pairs):
         old, new = (asked.data.predictions[m] == reference for m in (asked.baseline[pair], asked.candidate[pair]))
@@ -38,7 +38,7 @@ def test_many_pairs_against_scipy() -> None:
 def test_the_given_labels_do_not_matter() -> None:
     asked = random_question(np.random.default_rng(3), n=90, k=3, reference=np.zeros(90, dtype=np.int32))
     other = replace(asked, data=asked.data.relabelled(np.ones(90, dtype=np.int32)))
-    assert_exact(label_free(asked).low, label_free(other).low)
+    assert_exact(agreement(asked).low, agreement(other).low)
 
 
 def rejections(*, dependent: bool, repeats: int = 400, n: int = 300) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from demele.evaluation.comparison.bounded import Reach, bounded, mcnemar_p, paired_low, reach, worst_counts
+from demele.evaluation.comparison.worst_case import Reach, mcnemar_p, paired_low, reach, worst_case, worst_counts
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Inference, PairCounts, Question
 from demele.noise.budget import NoiseBudget, noise_budget
@@ -32,7 +32,7 @@ def test_worst_difference_and_p_value_are_those_of_some_right_labels(seed: int, 
     wrong = min(m, int(asked.noise * 6 + 1e-9))  # type: ignore[operator]
     truths = all_labels(**SMALL)
     truths = truths[(truths != asked.data.labels).sum(axis=1) <= wrong]
-    found = bounded(asked)
+    found = worst_case(asked)
     assert found.p_value is not None
     for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
         assert_close(found.details["worst_difference"][pair], (won - lost).min() / 6, ROUNDING)
@@ -50,7 +50,7 @@ def test_claims_exactly_what_holds_for_all_right_labels(level: float, inference:
     claims = 0
     for seed, m in itertools.product(range(12), range(4)):
         asked = random_question(np.random.default_rng(seed), **SMALL, models=3, level=level, inference=inference)
-        found = bounded(noisy(asked, m))
+        found = worst_case(noisy(asked, m))
         near = truths[(truths != asked.data.labels).sum(axis=1) <= m]
         for pair, (lost, won) in enumerate(clean_counts(near, asked)):
             model = (asked.baseline[pair], asked.candidate[pair])
@@ -141,7 +141,7 @@ def test_a_transition_matrix_is_never_overestimated(seed: int, inference: str) -
     asked = random_question(rng, **SMALL, models=3, level=0.3, inference=inference)
     for rate in (0.02, 0.2):
         noise = TransitionMatrix(np.eye(3) * (1 - rate) + rate / 3)
-        found = bounded(replace(asked, noise=noise))
+        found = worst_case(replace(asked, noise=noise))
         budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail)
         truths = all_labels(**SMALL)
         truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
@@ -172,7 +172,9 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
     for seed in range(80):
         rng = np.random.default_rng(seed)
         budget, level = random_budget(rng, k, n), float(rng.uniform(0.2, 0.7))
-        monkeypatch.setattr("demele.evaluation.comparison.bounded.noise_budget", lambda *_, found=budget, **__: found)
+        monkeypatch.setattr(
+            "demele.evaluation.comparison.worst_case.noise_budget", lambda *_, found=budget, **__: found
+        )
         asked = random_question(rng, n=n, k=k, models=3, level=level)
         near = truths[within(transitions(truths, asked.data.labels, k), budget)]
         hits = (asked.data.predictions[:, None] == near).sum(axis=2)
@@ -181,8 +183,8 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
         p_values = [mcnemar_p(lost, won) for lost, won in clean]
         for inference in inferences:
             question_of_target = replace(asked, inference=inference)
-            found = bounded(replace(question_of_target, noise=ANY_MATRIX))
-            by_rate[inference] += int(bounded(replace(question_of_target, noise=budget.wrong / n)).candidate.sum())
+            found = worst_case(replace(question_of_target, noise=ANY_MATRIX))
+            by_rate[inference] += int(worst_case(replace(question_of_target, noise=budget.wrong / n)).candidate.sum())
             claims[inference] += int(found.candidate.sum())
             assert found.p_value is not None
             for pair, ((lost, won), p) in enumerate(zip(clean, p_values, strict=True)):
@@ -281,7 +283,7 @@ def test_size_of_the_paired_test_is_at_most_the_tail(tail: float) -> None:
 
 def test_without_noise_it_is_the_exact_paired_test() -> None:
     asked = random_question(np.random.default_rng(5), n=60, k=4, models=4, noise=0.0)
-    found, counts = bounded(asked), asked.counts()
+    found, counts = worst_case(asked), asked.counts()
     assert found.p_value is not None
     for pair in range(asked.n_pairs):
         lost, won = int(counts.lost[pair]), int(counts.won[pair])
@@ -296,7 +298,7 @@ def test_interval_excludes_zero_if_and_only_if_a_claim_is_made(inference: str, n
     known: Any = {"matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01), "counts": TransitionCounts(np.eye(3) * 500 + 1)}
     rng = np.random.default_rng(8)
     asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), inference=inference)
-    found = bounded(asked)
+    found = worst_case(asked)
     assert_exact(found.low > 0, found.candidate)
     assert_exact(found.high < 0, found.baseline)
     assert found.p_value is not None
@@ -313,9 +315,9 @@ def test_many_pairs_at_once_are_those_pairs_one_by_one(noise: Any, inference: st
     asked = random_question(
         np.random.default_rng(3), n=300, k=4, models=4, noise=known.get(noise, noise), inference=inference
     )
-    found = bounded(asked)
+    found = worst_case(asked)
     for pair in range(asked.n_pairs):
-        one = bounded(replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]]))
+        one = worst_case(replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]]))
         for name in ("candidate", "baseline", "difference", "low", "high", "p_value"):
             assert_exact(getattr(one, name)[0], getattr(found, name)[pair])
 
@@ -324,7 +326,7 @@ def test_more_noise_never_makes_a_claim() -> None:
     asked = random_question(np.random.default_rng(11), n=300, k=3, models=8)
     before = np.ones(asked.n_pairs, dtype=np.bool_)
     for m in (0, 3, 10, 30):
-        now = bounded(noisy(asked, m)).candidate
+        now = worst_case(noisy(asked, m)).candidate
         assert not (now & ~before).any()
         before = now
 
@@ -334,12 +336,12 @@ def test_knowing_the_transition_never_hurts() -> None:
     noise = TransitionMatrix([[0.96, 0.04, 0], [0, 0.97, 0.03], [0.02, 0, 0.98]])
     asked = random_question(np.random.default_rng(2), n=600, k=3, models=10)
     for inference in ("population", "test_set", "overlap"):
-        whole = bounded(replace(asked, noise=noise, inference=inference))
+        whole = worst_case(replace(asked, noise=noise, inference=inference))
         # For the population the limits and the test have half of the error each.
         share = 0.5 if inference == "population" else 1.0
         budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail * share)
         level = 1 - 2 * asked.tail * share
-        rate = bounded(replace(asked, noise=budget.wrong / 600, inference=inference, level=level))
+        rate = worst_case(replace(asked, noise=budget.wrong / 600, inference=inference, level=level))
         assert not (rate.candidate & ~whole.candidate).any()
         sharper, cruder = whole.details["worst_difference"], rate.details["worst_difference"]
         assert (sharper >= cruder).all()
@@ -349,7 +351,7 @@ def test_knowing_the_transition_never_hurts() -> None:
 def test_transition_counts_share_the_error() -> None:
     """The p-value holds the error of the limits; a few counts allow more noise than many."""
     asked = random_question(np.random.default_rng(4), n=1000, k=2, models=5)
-    few, many = (bounded(replace(asked, noise=TransitionCounts([[w, 0], [0, w]]))) for w in (40, 4000))
+    few, many = (worst_case(replace(asked, noise=TransitionCounts([[w, 0], [0, w]]))) for w in (40, 4000))
     assert few.p_value is not None
     assert many.p_value is not None
     assert few.p_value.min() >= asked.tail / 2
@@ -358,7 +360,7 @@ def test_transition_counts_share_the_error() -> None:
 
 
 def test_equal_models_are_inconclusive_with_an_interval_of_some_width() -> None:
-    found = bounded(question([0, 1] * 50, [[0, 1] * 50] * 2, 2, noise=0.0))
+    found = worst_case(question([0, 1] * 50, [[0, 1] * 50] * 2, 2, noise=0.0))
     assert not found.candidate.any()
     assert not found.baseline.any()
     # No disagreement in 100: they may differ on 3.6% of other instances.

@@ -1,11 +1,11 @@
 """Comparison without labels: which of two classifiers agrees more often with a third one."""
 
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.bounded import mcnemar_p, paired_low
+from demele.evaluation.comparison.worst_case import mcnemar_p, paired_low
 from demele.evaluation.question import Outcomes, Question, pair_counts
 
 
-def label_free(question: Question) -> Outcomes:
+def agreement(question: Question) -> Outcomes:
     """McNemar's exact test on the instances where just one of the two agrees with the reference (Raj et al. 2011).
 
     If the three err independently given the instance and the reference is better than chance, the classifier that
