@@ -1,6 +1,6 @@
-"""Noisy factors of which little is known: bounds under a rate, how an order breaks down, and SAP under reliabilities.
+"""Noisy factors of which little is known: bounds under a rate, and how an order breaks down.
 
-``python -m benchmarks.noise_bounds`` writes results/noise_bounds.csv and results/noise_reliability.csv
+``python -m benchmarks.noise_bounds`` writes results/noise_bounds.csv.
 """
 
 import math
@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 import demele
 from benchmarks.loop import Table, main
-from demele import labels
 from demele.core.seeds import rng_for
 from demele.estimation.information import InformationTable
 from demele.estimation.noise_bounds import BOUNDS, information_bounds
@@ -125,75 +123,13 @@ def order() -> dict[str, object]:
     }
 
 
-def quantities(rng: np.random.Generator, reliability: float, follows: float) -> dict[str, Array]:
-    """Codes, true values, and two annotations; of the first, errors may follow the codes."""
-    true = rng.normal(size=(ROWS, 2))
-    codes = np.column_stack([true + 0.7 * rng.normal(size=(ROWS, 2)), rng.normal(size=(ROWS, 2))])
-    errors = rng.normal(size=(2, ROWS, 2)) * math.sqrt(1 / reliability - 1)
-    errors[0] = (
-        math.sqrt(1 - follows**2) * errors[0] + follows * math.sqrt(1 / reliability - 1) * (codes[:, :2] - true) / 0.7
-    )
-    return {"codes": codes, "true": true, "first": true + errors[0], "second": true + errors[1]}
-
-
-def corrected(rows: dict[str, Array], way: str, size: int, seed: int, metric: str) -> tuple[float, float, float]:
-    """Return value and interval by one way."""
-    factors = pd.DataFrame(rows["first"], columns=["a", "b"])
-    noise: dict[str, object] = {}
-    for j, name in enumerate("ab"):
-        if way == "two annotations":
-            noise[name] = labels.SecondAnnotation(rows["second"][:, j])
-        else:
-            drawn = labels.draw_audit(ROWS, size, seed=seed).rows
-            noise[name] = labels.FactorAudit(drawn, rows["true"][drawn, j])
-    score = demele.evaluate(
-        rows["codes"],
-        factors,
-        [metric],
-        factor_noise=noise,
-        factor_noise_method="moments" if way == "moments" else "reliability",
-        n_bootstrap=RESAMPLES,
-        level=LEVEL,
-        seed=seed,
-    )[metric].corrected
-    assert score is not None
-    assert score.interval is not None
-    return score.value, score.interval.low, score.interval.high
-
-
-def reliabilities(cell: tuple[str, float, float, str, int], simulations: int) -> Iterator[dict[str, object]]:
-    """Bias, error and coverage of a metric against its value in this world."""
-    metric, reliability, follows, way, size = cell
-    truth = 1 / 1.49
-    found = []
-    for draw in range(simulations):
-        rng = rng_for(0, "reliability", f"{reliability:g}", f"{follows:g}", draw)
-        found.append(corrected(quantities(rng, reliability, follows), way, size, draw, metric))
-    values, low, high = np.array(found).T
-    error = values - truth
-    yield {
-        "metric": metric,
-        "reliability": reliability,
-        "errors": "follow the codes" if follows else "independent",
-        "way": way,
-        "audited": size or "",
-        "bias": round(float(error.mean()), 4),
-        "rmse": round(float(np.sqrt((error**2).mean())), 4),
-        "coverage": round(float(((low <= truth) & (truth <= high)).mean()), 3),
-        "width": round(float((high - low).mean()), 4),
-    }
-
-
 #: Noise of the codes and rate of wrong annotations; no rate: the breakdown of an order.
 BOUNDED = [*((spread, rate) for spread in (0.7, 1.3) for rate in RATES), (0.0, 0.0)]
-WAYS = (("reliability of an audit", 300), ("two annotations", 0), ("moments", 300))
-RELIABILITIES = [(*world, *way) for world in (("sap", 0.9, 0.0), ("sap", 0.9, 0.5), ("sap", 0.7, 0.0)) for way in WAYS]
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", demele.DemeleWarning)
     main(
         {
             "noise_bounds": Table(cells=BOUNDED, measured=bounded),
-            "noise_reliability": Table(cells=RELIABILITIES, measured=reliabilities, repeats=SIMULATIONS),
         }
     )

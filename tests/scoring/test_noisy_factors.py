@@ -130,7 +130,6 @@ def test_what_a_transition_cannot_correct_says_what_would() -> None:
         ({"v1": 1.0}, InputError, r"\[0, 1\)"),
         ({"v1": True}, InputTypeError, "expected a TransitionMatrix"),
         ({"v1": np.eye(4)}, InputTypeError, "probabilities or counts"),
-        ({"v1": labels.Reliability(0.9)}, InputError, "continuous factor"),
         ({"v1": labels.symmetric_transition(4, 0.7)}, InputError, "singular value"),
         ({"v1": labels.symmetric_transition(3, 0.1)}, InputError, "lack .3., which the factor has"),
         ({"v1": [labels.symmetric_transition(4, 0.1)] * 2}, NotEnoughData, "third independent annotator"),
@@ -192,7 +191,6 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
     audited = found(labels.FactorAudit(drawn.rows, true[drawn.rows]))
     assert_exact(of(audited).value, right.value)
     for noise, words in (
-        (labels.Reliability(0.97), "edges of bins"),
         (labels.TransitionMatrix(np.eye(3)), "into 4 bins, and its transition has 3"),
         (0.1, "only a rate is known"),
     ):

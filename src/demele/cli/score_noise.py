@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from demele.core.inputs import Factors
 
 #: What a JSON file may say of one factor, beside a rate.
-_WAYS = ("transition", "counts", "reliability")
+_WAYS = ("transition", "counts")
 _NEEDS = ("factor_noise", "factor_audit")
 
 
@@ -172,7 +172,7 @@ def _audits(item: str, columns: "Factors", design: str | None, warn: Warn) -> di
 
 
 def _of_json(path: Path) -> dict[str, Any]:
-    """Read what a JSON file says of factors: rates, or objects with a transition, counts or a reliability."""
+    """Read what a JSON file says of factors: rates, or objects with a transition or counts."""
     if path.suffix.lower() != ".json":
         raise InputError(f"--factor-noise: expected A=RATE, A=FILE or a .json file, got {quoted(str(path))}")
     content, _ = json_of(path)
@@ -182,7 +182,7 @@ def _of_json(path: Path) -> dict[str, Any]:
 
 
 def _of_entry(file: str, name: str, said: Any) -> object:
-    from demele.labels import Reliability, TransitionCounts, TransitionMatrix
+    from demele.labels import TransitionCounts, TransitionMatrix
 
     if isinstance(said, int | float) and not isinstance(said, bool):
         return float(said)
@@ -191,6 +191,4 @@ def _of_entry(file: str, name: str, said: Any) -> object:
         raise FormatError(f"{file}: {name}: expected a rate, or an object with one of {', '.join(_WAYS)}")
     value, classes = said[ways[0]], said.get("classes")
     with in_file(f"{file}: {name}", probabilities="transition", counts="counts"):
-        if ways[0] == "reliability":
-            return Reliability(value)
         return (TransitionMatrix if ways[0] == "transition" else TransitionCounts)(value, classes)

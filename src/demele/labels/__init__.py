@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from demele.noise.budget import NoiseBudget, noise_budget
     from demele.noise.factor_noise import (
         FactorAudit,
-        Reliability,
-        SecondAnnotation,
         matrix_of_annotators,
         transition_from_agreement,
     )
@@ -48,9 +46,7 @@ _HOMES = {
     "demele.noise.audit": "Audit CodedAudit join_audits",
     "demele.noise.audit_drawing": "AuditPlan disagreement draw_audit",
     "demele.noise.budget": "NoiseBudget noise_budget",
-    "demele.noise.factor_noise": (
-        "FactorAudit Reliability SecondAnnotation matrix_of_annotators transition_from_agreement"
-    ),
+    "demele.noise.factor_noise": ("FactorAudit matrix_of_annotators transition_from_agreement"),
     "demele.labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
     "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
     "demele.labels.joined.blend": "consensus",
@@ -78,8 +74,6 @@ __all__ = [
     "Harm",
     "NoiseBudget",
     "NoisyLabels",
-    "Reliability",
-    "SecondAnnotation",
     "TransitionCounts",
     "TransitionMatrix",
     "add_class_noise",

@@ -1,4 +1,4 @@
-"""What may be known of the errors of one annotated factor, beside transitions: audits, reliabilities, annotators."""
+"""Knowledge of the errors of one annotated factor, in addition to transitions: audits and annotators."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_share
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.table_columns import as_column
 from demele.noise.audit import Audit
@@ -22,72 +22,6 @@ _SELECTIVE = (
     "rows that were chosen because something looked wrong say nothing of the others, whatever their number",
     "draw rows at random, with demele.labels.draw_audit(n, size), and have these annotated",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """Reliability of a continuous factor: the squared correlation of its annotation with the true value.
-
-    Parameters
-    ----------
-    value : float in (0, 1]
-        1: no error.
-
-    Raises
-    ------
-    InputError
-        If it is no number in (0, 1].
-
-    Examples
-    --------
-    >>> Reliability(0.9).value
-    0.9
-    """
-
-    value: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", checked_share(self.value, "reliability", 0, 1))
-
-
-@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class SecondAnnotation:
-    """A second annotation of a continuous factor, of the same rows, whose errors are independent of the first's.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_samples,)
-        Numbers in any unit; NaN for rows that were annotated once.
-
-    Raises
-    ------
-    InputError, InputTypeError
-        If they are no numbers.
-
-    Examples
-    --------
-    >>> SecondAnnotation([0.1, 0.4, float("nan")]).n
-    2
-    """
-
-    values: Floats
-
-    def __init__(self, values: object) -> None:
-        try:
-            held = np.array(as_column(values, "values"), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError("values", "expected numbers, one per row, NaN where there is none") from error
-        if np.isinf(held).any():
-            raise InputError("values", f"row {int(np.flatnonzero(np.isinf(held))[0])} is infinite")
-        object.__setattr__(self, "values", held)
-
-    @property
-    def n(self) -> int:
-        """Number of rows with a second annotation."""
-        return int((~np.isnan(self.values)).sum())
-
-    def __repr__(self) -> str:
-        return f"SecondAnnotation(n={self.n}, digest={digest(self.values)!r})"
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)

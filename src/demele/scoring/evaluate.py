@@ -130,19 +130,16 @@ def evaluate(
     factor_noise : mapping of factor to knowledge, optional
         What is known of wrong annotations: for each noisy factor a :class:`~demele.labels.TransitionMatrix` or
         :class:`~demele.labels.TransitionCounts`, the confusion matrices of three or more annotators, true values of
-        rows drawn at random (:class:`~demele.labels.Audit`, :class:`~demele.labels.FactorAudit`), a
-        :class:`~demele.labels.Reliability` or a :class:`~demele.labels.SecondAnnotation` of a continuous factor, or
-        the share of wrong annotations, from which bounds follow. Factors that are not named are taken as right. Values
-        stay those of the annotations as given; ``score.corrected`` says what they would be if all annotations were
-        right, with an interval at ``level``, and on which assumptions.
+        rows drawn at random (:class:`~demele.labels.Audit`, :class:`~demele.labels.FactorAudit`), or the share of wrong
+        annotations, from which bounds follow. Factors that are not named are taken as right. Values stay those of the
+        annotations as given; ``score.corrected`` says what they would be if all annotations were right, with an
+        interval at ``level``, and on which assumptions.
     factor_noise_method : str, optional
         ``"transition"``: from how true values are mistaken, if that does not depend on the codes. ``"audited"``: any
         score, from true values of rows drawn at random, whatever the errors depend on; each score that is no function
         of counts is then computed some thirty times more. By default the method that assumes least, given what is
         known: ``"audited"`` where all noisy factors have an audit. ``"bounds"``: all that a rate leaves of MIG, MIG-sup
-        and DCIMIG. ``"reliability"``, ``"moments"``: SAP and affine R2 of continuous factors, from a reliability
-        (known, of two annotations, or audited), or from what an audit changes in covariances, whatever the errors
-        depend on.
+        and DCIMIG.
     aligned : bool, default False
         Score the codes once more after they were turned towards the factors: ``score.alignment`` has the raw score, the
         aligned one and the gap, all on rows that were not used to turn them; ``score.value`` stays as it is. With

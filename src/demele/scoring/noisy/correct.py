@@ -12,7 +12,7 @@ from demele.metrics.code_groups import Grouped
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, request_for
 from demele.metrics.source import InMemory
-from demele.scoring.noisy import audited, bounds, linear, transition
+from demele.scoring.noisy import audited, bounds, transition
 from demele.scoring.noisy.case import Case, Method, NotCorrected, Work
 from demele.scoring.noisy.knowledge import FactorNoise
 
@@ -23,8 +23,6 @@ METHODS = {
         Method("transition", transition.correct),
         Method("audited", audited.correct),
         Method("bounds", bounds.correct),
-        Method("reliability", linear.by_reliability),
-        Method("moments", linear.by_moments),
     )
 }
 
@@ -86,10 +84,9 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
 def default_method(noise: FactorNoise) -> str:
     """Return the method for what is known: the one that assumes least."""
     kinds = noise.kinds
-    for kind, method in (("rate", "bounds"), ("reliability", "reliability"), ("annotation", "reliability")):
-        if kind in kinds and method in METHODS:
-            return method
-    return "audited" if kinds == {"audit"} and "audited" in METHODS else "transition"
+    if "rate" in kinds:
+        return "bounds"
+    return "audited" if kinds == {"audit"} else "transition"
 
 
 def corrected(

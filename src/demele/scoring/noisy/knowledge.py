@@ -13,19 +13,17 @@ from demele.core.inputs import Factor, Factors, read_factor, refuse_cyclic
 from demele.core.labelled import shown
 from demele.core.sentences import plural
 from demele.noise.audit import Audit
-from demele.noise.factor_noise import FactorAudit, Reliability, SecondAnnotation, matrix_of_annotators
+from demele.noise.factor_noise import FactorAudit, matrix_of_annotators
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
-Kind = Literal["transition", "counts", "audit", "reliability", "annotation", "rate"]
+Kind = Literal["transition", "counts", "audit", "rate"]
 
 #: Smallest singular value of a transition below which errors cannot be undone.
 SINGULAR = 0.1
-#: Rows with two annotations below which no reliability is estimated.
-FEWEST_TWICE = 30
 _EXPECTED = (
     "a TransitionMatrix, TransitionCounts, confusion matrices of three or more annotators, an audit (Audit or "
-    "FactorAudit), a Reliability, a SecondAnnotation, or the share of wrong annotations, a number in [0, 1)"
+    "FactorAudit), or the share of wrong annotations, a number in [0, 1)"
 )
 
 
@@ -37,7 +35,7 @@ class NoiseOfFactor:
     ----------
     name : str
         Of the factor.
-    kind : {"transition", "counts", "audit", "reliability", "annotation", "rate"}
+    kind : {"transition", "counts", "audit", "rate"}
         Which of the following is there.
     classes : tuple of str
         All classes, true or given; empty for a continuous factor, whose classes are the bins of a metric.
@@ -46,12 +44,11 @@ class NoiseOfFactor:
     matrix : array (K, K) or None
         Rows true, columns given; probabilities for ``"transition"``, counts for ``"counts"``.
     rows, values : arrays of shape (k,) or None
-        Audited rows and their true values: class numbers, or numbers in the unit of the factor. Of a second annotation
-        the values alone, of shape (n,), NaN where there is none.
+        Audited rows and their true values: class numbers, or numbers in the unit of the factor.
     unclear : int
         Rows that were drawn for the audit and could not be told.
     share : float
-        The reliability, or the rate.
+        The rate.
     source : object
         As it was given.
     """
@@ -121,10 +118,6 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     """
     argument = f"factor_noise[{quoted(factor.name)}]"
     refuse_cyclic([factor], "the correction of noisy factors")
-    if isinstance(given, Reliability):
-        return _reliability(given, factor, argument)
-    if isinstance(given, SecondAnnotation):
-        return _second(given, factor, argument)
     if isinstance(given, Audit | FactorAudit):
         return _audit(FactorAudit.of(given), factor, argument)
     if isinstance(given, TransitionMatrix | TransitionCounts):
@@ -160,37 +153,6 @@ def _rate(rate: float, factor: Factor, argument: str) -> NoiseOfFactor:
     return NoiseOfFactor(
         factor.name, "rate", factor.levels, np.arange(len(factor.levels), dtype=np.intp), share=rate, source=rate
     )
-
-
-def _reliability(given: Reliability, factor: Factor, argument: str) -> NoiseOfFactor:
-    if factor.categorical:
-        raise InputError(
-            argument,
-            "a reliability is of a continuous factor, and this one holds classes",
-            "give a TransitionMatrix, TransitionCounts or an audit",
-        )
-    return NoiseOfFactor(factor.name, "reliability", share=given.value, source=given)
-
-
-def _second(given: SecondAnnotation, factor: Factor, argument: str) -> NoiseOfFactor:
-    if factor.categorical:
-        raise InputError(
-            argument,
-            "a second annotation corrects a continuous factor, and this one holds classes",
-            "two annotations of classes do not tell how their annotators err; a third one, or an audit, does",
-        )
-    if given.values.shape != factor.values.shape:
-        raise InputError(
-            argument, f"expected a second annotation of {len(factor.values)} rows, got {len(given.values)}"
-        )
-    both = given.values[factor.annotated() & ~np.isnan(given.values)]
-    if both.size < FEWEST_TWICE:
-        raise NotEnoughData(
-            argument, f"{both.size} rows were annotated twice; expected at least {FEWEST_TWICE} of them"
-        )
-    if both.min() == both.max():
-        raise InputError(argument, "the second annotation is the same for all rows that have both")
-    return NoiseOfFactor(factor.name, "annotation", values=given.values, source=given)
 
 
 def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argument: str) -> NoiseOfFactor:

@@ -195,11 +195,6 @@ def _errors(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Er
             f"only a rate is known of {quoted(factor.name)}, from which nothing but bounds follows; a transition, or "
             "an audit of rows drawn at random, would correct it"
         )
-    if known.kind == "reliability":
-        return NotCorrected(
-            f"factor {quoted(factor.name)} is cut into bins, and how often errors cross the edges of bins depends on "
-            "the density of its values, which a reliability does not tell; an audit of rows drawn at random does"
-        )
     if bins is None:
         n_classes, position = len(known.classes), known.position
     else:

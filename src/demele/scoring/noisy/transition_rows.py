@@ -63,7 +63,7 @@ def _why_not(case: Case, work: Work) -> str:
         return "classifiers of raw codes are as public code has them; take units='standard'"
     levels = {column.name: column for column in case.source.data.factors.columns}
     for one in case.noise.factors.values():
-        if one.kind in ("rate", "reliability") or not levels[one.name].categorical:
+        if one.kind == "rate" or not levels[one.name].categorical:
             return (
                 f"of factor {quoted(one.name)} no transition between classes is known; an audit of rows drawn at "
                 "random corrects any score"
