@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, get_type_hints
 
 from demele.cli.old_names import new_option
 from demele.cli.progress import reporting
@@ -184,8 +184,9 @@ def annotation_of(function: Callable[..., Any], name: str) -> Any:
     )
     if not isinstance(annotation, str):
         return annotation
+    holder = type("Holder", (), {"__annotations__": {name: annotation}})
     try:
-        return eval(annotation, vars(inspect.getmodule(whole)))
+        return get_type_hints(holder, vars(inspect.getmodule(whole)), include_extras=True)[name]
     except NameError:
         return object
 
