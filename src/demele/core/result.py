@@ -24,7 +24,7 @@ from demele.report.renderers import paper, terminal
 from demele.report.renderers.card import card
 from demele.report.renderers.html import write_page
 from demele.report.renderers.picture import draw, write_pictures
-from demele.report.written import is_missing, marks_of, name, title_of, typed, written
+from demele.report.written import is_missing, is_number, marks_of, name, title_of, typed, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,7 +248,7 @@ def table_of_frame(
             continue
         pair = key.endswith("low") and f"{key[:-3]}high" in frame
         title = title_of(f"{key[:-3]}interval" if pair else key)
-        form = list(columns.values())[-1] if pair and columns else _form(frame[key])
+        form = next(filter(is_number, reversed(columns.values())), "number") if pair else _form(frame[key])
         columns[title] = (forms or {}).get(key, form)
         highs = frame[f"{key[:-3]}high"] if pair else frame[key]
         cells.append([(_end(a), _end(b)) if pair else _cell(a) for a, b in zip(frame[key], highs, strict=True)])
