@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from demele.core.chance import Chance
+from demele.core.checked_numbers import is_number
+from demele.core.errors import InputTypeError
 from demele.core.result import TableResult
 from demele.core.uncertainty import Interval
 
@@ -79,6 +81,9 @@ class Alignment(TableResult):
 
     def __post_init__(self) -> None:
         """Compute the gap."""
+        for name in ("raw", "aligned"):
+            if not is_number(getattr(self, name)):
+                raise InputTypeError(name, f"expected a number, got {type(getattr(self, name)).__name__}")
         object.__setattr__(self, "gap", self.aligned - self.raw)
 
     def headline(self) -> str:

@@ -135,9 +135,7 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
     if content["status"] not in STATUSES:
         raise ValueError(f"it is {quoted(content['status'])}")
     check_shape(content, {"status": str, "step": int, "seconds": _NUMBER, "problem": (str, type(None))})
-    columns = [*content["history"].values(), figures["kl"], figures["std"]]
-    check_shape(columns, [[_NUMBER]])
-    np.hstack([np.asarray(column, float) for column in columns])  # numbers that floats cannot hold are refused
+    check_shape([*content["history"].values(), figures["kl"], figures["std"]], [[_NUMBER]])
     check_shape([value for value in figures.values() if not isinstance(value, list)], [_NUMBER])
     names = [f"z{number}" for number in range(1, len(figures["kl"]) + 1)]
     kl, std = np.array(figures.pop("kl")), np.array(figures.pop("std"))
