@@ -189,7 +189,7 @@ def of_nulls(block: int) -> dict[str, Any]:
             else (np.unique(factors[name], return_inverse=True)[1], True)
             for name in factors
         ]
-        told += dependence(codes, columns).told
+        told += dependence(codes, columns).detected
     return {"told": int(told), "of": 100}
 
 

@@ -182,14 +182,14 @@ def test_stability_is_the_mean_tau_between_seeds_halves_and_checkpoints() -> Non
     row = stability(found, "sap", "early")
     assert row.low < row.tau < row.high
     assert len(found.stability_frame()) == 12
-    assert set(found.alike) == {"seeds", "halves of the rows", "early"}
+    assert set(found.matrix_stability) == {"seeds", "halves of the rows", "early"}
 
 
 def test_how_alike_whole_matrices_are_is_the_correlation_of_their_taus() -> None:
     other = SCORES + np.random.default_rng(0).normal(size=SCORES.shape)
     found = bench.agreement(SCORES, again={"other": other}, draws=100)
     first, second = (bench.agreement(table, draws=100).matrix().tau for table in (SCORES, other))
-    assert_close(found.alike["other"], np.corrcoef(first, second)[0, 1], ROUNDING)
+    assert_close(found.matrix_stability["other"], np.corrcoef(first, second)[0, 1], ROUNDING)
 
 
 def test_the_best_stays_as_often_as_noise_of_the_rows_lets_it() -> None:

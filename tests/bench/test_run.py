@@ -427,7 +427,7 @@ def test_an_aligned_score_is_that_of_evaluate() -> None:
 
 def test_a_scenario_of_corrected_scores_must_say_what_is_known() -> None:
     own = scenario_of(severities=(0.5,), score="corrected")
-    with pytest.raises(InputError, match="scores are corrected for noise of which something is known"):
+    with pytest.raises(InputError, match="expected the noise of at least one factor"):
         records_of(plan_of(["mig"], [own], seeds=1))
 
 

@@ -205,7 +205,7 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
     assert run.status == 0, run.err
     content = json.loads(run.out)  # what the function prints is not among the results
     assert list(content["contenders"]) == ["overlap", "bolder", "asker", "overlap 2"]
-    assert content["contenders"]["asker"] == ["asker", "what it asks for"]
+    assert content["contenders"]["asker"] == ["asker", "its parameters"]
     tallies = {one["method"]: one for one in content["tallies"]}
     assert tallies["asker"]["labels_asked"] == 40
     # more right answers than the other: of two models, always the one or the other
@@ -305,10 +305,14 @@ def test_files_of_results(demele: Program, own: Path) -> None:
 def test_the_methods_are_listed(demele: Program, own: Path) -> None:
     listed = json.loads(demele("bench", "comparisons", "--list").out)
     assert [row["method"] for row in listed] == list(bench.comparison_methods())
-    assert listed[0] == {"method": "overlap", "told": "nothing", "measures": ["accuracy", "precision", "recall", "f1"]}
+    assert listed[0] == {
+        "method": "overlap",
+        "inputs": "nothing",
+        "measures": ["accuracy", "precision", "recall", "f1"],
+    }
     assert "audit(labels=250)" in demele("bench", "comparisons", "--list", "--format", "table").out
     frame = pd.read_csv(io.StringIO(demele("bench", "comparisons", "--list", "--format", "csv").out))
-    assert list(frame) == ["method", "told", "measures"]
+    assert list(frame) == ["method", "inputs", "measures"]
     run = demele("bench", "comparisons", "--list", "--output", "methods.csv")
     assert (run.status, run.out) == (0, "")
     assert len(pd.read_csv("methods.csv")) == len(listed)

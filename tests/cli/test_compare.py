@@ -217,7 +217,7 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     assert "2 assumptions: --explain" in text
     explained = " ".join(demele("compare", *PAIR, "--noise", 0.02, "--format", "table", "--explain").out.split())
     assert f"wrong labels ({wrong} of 600), wherever they are." in explained
-    assert "At most 12 of the 600 labels are wrong (a rate of 0.02), whichever they are." in explained
+    assert "At most 12 of the 600 labels are wrong (a rate of 0.02), in the worst case." in explained
 
 
 def test_numbers_of_a_table_are_typed_on_every_terminal(demele: Program, labels_folder: Path) -> None:

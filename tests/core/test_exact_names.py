@@ -16,7 +16,7 @@ from demele.files import read_predictions
 pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
 CODES: Any = np.random.default_rng(0).random((60, 3))
 LARGE = 2**53
-TOLD = "from 2\\*\\*53 on cannot be told apart as floats, first 9007199254740992"
+TOLD = "from 2\\*\\*53 on cannot be distinguished as floats, first 9007199254740992"
 
 
 def test_identifiers_that_are_floats_join_no_other_rows(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from demele.core.errors import DemeleWarning, FormatError, InputError, NotEnoughData, OutputError, warn_user
 from demele.core.results import LeftOut, Note
-from demele.core.sentences import Mention, arg, clauses, in_code, marked, sentence, setting, told
+from demele.core.sentences import Mention, arg, clauses, in_code, marked, rephrased, sentence, setting
 
 _TEXT = (
     f"{arg('noise')}: needs {setting(noise=...)}; pass {setting(missing='omit')} or {in_code('x.T', otherwise='turn')}"
@@ -23,8 +23,8 @@ def _options(it: Mention) -> str | None:
 
 def test_python_is_what_a_sentence_says_unless_asked() -> None:
     assert sentence(_TEXT) == _SAID
-    assert told(sentence(_TEXT), _options) == "--noise-rate: needs --noise-rate ; pass --missing omit or turn"
-    assert told(sentence(_TEXT), lambda _: None) == _SAID.replace("x.T", "turn")
+    assert rephrased(sentence(_TEXT), _options) == "--noise-rate: needs --noise-rate ; pass --missing omit or turn"
+    assert rephrased(sentence(_TEXT), lambda _: None) == _SAID.replace("x.T", "turn")
     assert sentence("no marks") == "no marks"
     assert sentence(marked(sentence(_TEXT))) == _SAID
 
@@ -32,7 +32,7 @@ def test_python_is_what_a_sentence_says_unless_asked() -> None:
 @pytest.mark.parametrize("value", [{"my age": "continuous"}, 3, 0.5, "omit", [...], ..., True])
 def test_values_come_to_the_reader_as_they_are(value: object) -> None:
     found: list[Mention] = []
-    told(sentence(setting(kinds=value)), lambda it: found.append(it))
+    rephrased(sentence(setting(kinds=value)), lambda it: found.append(it))
     assert found == [Mention("kinds", given=True, value=None if value in (..., [...]) else value)]
 
 
@@ -40,7 +40,7 @@ def test_an_error_has_argument_problem_and_remedy() -> None:
     error = InputError("rate", "expected a share, got 2", f"pass {setting(rate=0.02)}")
     assert str(error) == "rate: expected a share, got 2; pass rate=0.02"
     assert (error.argument, error.problem) == ("rate", "expected a share, got 2")
-    assert told(error, lambda it: f"--{it.name}") == "--rate: expected a share, got 2; pass --rate"
+    assert rephrased(error, lambda it: f"--{it.name}") == "--rate: expected a share, got 2; pass --rate"
     assert str(NotEnoughData(("codes", "factors"), "no row")) == "codes and factors: no row"
     assert InputError("no argument here").argument is None
     assert str(FormatError("a/b.csv", "is empty")) == "a/b.csv: is empty"
@@ -58,7 +58,7 @@ def test_copies_and_other_processes_have_the_same_error(again) -> None:  # type:
 def test_notes_reasons_and_warnings_keep_their_marks() -> None:
     note, gap = Note(code="c", message=_TEXT), LeftOut(metric="mig", reason=_TEXT)
     assert (note.message, gap.reason) == (_SAID, _SAID)
-    assert told(note.message, _options) == told(gap.reason, _options) == told(sentence(_TEXT), _options)
+    assert rephrased(note.message, _options) == rephrased(gap.reason, _options) == rephrased(sentence(_TEXT), _options)
     assert pickle.loads(pickle.dumps(note)) == note
     assert marked(pickle.loads(pickle.dumps(note)).message) == marked(note.message)
     with warnings.catch_warnings(record=True) as caught:
@@ -66,7 +66,7 @@ def test_notes_reasons_and_warnings_keep_their_marks() -> None:
         warn_user(_TEXT, DemeleWarning)
     assert isinstance(caught[0].message, DemeleWarning)
     assert str(caught[0].message) == _SAID
-    assert told(caught[0].message, _options) == told(note.message, _options)
+    assert rephrased(caught[0].message, _options) == rephrased(note.message, _options)
 
 
 def test_nothing_that_is_shown_has_marks() -> None:
@@ -81,11 +81,11 @@ def test_characters_of_marks_in_data_do_no_harm() -> None:
 
 
 def test_clauses_tell_what_they_mention() -> None:
-    found = [(told(text, _options), names) for text, names in clauses(sentence(_TEXT))]
+    found = [(rephrased(text, _options), names) for text, names in clauses(sentence(_TEXT))]
     assert found == [("--noise-rate: needs --noise-rate ", {"noise"}), ("pass --missing omit or turn", {"missing"})]
 
 
 def test_overlong_words_are_cut_in_both_forms() -> None:
     long = sentence(f"{arg('codes')}: {'z' * 5000}; pass {setting(kinds={'y' * 5000: 'continuous'})}")
     assert len(long) < 600
-    assert len(told(long, lambda it: f"--{it.name}")) < 600
+    assert len(rephrased(long, lambda it: f"--{it.name}")) < 600

@@ -58,7 +58,7 @@ def test_other_ways_to_write_numbers_are_refused(written: list[str]) -> None:
 def test_plain_numbers_as_text_are_refused_and_whole_ones_are_classes() -> None:
     with pytest.raises(InputError, match=r"numbers as text, first '0\.\d+' at row 0.*astype\(float\)"):
         read_factors([str(value) for value in VALUES])
-    with pytest.raises(InputError, match="numbers as text beside others such as 'lost'"):
+    with pytest.raises(InputError, match="numbers as text and others such as 'lost'"):
         read_factors(["lost", *[str(value) for value in VALUES]])
     assert read_factors([str(index % 10) for index in range(60)]).columns[0].levels == tuple("0123456789")
 
@@ -89,7 +89,7 @@ def test_names_of_rows_are_no_factor() -> None:
         read_factors(nearly)
     declared = read_factors(files, kinds="categorical")
     assert declared.columns[0].categorical
-    assert "every one of its 60 rows is a class of its own" in declared.ambiguous[0]
+    assert "each of its 60 rows has its own class" in declared.ambiguous[0]
     assert not read_factors(nearly, kinds="categorical").ambiguous
     with pytest.raises(InputError, match="as names of files or rows are"):
         demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
@@ -153,7 +153,7 @@ def test_declared_classes_that_each_occur_once_are_told_of_pieces_too(tmp_path: 
     files = [f"{row}.png" for row in range(60)]
     pd.DataFrame({"z": RNG.random(60), "file": files}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
     own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "file"))
-    with pytest.warns(demele.AmbiguousKindWarning, match="every one of its 60 rows is a class of its own"):
+    with pytest.warns(demele.AmbiguousKindWarning, match="each of its 60 rows has its own class"):
         demele.evaluate(own, factors, "mig_sup", kinds={"file": "categorical"})
 
 

@@ -172,7 +172,7 @@ def test_files_of_another_size_set_or_format(tmp_path: Path) -> None:
         refused(
             made.published,
             tmp_path,
-            rf"data_batch_3.bin: expected 772 bytes, found {len(content)} bytes; 4 rows of 193 bytes, of which 1 for",
+            rf"data_batch_3.bin: expected 772 bytes, found {len(content)} bytes; 4 rows of 193 bytes, with 1 for",
         )
     path.write_bytes(bytes([10]) + good[1:])
     refused(made.published, tmp_path, r"data_batch_3.bin: expected labels of class from 0 to 9, found 10 at row 0")

@@ -77,7 +77,7 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     pixels = np.zeros((4, 2, 2), np.uint8)
     with pytest.raises(InputError, match=r"expected a file that ends in \.npz, got"):
         save_images(SETS[0], tmp_path / "set.npy")
-    with pytest.raises(InputError, match="a factor called 'images' cannot be saved"):
+    with pytest.raises(InputError, match="the file has its own array 'images'"):
         save_images(ArrayImages(pixels, {"images": [1.5, 2.5, 3.5, 4.5]}), tmp_path / "set.npz")
     gap = ArrayImages(pixels, {"kind": np.array(["a", "b", None, "a"], dtype=object)})
     with pytest.raises(InputError, match="factor 'kind' lacks values"):

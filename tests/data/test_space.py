@@ -103,7 +103,7 @@ def test_other_texts_are_refused(text: str) -> None:
         ({"v": "red"}, {}, "expected the values of factor 'v', or their number, got 'red'"),
         ({"v": True}, {}, "expected the values of factor 'v', or their number, got True"),
         ({"v": None}, {}, "expected the values of factor 'v', or their number, got None"),
-        ({"v": ["a", 1]}, {}, "factor 'v' holds texts beside numbers"),
+        ({"v": ["a", 1]}, {}, "factor 'v' mixes texts and numbers"),
         ({"v": [0, None]}, {}, "expected texts or numbers for factor 'v', got None"),
         ({"v": [0.0, float("nan")]}, {}, "expected finite numbers below 2^63 for factor 'v', got nan"),
         ({"v": [0, 10**400]}, {}, "expected finite numbers below 2^63 for factor 'v', got a whole number"),

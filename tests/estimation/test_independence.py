@@ -25,15 +25,15 @@ def told(n: float) -> NDArray[np.float64]:
 
 def test_codes_whose_counts_are_products_of_their_margins_tell_nothing() -> None:
     found = dependence_of_counts(counts_of(independent(1000), independent(1000)[::-1]))
-    assert not found.told
+    assert not found.detected
     assert found.p > 0.9
 
 
 def test_a_code_is_found_whatever_stands_beside_it() -> None:
     alone = dependence_of_counts(counts_of(told(1000)))
     beside = dependence_of_counts(counts_of(independent(1000), told(1000)))
-    assert alone.told
-    assert beside.told
+    assert alone.detected
+    assert beside.detected
 
 
 def test_each_code_is_held_against_its_own_mean() -> None:

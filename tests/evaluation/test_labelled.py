@@ -171,7 +171,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         f"expected whole numbers up to {2**63 - 1}, got {2**64 - 1} at row 1",
     ),
     "objects beyond 64 bits": ([1, 2**70], InputError, "expected whole numbers up to"),
-    "floats beyond 53 bits": ([1.0, 1e300], InputError, r"1 number from 2\*\*53 on cannot be told apart as floats"),
+    "floats beyond 53 bits": ([1.0, 1e300], InputError, r"1 number from 2\*\*53 on cannot be distinguished as floats"),
     "no instance": ([], NotEnoughData, "labels: expected at least 1 instance, got none"),
     "no instance of strings": (np.array([], dtype=str), NotEnoughData, "expected at least 1 instance"),
     "no instance in pandas": (pd.Series([], dtype=object), NotEnoughData, "expected at least 1 instance"),

@@ -23,7 +23,7 @@ def test_the_logs_of_several_tasks_are_one_model_and_rows_are_called_by_task_and
         assert (said == found.labels).tolist() == expected.tolist()
     assert found.ids is not None
     assert found.ids[[0, 39, 40]].tolist() == ["mmlu_anatomy/0", "mmlu_anatomy/39", "mmlu_law/0"]
-    assert "120 questions of 3 tasks: each question counts alike" in found.notes[0]
+    assert "120 questions of 3 tasks: each question has the same weight" in found.notes[0]
     # in any order, and by folders: of each model, and of all
     for texts in (paths[::-1], [str(tmp_path / name) for name in ("third", "new", "old")], [str(tmp_path)]):
         other = read_predictions(texts)

@@ -154,9 +154,9 @@ def test_neighbours_wipe_out_a_minority() -> None:
     assert harm.ratio > 2.9
     note = next(note for note in harm.notes if note.code == "minority-harm")
     assert note.subject == ("rare",)
-    assert "100.0% of its right labels are suspected" in note.message
+    assert "100.0% of its correct labels are suspected" in note.message
     assert "lost-classes" in codes(harm)
-    assert harm.sentences[-1] == "Significantly more right labels than others lose: rare."
+    assert harm.sentences[-1] == "Significantly more correct labels than others lose: rare."
     assert harm.document().tone == "bad"
     # Without the true labels, the same numbers could mean that the rare labels are bad: the note says so.
     blind = next(note for note in cleaning_harm(found, y).notes if note.code == "minority-harm")
@@ -208,9 +208,9 @@ def test_rare_classes_stand_first() -> None:
     found = cleaning_harm(Cleaning([True] + [False] * 4 + [True, True] + [False] * 4), y, truth)
     document = found.document()
     assert found.sentences == (
-        "The rarest class (low) loses right labels at 2.14 times the mean rate of all classes.",
+        "The rarest class (low) loses correct labels at 2.14 times the mean rate of all classes.",
         "3 of 11 labels are suspected.",
-        "Among them are 20.0% of the right labels and 100.0% of the wrong ones.",
+        "Among them are 20.0% of the correct labels and 100.0% of the wrong ones.",
     )
     assert document.table is not None
     assert [plain(row[0]) for row in document.table.rows] == ["low", "dog", "cat", "all"]

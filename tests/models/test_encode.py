@@ -215,7 +215,7 @@ def test_batch_norm_in_training_mode_is_refused() -> None:
     norm = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(256), nn.Linear(256, 2))
     encode(norm, IMAGES)  # evaluates
     norm.train()
-    with pytest.raises(demele.InputError, match="depend on the images beside it, as with batch norm in training mode"):
+    with pytest.raises(demele.InputError, match="depend on the rest of its batch, as with batch norm in training mode"):
         encode(lambda x: norm(torch.from_numpy(x)), IMAGES)
 
 

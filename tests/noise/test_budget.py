@@ -60,7 +60,7 @@ def test_a_rate() -> None:
     assert_exact(budget.joint, [[0, 7, 2], [7, 0, 2], [7, 7, 0]])
     assert budget.level is None
     assert not budget.out_of_domain
-    assert budget.assumptions == ("at most 7 of the 100 labels are wrong (a rate of 0.07), whichever they are",)
+    assert budget.assumptions == ("at most 7 of the 100 labels are wrong (a rate of 0.07), in the worst case",)
     assert noise_budget(0.29, labels_of(50, 50), 2, tail=TAIL).wrong == 29  # 0.29 * 100 is 28.999999999999996
     assert noise_budget(0.0, labels_of(50, 50), 2, tail=TAIL).joint.sum() == 0
 

@@ -336,7 +336,7 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
         warnings.simplefilter("ignore", AmbiguousKindWarning)
         if values.dtype.kind == "f":  # floats as large as these may stand for several whole numbers each
             for way in (demele.evaluate, evaluated_in_pieces):
-                with pytest.raises(InputError, match=r"from 2\*\*53 on cannot be told apart as floats"):
+                with pytest.raises(InputError, match=r"from 2\*\*53 on cannot be distinguished as floats"):
                     way(codes, factors, ["mig"])
         kinds = {"v": "continuous"} if values.dtype.kind == "f" else None
         expected = demele.evaluate(codes, factors, ["mig"], kinds=kinds)

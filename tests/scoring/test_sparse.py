@@ -584,7 +584,7 @@ def test_bad_input(codes: Any, factors: Any, options: dict[str, Any], error: typ
 def test_a_factor_with_too_many_values_for_the_tables() -> None:
     codes = sp.csr_array(np.eye(3000, 2))
     with (
-        pytest.warns(demele.AmbiguousKindWarning, match="every one of its 3000 rows is a class of its own"),
+        pytest.warns(demele.AmbiguousKindWarning, match="each of its 3000 rows has its own class"),
         pytest.raises(
             demele.InputError, match=re.escape("make tables too large (at most 50,000,000 cells for a code)")
         ),

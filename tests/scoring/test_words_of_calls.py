@@ -5,7 +5,7 @@ import pytest
 
 import demele
 from demele.core.errors import InputTypeError
-from demele.core.sentences import told
+from demele.core.sentences import rephrased
 from demele.metrics.protocols import PROTOCOLS
 
 RNG = np.random.default_rng(0)
@@ -40,7 +40,7 @@ def test_a_protocol_of_metrics_that_must_be_named() -> None:
     assert notes(["mcc", "mig"], "mcc2020") == []
     (message,) = notes(None, "mcc2020")
     assert "pass metrics=['mcc', 'mcc_rank']" in message
-    assert "give --metrics mcc,mcc_rank" in told(message, lambda it: f"--{it.name} {it.value}")
+    assert "give --metrics mcc,mcc_rank" in rephrased(message, lambda it: f"--{it.name} {it.value}")
     about = {name for name in PROTOCOLS if demele.metrics.chosen.unnamed_metrics(name)}
     assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
 

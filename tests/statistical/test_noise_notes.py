@@ -50,7 +50,7 @@ def test_noise_is_taken_to_tell_something_as_seldom_as_promised() -> None:
             else (np.unique(factors[name], return_inverse=True)[1], True)
             for name in factors
         ]
-        told += dependence(codes[:, :50], columns).told
+        told += dependence(codes[:, :50], columns).detected
     assert_rate_at_most(told, 40, LEVEL)
 
 
@@ -131,14 +131,14 @@ def test_what_tells_is_found(codes: Any, factors: Any) -> None:
     categorical = values.dtype.kind == "i" or len(np.unique(values)) < 2000
     own = np.unique(values, return_inverse=True)[1] if categorical else values
     both = np.column_stack([rng.normal(size=2000), codes(u, rng)])
-    assert dependence(both, [(own, categorical)]).told
-    assert not dependence(both, [(rng.permutation(own), categorical)]).told
+    assert dependence(both, [(own, categorical)]).detected
+    assert not dependence(both, [(rng.permutation(own), categorical)]).detected
 
 
 def test_what_only_two_codes_tell_together_is_found() -> None:
     rng = np.random.default_rng(0)
     codes = rng.normal(size=(1000, 2))
-    assert dependence(codes, [((codes.prod(axis=1) > 0).astype(int), True)]).told
+    assert dependence(codes, [((codes.prod(axis=1) > 0).astype(int), True)]).detected
 
 
 def test_missing_annotations_and_counts_are_looked_at_alike() -> None:
@@ -146,12 +146,12 @@ def test_missing_annotations_and_counts_are_looked_at_alike() -> None:
     values = rng.random(900)
     codes = np.column_stack([rng.normal(size=900), values + 0.5 * rng.normal(size=900)])
     some = np.where(np.arange(900) % 3 == 0, np.nan, values)
-    assert dependence(codes, [(some, False)]).told
-    assert not dependence(codes[:, :1], [(some, False)]).told
+    assert dependence(codes, [(some, False)]).detected
+    assert not dependence(codes[:, :1], [(some, False)]).detected
     for own, told in ((codes, True), (codes[:, :1], False)):
         data = Data(*read_pair(own, values))
         counts = joint_counts(data.codes, data.factors, *column_bins(data.codes, data.factors, EqualWidth(10)))
-        assert dependence_of_counts(counts).told is told
+        assert dependence_of_counts(counts).detected is told
 
 
 ROUTES: Sequence[str] = ("counts", "sums", "sampled", "sparse", "files")

@@ -252,14 +252,14 @@ def test_images_whose_factors_contradict_those_of_the_codes_are_refused() -> Non
     assert x != moved
     with pytest.raises(
         InputError,
-        match=rf"2 of 108 differ in 'x': row 30 is {x} beside the codes, {moved} beside the images; .*subset",
+        match=rf"2 of 108 differ in 'x': row 30 is {x} with the codes, {moved} with the images; .*subset",
     ):
         studies.examine(perfect_sample(), other, **QUICK)
     sample = perfect_sample()
     texts = sample.factors.assign(shade=sample.factors["shade"].astype(str).replace({"0": "dark"}))
     images = ArrayImages(squares().images(np.arange(108)), {"shade": texts["shade"].to_numpy(str)[::-1]})
     with pytest.raises(
-        InputError, match="72 of 108 differ in 'shade': row 0 is dark beside the codes, 2 beside the images"
+        InputError, match="72 of 108 differ in 'shade': row 0 is dark with the codes, 2 with the images"
     ):
         studies.examine(Sample(sample.codes, texts, "Texts."), images, **QUICK)
 

@@ -1,4 +1,4 @@
-"""How far metrics agree: Kendall rank correlations of anybody's scores, with intervals and what chance gives."""
+"""Agreement of metrics: Kendall rank correlations of any scores, with intervals and chance level."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -73,7 +73,7 @@ def agreement(
         A group of each row, such as its number of codes. A further matrix removes from the ranks of each metric their
         mean within the group: what is left is not agreement about groups.
     lower_is_better : sequence of str, optional
-        Metrics of which small scores are good, such as FID: their scores are negated, so that a positive tau says that
+        Metrics whose small scores are good, such as FID. Their scores are negated, so that a positive tau means that
         two metrics prefer the same configurations.
     null : table or sequence of tables, optional
         Scores of the same codes against permuted factors, row by row. Their matrix shows what agreement there is
@@ -81,8 +81,8 @@ def agreement(
     halves : two tables, optional
         Scores on two disjoint halves of the rows that were scored.
     again : mapping of str to table or sequence of tables, optional
-        Scores of the same rows got in another way, such as from earlier checkpoints: how alike a metric ranks then. One
-        table is compared with ``scores``, several with each other.
+        Other scores of the same rows, such as from earlier checkpoints, for the stability of the ranking of each
+        metric. One table is compared with ``scores``, several with each other.
     level : float, default 0.95
         Of the intervals, and of verdicts.
     draws : int, default 2000
@@ -106,8 +106,9 @@ def agreement(
     configurations, and in 91 to 100 of 8 to 24, with ties and without. Fewer than 8 have none. They take configurations
     for a random sample: those of a grid vary less.
 
-    "Clear" pairs are told from 0 by Kendall's test beside all others (Bonferroni), "clear alone" ones if they were the
-    only pair; the interval must say so too. Kendall 1938; for the question, Boilard's review, section 2.3.
+    A pair is "significant" by Kendall's test with Bonferroni's correction for all pairs, and "significant before
+    correction" without; its interval must exclude 0, too. Kendall 1938; for the question, Boilard's review, section
+    2.3.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def agreement(
             for between, values in repeated.items()
             for place, metric in enumerate(table.metrics)
         ),
-        alike={between: _alike(values) for between, values in repeated.items()},
+        matrix_stability={between: _matrix_stability(values) for between, values in repeated.items()},
         best=tuple(_best(table, means, parts, rng_for(seed, "agreement", "best"), draws)),
         configurations=table.configurations,
         level=level,
@@ -257,7 +258,7 @@ def _repeated(
     return found
 
 
-def _alike(values: NDArray[np.float64]) -> float:
+def _matrix_stability(values: NDArray[np.float64]) -> float:
     """Return the correlation between the taus of one time and of another, the mean over pairs of times."""
     matrices = [taus(values[..., time]) for time in range(values.shape[2])]
     found = []
@@ -350,8 +351,8 @@ def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix])
     if table.collapsed is not None and table.collapsed.any():
         names = tuple(np.array(table.configurations)[table.collapsed])
         message = (
-            f"{len(names)} of {n} configurations collapsed: metrics score noise there, and agree about it; the matrix "
-            "without them stands beside"
+            f"{len(names)} of {n} configurations collapsed: metrics score noise there, so they agree; a second matrix "
+            "leaves them out"
         )
         notes.append(Note(code="collapsed", message=message, subject=names))
     for place, metric in enumerate(table.metrics):

@@ -229,7 +229,7 @@ def _stability(result: "Agreement") -> Table | None:
         )
         for metric in result.metrics
     ]
-    whole = [f"{key} {written(value, 'number.2')}" for key, value in result.alike.items()]
+    whole = [f"{key} {written(value, 'number.2')}" for key, value in result.matrix_stability.items()]
     note = f"Correlation of all taus: {joined(whole)}." if whole else ""
     return Table("Stability of rankings", columns, rows, note)
 

@@ -1,4 +1,4 @@
-"""The rank correlations between metrics that are in print, and how like them others are."""
+"""Published rank correlations between metrics, and their similarity to other matrices."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SOURCE = "Boilard's review, figures 2.1 and 2.2: beta-VAEs of one architecture, beta .001 to 100, 2 to 64 codes"
-#: From here on a printed tau of 36 models can be told from 0 (two standard errors without association).
+#: From here on a published tau of 36 models is significant (two standard errors without association).
 STRONG = 0.23
 #: Below this share of what our taus vary by, what is left without their noise says nothing.
 _LEAST_LEFT = 0.1
@@ -76,9 +76,9 @@ class PublishedAgreement:
     def disputed(self) -> tuple[tuple[str, str], ...]:
         """Pairs whose two cells differ.
 
-        Those of Cars3D are nine, all of DCI Lasso modularity, and differ in sign. No 36 rankings without ties have the
-        taus of its column, while those of its row exist; so the upper triangle is read, and results without these
-        pairs stand beside.
+        Cars3D has nine, all with DCI Lasso modularity, and they differ in sign. No 36 rankings without ties have the
+        taus of its column, but some have those of its row. So the upper triangle is read, and results are given without
+        these pairs, too.
         """
         first, second = column_pairs(len(self.metrics))
         return tuple(
@@ -124,16 +124,16 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """How like a printed matrix another one is; intervals say what other configurations would have given.
+    """Similarity of a matrix to a published one, with intervals over other samples of configurations.
 
     Attributes
     ----------
     published, matrix : str
-        Which two were compared.
+        The two matrices.
     disputed : {"kept", "left out"}
-        What became of the pairs whose two printed cells differ.
+        Treatment of the pairs whose two published cells differ.
     pairs, strong_pairs : int
-        Pairs of metrics in both; those of them with a printed tau of at least 0.23 or at most -0.23.
+        Pairs of metrics in both; those with a published tau of at least 0.23 or at most -0.23.
     r : Measured
         Pearson correlation of the taus.
     same_sign : Measured
@@ -141,15 +141,15 @@ class Likeness:
     difference : Measured
         Mean absolute difference of the taus.
     r_without_noise : float
-        About what the correlation were if our taus had no sampling error (Spearman 1904); those in print keep theirs.
-        NaN of fewer than 24 configurations, or where our taus vary by little more than their error.
+        Approximate correlation if our taus had no sampling error (Spearman 1904); published taus keep theirs. NaN with
+        fewer than 24 configurations, or if our taus vary by little more than their error.
 
     Notes
     -----
-    A resample has the sampling error of its sample twice, so that its taus are less like print than those of the
-    sample. Percentiles of resamples are moved until their mean is the estimate: for r as Fisher's z, for the difference
-    as logarithms. Simulated (``benchmarks/agreement_likeness.py``), such intervals for 95% hold what other
-    configurations give on average in 86 to 100 of 100 samples, and plain percentiles of r in 54 to 98.
+    A resample has the sampling error of its sample twice, so that its taus are less similar to the published ones than
+    those of the sample. Percentiles of resamples are moved until their mean is the estimate: for r as Fisher's z, for
+    the difference as logarithms. Simulated (``benchmarks/agreement_likeness.py``), such 95% intervals hold the mean of
+    other configurations in 86 to 100 of 100 samples, and plain percentiles of r in 54 to 98.
     """
 
     published: str
@@ -190,7 +190,7 @@ def _published() -> Mapping[str, PublishedAgreement]:
 
 
 def published_agreement_names() -> list[str]:
-    """Return the data sets of which a matrix is in print.
+    """Return the data sets with a published matrix.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def published_agreement(name: str) -> PublishedAgreement:
     9
     """
     if not isinstance(name, str) or name not in _published():
-        raise UnknownNameError("published", f"no matrix of {name!r} is in print{suggestion(str(name), _published())}")
+        raise UnknownNameError("published", f"no published matrix for {name!r}{suggestion(str(name), _published())}")
     return _published()[name]
 
 
@@ -282,7 +282,7 @@ def _same_signs(taus: NDArray[np.float64], printed: NDArray[np.float64]) -> NDAr
 
 
 def _without_noise(ours: NDArray[np.float64], printed: NDArray[np.float64], draws: NDArray[np.float64]) -> float:
-    """Return the correlation less its attenuation: our taus vary by what they truly do, and by their error."""
+    """Return the correlation corrected for attenuation by the sampling error of our taus."""
     if len(draws) < 2:
         return math.nan
     noise = float(draws.var(axis=0, ddof=1).mean() - draws.mean(axis=1).var(ddof=1))

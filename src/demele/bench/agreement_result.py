@@ -111,7 +111,7 @@ class RankMatrix:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What is said of each pair: see :class:`PairAgreement`."""
+        """Verdict on each pair: see :class:`PairAgreement`."""
         alpha = 1 - self.level
         asked = max(1, int(np.isfinite(self.tau).sum()))
         alone = (self.p_value <= alpha) & ~((self.low <= 0) & (self.high >= 0))
@@ -121,7 +121,7 @@ class RankMatrix:
 
     @property
     def lines(self) -> tuple[float, float]:
-        """About how large a tau must be to be clear alone, and clear beside all others, of untied configurations."""
+        """Approximate least ``|tau|`` of untied configurations that is significant before and after correction."""
         alpha = 1 - self.level
         return clear_line(self.configurations, alpha), clear_line(
             self.configurations, alpha / max(1, int(np.isfinite(self.tau).sum()))
@@ -155,13 +155,13 @@ class RankMatrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """How alike one metric ranks the configurations when something is done again.
+    """Stability of the ranking by one metric when something is repeated.
 
     Attributes
     ----------
     metric : str
     between : str
-        "seeds", "halves of the rows", or the name of what was given.
+        "seeds", "halves of the rows", or a name in ``again``.
     tau, low, high : float
         Kendall's tau-b, of more than two the mean over pairs.
     n : int
@@ -178,14 +178,14 @@ class Stability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Best:
-    """The configuration that a metric scores highest, and whether it would stay that.
+    """The configuration that a metric scores highest, and how stable that is.
 
     Attributes
     ----------
     metric : str
     configuration : str
     stays : float
-        Share of resamples of seeds and rows in which it is still the best; NaN where there is one score of each.
+        Share of resamples of seeds and rows in which it is still the best; NaN with one score per configuration.
     """
 
     metric: str
@@ -201,11 +201,11 @@ class Agreement(Result):
     ----------
     metrics : tuple of str
     matrices : mapping of str to RankMatrix
-        "all"; "without collapsed", where it was said which are; "permuted", of permuted factors, where given; "within
-        groups", what is left where the mean rank of a group is removed.
+        "all"; "without collapsed", if ``collapsed`` was given; "permuted", with permuted factors, if given; "within
+        groups", after the mean rank of each group is removed.
     stability : tuple of Stability
-    alike : mapping of str to float
-        How alike the whole matrix is when something is done again: the correlation of the taus of all pairs.
+    matrix_stability : mapping of str to float
+        Stability of the whole matrix when something is repeated: the correlation of the taus of all pairs.
     best : tuple of Best
     configurations : tuple of str
     level : float
@@ -227,7 +227,7 @@ class Agreement(Result):
     metrics: tuple[str, ...]
     matrices: Mapping[str, RankMatrix]
     stability: tuple[Stability, ...]
-    alike: Mapping[str, float]
+    matrix_stability: Mapping[str, float]
     best: tuple[Best, ...]
     configurations: tuple[str, ...]
     level: float
@@ -303,7 +303,7 @@ class Agreement(Result):
     def against(
         self, published: str | PublishedAgreement, *, matrix: str = "all", disputed: Literal["keep", "omit"] = "keep"
     ) -> Likeness:
-        """Compare with a matrix that is in print.
+        """Compare with a published matrix.
 
         Parameters
         ----------
@@ -350,7 +350,7 @@ class Agreement(Result):
         )
 
     def against_print(self) -> "pd.DataFrame":
-        """Compare every matrix with every one in print, with and without the pairs that print disputes."""
+        """Compare every matrix with every published one, with and without the pairs whose published cells differ."""
         import pandas as pd
 
         return pd.DataFrame(self.likeness_rows())

@@ -1,4 +1,4 @@
-"""Tables of scores read for their agreement: which row is which configuration, collapsed, of which group."""
+"""Tables of scores for agreement: the configuration, collapse and group of each row."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

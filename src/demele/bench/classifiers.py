@@ -330,5 +330,5 @@ def _read_indicators(indicators: Any) -> Floats:
             f"{row}, column {column}",
         )
     if np.isnan(table).all():
-        raise NotEnoughData("indicators", "every value is NaN; compute them on labels of which some are right")
+        raise NotEnoughData("indicators", "every value is NaN; compute them on labels with some correct ones")
     return table

@@ -52,7 +52,7 @@ class Criterion:
     Attributes
     ----------
     name, title : str
-        In code, and in print.
+        Names in code and on pages.
     question : str
         What it asks of a metric, in one sentence.
     rule : str
@@ -77,7 +77,7 @@ class Criterion:
 def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
     """Return one criterion for each scenario beyond the review's that says what a good metric does.
 
-    Those that :data:`REVIEW_CRITERIA` name are judged there; "invariances" is told in the card of each metric.
+    Those that :data:`REVIEW_CRITERIA` name are judged there; the page of each metric lists its "invariances".
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _criterion(
     note: str = "",
     group: Literal["review", "added"] = "review",
 ) -> Criterion:
-    """Make a criterion whose rule is told by the expectations that decide it."""
+    """Make a criterion whose rule lists the expectations that decide it."""
     parts = tuple(parts)
     told = [f"{part.text[0].upper()}{part.text[1:]}." for part in parts]
     rule = " ".join([*told, note] if note else told)

@@ -118,7 +118,7 @@ def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
 
 
 def printed_scores(found: Findings) -> list[dict[str, Any]]:
-    """Return the printed table of the redundant scenario beside ours."""
+    """Return the published table of the redundant scenario, with our scores."""
     lines = []
     for scenario in (item for item in found.scenarios if item.name == "redundant"):
         for severity in (one for one in PRINTED_SCORES if one in scenario.severities):

@@ -12,7 +12,7 @@ def slowness(group: str) -> int:
 
 
 def own_settings() -> Mapping[str, tuple[str, tuple[Any, ...]]]:
-    """Return by group the option beside the bins that is swept, and its values: the default first."""
+    """Return by group the swept option other than bins, and its values: the default first."""
     return {metric.group: metric.probe for metric in CATALOGUE.values() if metric.probe is not None}
 
 
@@ -27,7 +27,7 @@ def with_std(group: str) -> bool:
 
 
 def corrected_by(metric: str) -> tuple[str, ...]:
-    """Return the methods that correct a registered metric for noisy factors, beside an audit; of others, none."""
+    """Return the methods, other than an audit, that correct a registered metric for noisy factors."""
     known = CATALOGUE.find(metric)
     return () if known is None else tuple(known.corrected_by)
 

@@ -26,7 +26,7 @@ class Row:
     Attributes
     ----------
     name, title : str
-        In code, and in print.
+        Names in code and on pages.
     members : tuple of Candidate
         The scores that share it.
     """

@@ -70,12 +70,12 @@ def checked_plan(
 
 
 def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
-    """Call each new function twice on one representation: what it cannot do, or do again, is told before a long run.
+    """Call each new function twice on one representation, to report errors and unseeded draws before a long run.
 
     Returns
     -------
     dict
-        For each function that draws without a seed what it gave; kept with its rows, and told again with them.
+        The different scores of each function that draws without a seed; stored and reported with its rows.
     """
     drifting: dict[str, str] = {}
     rows, tasks = sweep.records, plan.tasks() if any(item.function is not None for item in plan.candidates) else []

@@ -121,8 +121,8 @@ def counted(scores: Scores) -> NDArray[np.intp]:
 def weighted_taus_within(scores: Scores, groups: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return tau-b of all pairs of columns after each column's mean rank within a group is removed from its ranks.
 
-    Ranks and means are those of the weighted rows, made anew for each draw: with ranks of the whole, intervals would
-    cover too little.
+    Ranks and means are computed from the weighted rows of each draw: with ranks of the whole, intervals would cover too
+    little.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def error_without_association(n: int) -> float:
 
 
 def clear_line(n: int, alpha: float) -> float:
-    """Return about how large a tau of n untied rows must be to be told from 0 at a level.
+    """Return the approximate least significant tau of n untied rows at a level.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def p_values(scores: Scores) -> NDArray[np.float64]:
 
 
 def p_values_within(taus: NDArray[np.float64], n: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-    """Return the same, roughly, for ranks less their means within groups, each of which costs about one row."""
+    """Return the same, roughly, for ranks minus their means within groups; each group costs about one row."""
     from scipy.stats import norm
 
     errors = np.array([error_without_association(max(int(one) - n_groups + 1, 0)) for one in n])

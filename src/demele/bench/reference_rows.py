@@ -92,7 +92,7 @@ def write_rows(found: Findings, folder: Path) -> list[Path]:
 
 
 def add_rows(found: Findings, folder: Path) -> list[Path]:
-    """Put the scenarios of a run into the files of its metrics, in place of their rows on these, and leave the others.
+    """Replace the rows of the run's scenarios in the files of its metrics, and keep the other rows.
 
     Raises
     ------

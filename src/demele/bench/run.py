@@ -104,7 +104,7 @@ def record_key(scenario: Scenario, severity: float, seed: int, candidate: Candid
 
 
 def _how(scenario: Scenario) -> tuple[object, ...]:
-    """Return what decides the numbers of a scenario, beside the severity."""
+    """Return everything but the severity that decides the numbers of a scenario."""
     return scenario.draw, scenario.paired, scenario.score
 
 

@@ -39,7 +39,7 @@ class Representation:
     codes_std : array of shape (n_samples, n_codes), optional
         Standard deviations of the codes for RMIG; where not given, 0.01 of each code's own.
     options : mapping of group of metrics to mapping
-        Settings in place of the protocol's.
+        Settings instead of the protocol's.
     factor_noise : mapping of factor to knowledge, optional
         What is known of wrong annotations, as in :func:`demele.evaluate`, for a scenario whose ``score`` is
         ``"corrected"``.
@@ -77,8 +77,8 @@ class Candidate:
     discretises : bool, or None
         Whether it cuts continuous columns into bins; None: not said.
     key : str
-        What its stored rows are kept under: a function's changes with its code. It is told once, because a function
-        that counts or remembers changes as it is called.
+        Key of its stored rows; that of a function changes with its code. It is computed once, because calls can change
+        a function that counts or remembers.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Scenario:
     Attributes
     ----------
     name, title : str
-        In code, and in print.
+        Names in code and on pages.
     question : str
         What it asks of a metric, in one sentence.
     sweep : str

@@ -54,7 +54,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Characterisation:
 
 
 def reference() -> Characterisation:
-    """Return the stored characterisation of demele's own metrics, to set a metric of yours beside.
+    """Return the stored characterisation of demele's metrics, for comparison with your own metric.
 
     Returns
     -------

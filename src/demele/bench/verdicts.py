@@ -79,7 +79,7 @@ class Verdict:
         Their names.
     status : str
         ``"holds"``, ``"fails"``, ``"inconclusive"``, ``"not applicable"``, or ``"not yet characterised"``: a metric of
-        demele of which no rows are stored.
+        demele without stored rows.
     summary : str
         One sentence with the number that decided.
     parts : tuple of PartVerdict

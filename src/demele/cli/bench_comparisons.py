@@ -52,7 +52,7 @@ examples:
   demele bench comparisons --list
 
 A function gets (baseline, candidate, labels), arrays of one class per row, and returns baseline, candidate,
-inconclusive, or True for the candidate; with a parameter known it is also told of the noise and of the measure, without
+inconclusive, or True for the candidate; with a parameter known it also gets the noise and the measure, without
 one it is asked for accuracy only. With --store, the same command goes on where it stopped. Labels are held for right:
 noise is put on them.
 Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
@@ -380,7 +380,7 @@ def _listed(arguments: argparse.Namespace) -> str:
     from demele.bench.comparisons.contenders import contender
 
     rows = [
-        {"method": one.name, "told": one.told, "measures": [str(measure) for measure in one.measures]}
+        {"method": one.name, "inputs": one.inputs, "measures": [str(measure) for measure in one.measures]}
         for one in map(contender, comparison_methods())
     ]
     frame = pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows])

@@ -42,7 +42,7 @@ from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import Kind, joined, kind_of
 from demele.core.outputs import new_files
 from demele.core.reading import bytes_of, unpacking_at_most
-from demele.core.sentences import Mention, told
+from demele.core.sentences import Mention, rephrased
 from demele.files.named import split_name
 from demele.files.table_files import decimal_comma
 
@@ -234,7 +234,7 @@ class _Take(argparse.Action):
             value = self.kind.read(word) if self.nargs != 0 else True
             held[self.dest] = joined(held[self.dest], value) if self.dest in held else value
         except InputError as error:
-            raise InputError(f"{option_string}: {told(error, lambda _: None)}") from error
+            raise InputError(f"{option_string}: {rephrased(error, lambda _: None)}") from error
 
 
 class Parser(argparse.ArgumentParser):
@@ -361,7 +361,7 @@ def _saying(options: Mapping[str, Option], called: Mapping[str, str]) -> Callabl
             return option.flag
         return f"{option.flag} {option.kind.metavar if it.value is None else shlex.quote(_written(it.value))}"
 
-    return lambda message: told(message, say)
+    return lambda message: rephrased(message, say)
 
 
 def _written(value: Any) -> str:

@@ -134,7 +134,7 @@ def _run(arguments: argparse.Namespace) -> None:
     columns = in_one_vocabulary(columns)
     source = arguments.features if arguments.probabilities is None else arguments.probabilities
     beside = [] if arguments.true_labels is None else [arguments.true_labels]
-    table = numbers_of(source, warn, labels=arguments.labels, beside=beside)
+    table = numbers_of(source, warn, labels=arguments.labels, others=beside)
     labels = read_labels(columns["labels"], "y")
     options = given(arguments, "method", *_OPTIONS, n_jobs="jobs")
     if arguments.classes is not None:

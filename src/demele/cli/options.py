@@ -14,7 +14,7 @@ from demele.cli.standard_input import Format, is_stream, on_disk
 from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import listed_items, unquoted
 from demele.core.reading import bytes_of, unpacking_at_most
-from demele.core.sentences import Mention, clauses, told
+from demele.core.sentences import Mention, clauses, rephrased
 from demele.files.audit_files import ROW, TRUE
 from demele.files.table_files import decimal_comma, quoted_name
 
@@ -432,7 +432,7 @@ def told_by(arguments: argparse.Namespace) -> Callable[[str | Exception], str]:
             return " or ".join(map(_with_metavar, options[it.name]))
         return _with_value(options[it.name][0], it)
 
-    return lambda message: told(_undecided(message, decided) if decided else message, say)
+    return lambda message: rephrased(_undecided(message, decided) if decided else message, say)
 
 
 def _with_metavar(action: argparse.Action) -> str:

@@ -64,7 +64,7 @@ class Alignment(TableResult):
         ``"entangled"``, ``"absent"``, ``"partly"`` or ``"unknown"``, by the largest score of explicitness.
         ``"any axes"``: a score of explicitness alone, for which axes do not matter.
     explicitness : tuple of (str, float), or None
-        The score of explicitness that the reading rests on.
+        The score of explicitness behind the reading.
     """
 
     _kind = "alignment"
@@ -91,7 +91,7 @@ class Alignment(TableResult):
         return said(self.reading, self.explicitness, whitened=self.whitened)
 
     def row(self) -> dict[str, object]:
-        """Flat, in a fixed column order: what tables and CSV files hold beside the score."""
+        """Return the columns that tables and CSV files add to the score, in a fixed order."""
         return {
             "raw": self.raw,
             "aligned": self.aligned,

@@ -1,4 +1,4 @@
-"""The bibliography: every paper that demele rests on once, by its key, as BibTeX and as text."""
+"""The bibliography: every paper that demele uses once, by its key, as BibTeX and as text."""
 
 import re
 import unicodedata

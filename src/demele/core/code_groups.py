@@ -12,7 +12,7 @@ from demele.core.names import suggestion
 
 @dataclass(frozen=True, slots=True)
 class CodeGroups:
-    """Groups of columns, each of which is one code; together they hold every column once.
+    """Groups of columns that count as one code each; together they hold every column once.
 
     Attributes
     ----------

@@ -302,10 +302,10 @@ def refuse_cyclic(factors: Iterable[Factor], what: str) -> None:
 
 
 def unique_class_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int) -> str | None:
-    """Say that a factor was declared to hold classes, of which each occurs in one row only."""
+    """Return a message for a factor that was declared categorical and has one row per class."""
     if kind != "categorical" or n_levels != n_annotated or n_levels <= FEW_LEVELS:
         return None
     return (
-        f"factor {quoted(name)} was declared categorical, and every one of its {n_annotated} rows is a class of its "
-        "own, as names of files or rows are: no code can be told from noise by it; leave it out"
+        f"factor {quoted(name)} was declared categorical, but each of its {n_annotated} rows has its own class, like "
+        "an identifier: no metric can distinguish a code from noise with it; leave it out"
     )

@@ -63,7 +63,7 @@ class CorrectedScore(TableResult):
         return f"Corrected by the method {self.method}, the score is {f'{written(self.value)} {span}'.strip()}."
 
     def row(self) -> dict[str, object]:
-        """Flat, in a fixed column order: what tables and CSV files hold beside the score."""
+        """Return the columns that tables and CSV files add to the score, in a fixed order."""
         return {
             "corrected": self.value,
             "corrected_low": None if self.interval is None else self.interval.low,

@@ -189,4 +189,4 @@ class OutOfDomainWarning(DemeleWarning):
 
 
 class RepackedFileWarning(DemeleWarning):
-    """A file of a published data set holds what it should by names and shapes, but somebody packed it anew."""
+    """A file of a published data set has the right names and shapes, but another checksum: it was repacked."""

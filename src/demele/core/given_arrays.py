@@ -25,7 +25,7 @@ def refuse_large_floats(values: NDArray[Any], argument: str, column: str | None 
     large = np.flatnonzero(np.abs(values) >= AMBIGUOUS)
     if large.size:
         where = "" if column is None else f"column {quoted(column)}: "
-        what = f"{plural(large.size, 'number', 'numbers')} from 2**53 on cannot be told apart as floats"
+        what = f"{plural(large.size, 'number', 'numbers')} from 2**53 on cannot be distinguished as floats"
         remedy = "pass them as integers, without gaps, or as strings"
         if column is not None:
             remedy += f"; if they measure something, {give(kinds={column: 'continuous'})}"

@@ -95,7 +95,7 @@ def read_pair(
 
 
 def check_pair(n: int, d: int, factors: Factors) -> None:
-    """Refuse factors of other rows than n rows of d codes, a single row, and factors of which none varies."""
+    """Refuse factors of other rows than n rows of d codes, a single row, and factors that are all constant."""
     if n != factors.n:
         raise other_lengths((n, d), (factors.n, factors.m))
     if n < 2:

@@ -319,7 +319,7 @@ def plain_text(value: object) -> str:
 def refuse_unjudged(
     true: NDArray[Any], given: NDArray[Any], argument: str, remedy: str, *, classes: Sequence[object] | None = None
 ) -> None:
-    """Refuse true labels that hold -1, the usual sign for rows that nobody judged, beside classes from 0 on.
+    """Refuse true labels that hold -1, the usual sign for unlabelled rows, with classes from 0 on.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import Any
 class Later:
     """Parts by name, each computed once, when it is first read; None where there is none of a name.
 
-    Whoever makes a result hands over functions that hold copies of what they read, never the user's arrays. A copy of
+    A result gets functions that hold copies of their inputs, never the user's arrays. A copy of
     the result made with :func:`dataclasses.replace` shares the parts. Pickling and copying compute all of them.
 
     Parameters

@@ -30,7 +30,7 @@ def lock(file: int, argument: str, path: Path) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, argument: str) -> Iterator[None]:
-    """Hold a lock on a file that is replaced as a whole, through an empty file ``.NAME.lock`` beside it.
+    """Hold a lock on a file that is replaced as a whole, through an empty file ``.NAME.lock`` next to it.
 
     The empty file goes when this ends; one that a kill leaves behind locks nothing.
 

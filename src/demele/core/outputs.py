@@ -1,4 +1,4 @@
-"""Files are written beside their place and then renamed: what is there is the old one or the new one, whole."""
+"""Files are written next to their place and then renamed: the place always holds a whole file, old or new."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ from typing import BinaryIO
 from demele.core.errors import OutputError
 from demele.core.reading import path_of, size_text
 
-#: Longest name, in bytes, that is repeated in the name of the file beside: file systems allow 255 in all.
+#: Longest name, in bytes, that is repeated in the name of the temporary file: file systems allow 255 in all.
 _LONGEST = 200
 #: As many links are followed as systems do.
 _MOST_LINKS = 40
@@ -142,10 +142,10 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
         if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
-    beside = target.with_name(f".{name}.tmp-{secrets.token_hex(4)}")
-    with _removed_on_failure(beside), _failing(path, untouched):
-        file = _opened(beside, held)
-    with _removed_on_failure(beside):
+    temporary = target.with_name(f".{name}.tmp-{secrets.token_hex(4)}")
+    with _removed_on_failure(temporary), _failing(path, untouched):
+        file = _opened(temporary, held)
+    with _removed_on_failure(temporary):
         try:
             yield WholeFile(path, file, untouched)
             with _failing(path, untouched):
@@ -155,7 +155,7 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
         finally:
             with contextlib.suppress(OSError):  # closed, but for a failure that is told
                 file.close()
-    _named(path, beside, target, untouched, replace=replace)
+    _named(path, temporary, target, untouched, replace=replace)
     _sync_folder(target.parent)
 
 
@@ -187,12 +187,12 @@ def _failing(path: Path, untouched: str = "") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _removed_on_failure(beside: Path) -> Iterator[None]:
+def _removed_on_failure(temporary: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
         with contextlib.suppress(OSError):  # what went wrong first is what is told
-            beside.unlink()
+            temporary.unlink()
         raise
 
 
@@ -214,9 +214,9 @@ def expect_new(path: Path) -> None:
 
 
 def why_not_writable(path: Path) -> str | None:
-    """Return what is in the way of writing a file, None if nothing is seen; to be told before long work, not after.
+    """Return the reason why a file cannot be written, None if there is none; for a check before long work.
 
-    A file is replaced by one beside it, so its folder must be writable too.
+    A new file in the same folder replaces it, so its folder must be writable, too.
     """
     try:
         target = _target(path)
@@ -278,10 +278,10 @@ def _is_stream(target: Path, held: os.stat_result | None) -> bool:
     return held is not None and (_in_streams(target) or not stat.S_ISREG(held.st_mode))
 
 
-def _opened(beside: Path, held: os.stat_result | None) -> BinaryIO:
-    """Open the file beside, with the permissions and the owner of the one that it will replace."""
+def _opened(temporary: Path, held: os.stat_result | None) -> BinaryIO:
+    """Open the new file, with the permissions and the owner of the one that it will replace."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    file = os.fdopen(os.open(beside, flags, 0o666), "w+b")
+    file = os.fdopen(os.open(temporary, flags, 0o666), "w+b")
     try:
         if held is not None and hasattr(os, "fchmod"):
             if (held.st_uid, held.st_gid) != (os.geteuid(), os.getegid()):
@@ -294,34 +294,34 @@ def _opened(beside: Path, held: os.stat_result | None) -> BinaryIO:
     return file
 
 
-def _named(path: Path, beside: Path, target: Path, untouched: str, *, replace: bool) -> None:
-    """Give the file beside its name; if another one took it, both stay, for it is perhaps an hour's work."""
+def _named(path: Path, temporary: Path, target: Path, untouched: str, *, replace: bool) -> None:
+    """Give the new file its name; if another file took it, both stay, because hours of work may be lost."""
     try:
         with _failing(path, untouched):
             if replace:
-                os.replace(beside, target)
+                os.replace(temporary, target)
             else:
-                _take_name(beside, target)
+                _take_name(temporary, target)
     except BaseException as error:
         if isinstance(error, OutputError) and error.errno == errno.EEXIST:
             made = "a file of that name was made meanwhile; it is untouched"
-            raise _failure(path, f"{made}, and what was to be written is in {beside}", error) from error
+            raise _failure(path, f"{made}, and what was to be written is in {temporary}", error) from error
         with contextlib.suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         raise
 
 
-def _take_name(beside: Path, target: Path) -> None:
+def _take_name(temporary: Path, target: Path) -> None:
     """Rename, unless there is a file of that name: the system decides, so that no other program can come between."""
     try:
-        os.link(beside, target)
+        os.link(temporary, target)
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links: the name is taken first
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        os.replace(beside, target)
+        os.replace(temporary, target)
     else:
-        beside.unlink()
+        temporary.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

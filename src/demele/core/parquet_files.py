@@ -1,4 +1,4 @@
-"""Parquet files: what they declare is held against their size, and what damages them is told in one way."""
+"""Parquet files: their declarations are checked against their size, and all damages give one error."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -32,7 +32,7 @@ def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
 
 
 def missing_annotations(columns: tuple[Factor, ...]) -> InputError:
-    """Return what to say of factors of which at least one is not annotated everywhere."""
+    """Return the error for factors with missing annotations."""
     incomplete = [factor for factor in columns if not factor.complete]
     first = incomplete[0]
     row = int(np.flatnonzero(~first.annotated())[0])

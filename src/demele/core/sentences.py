@@ -1,11 +1,11 @@
-"""Sentences that name arguments: written once, read as Python by default, told by a program in its own options.
+"""Sentences that name arguments: written once as Python; a program rewrites them with its own options.
 
-A message is written as a user of Python reads it. What another reader must be told otherwise is marked where it stands:
+A message is written for users of Python. Parts that differ for another reader are marked:
 
 >>> gaps = sentence(f"{arg('codes')}: 2 gaps; drop those rows, or pass {setting(missing='omit')}")
 >>> gaps
 "codes: 2 gaps; drop those rows, or pass missing='omit'"
->>> told(gaps, lambda it: f"--{it.name} {it.value}" if it.given else "FILE")
+>>> rephrased(gaps, lambda it: f"--{it.name} {it.value}" if it.given else "FILE")
 'FILE: 2 gaps; drop those rows, or pass --missing omit'
 
 Errors, warnings and notes make sentences of what they are given. Text that goes anywhere else is not to be marked.
@@ -78,7 +78,7 @@ def give(code: str | None = None, /, **given: Any) -> str:
 
     Examples
     --------
-    >>> told(give(missing="omit"), lambda it: f"--{it.name} {it.value}")
+    >>> rephrased(give(missing="omit"), lambda it: f"--{it.name} {it.value}")
     'give --missing omit'
     """
     return f"{in_code('pass', otherwise='give')} {setting(code, **given)}"
@@ -113,7 +113,7 @@ def sentence(text: str) -> str:
     return Words(short_words("".join(said for said, _ in parts)), "".join(kept))
 
 
-def told(text: str | Exception, say: Callable[[Mention], str | None]) -> str:
+def rephrased(text: str | Exception, say: Callable[[Mention], str | None]) -> str:
     """Return a sentence, or the one of an error or warning, as a program says it.
 
     Parameters
@@ -189,7 +189,7 @@ def _parts(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _meaning(written: str) -> Any:
-    """Return what a mark holds; None if it is none of ours, but a text with such characters."""
+    """Return the content of a mark; None if the text only has such characters."""
     try:
         meaning = json.loads(written)
     except ValueError:

@@ -204,7 +204,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def _system_errors(doing: str, path: Path | None) -> Iterator[None]:
-    """Say of which file the system speaks."""
+    """Add the path to errors of the system."""
     try:
         yield
     except DemeleError:

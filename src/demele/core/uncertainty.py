@@ -1,4 +1,4 @@
-"""What is known beside a number: intervals, spreads, notes; frozen, never rounded."""
+"""Facts about a number: intervals, spreads, notes; frozen, never rounded."""
 
 import math
 from dataclasses import dataclass, field

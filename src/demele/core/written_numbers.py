@@ -116,7 +116,7 @@ def _in_other_notation(text: str) -> bool:
 
 
 def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | None, name: str) -> None:
-    """Refuse classes of which half or more are numbers, and not all of them plain whole ones.
+    """Refuse classes if half or more are numbers, but not all are plain whole ones.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
         remedy = "write them with a decimal point and no other separator" + _OR_COMMA * decimal_commas(texts)
     else:
         words = [text for text, is_plain in zip(texts, plain, strict=True) if not is_plain]
-        what = "numbers as text" + (f" beside others such as {quoted(words[0])}" if words else "")
+        what = "numbers as text" + (f" and others such as {quoted(words[0])}" if words else "")
         remedy = "convert them with astype(float)" if not words else "mark those missing, and convert the rest"
     raise InputError(
         "factors",

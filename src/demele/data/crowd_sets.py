@@ -1,7 +1,7 @@
 """Real answers of crowds of annotators, with the right answer where experts gave one.
 
-Bundled, small and ready to use: nothing is fetched. ``bundled/LICENSES.md`` beside this module names sources, licences
-and what was changed.
+Bundled, small and ready to use, without downloads. ``bundled/LICENSES.md`` next to this module lists sources, licences
+and changes.
 """
 
 from __future__ import annotations

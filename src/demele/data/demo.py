@@ -85,8 +85,8 @@ def demo(name: DemoName = "autoencoder") -> Sample:
     Notes
     -----
     The images are the test part of "Optical Recognition of Handwritten Digits" (E. Alpaydin and C. Kaynak, UCI Machine
-    Learning Repository, 1998, CC BY 4.0), as scikit-learn's ``load_digits`` gives them. ``DIGITS_LICENSE.md`` beside
-    this module states what was derived from them. The arrays are stored in single precision.
+    Learning Repository, 1998, CC BY 4.0), as scikit-learn's ``load_digits`` gives them. ``DIGITS_LICENSE.md`` next to
+    this module lists the derived arrays. The arrays are stored in single precision.
 
     Codes are in the units of their method: those of ``"nmf"`` differ fifteenfold in spread. Thirteen people wrote the
     digits, and who wrote which is not known, so the rows are not quite independent. Some factors depend on each other:
@@ -237,7 +237,7 @@ def _strokes(ink: Floats) -> dict[str, Floats]:
 def _enlarge(ink: Floats) -> Floats:
     """Interpolate (n, 8, 8) by cubic splines on SCALE times as many points, with one pixel of paper around.
 
-    Interpolation is linear in the image, and acts on rows and columns alike, so one matrix does it for all images.
+    Interpolation is linear in the image, and the same for rows and columns, so one matrix does it for all images.
     """
     from scipy import ndimage
 

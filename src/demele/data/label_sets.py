@@ -1,7 +1,7 @@
 """Real test sets with the labels that they were published with, predictions of real models, and what experts found.
 
-Bundled, small and ready to use: nothing is fetched. ``bundled/LICENSES.md`` beside this module names sources, licences
-and what was changed.
+Bundled, small and ready to use, without downloads. ``bundled/LICENSES.md`` next to this module lists sources, licences
+and changes.
 """
 
 from __future__ import annotations
@@ -185,14 +185,14 @@ def label_set(name: str) -> LabelSet:
     Parameters
     ----------
     name : str
-        - ``"mmlu_redux"``: ten language models on 5 432 questions of 57 subjects, the published answers, of which
-          1.9 % are wrong, and those that experts corrected. 268 more questions of the source have no single right
-          answer and are left out. A reply other than one of the four letters is the class ``"no answer"``, never right.
+        - ``"mmlu_redux"``: ten language models on 5,432 questions of 57 subjects, the published answers
+          (1.9% wrong), and the answers that experts corrected. 268 more questions have no single right
+          answer and are left out. A reply other than the four letters is the class ``"no answer"``, always wrong.
         - ``"label_errors_cifar10"`` and six others: the published labels of a test set, one model's predictions, and
-          what five crowd workers said of the rows where an algorithm suspected an error: a selective review, from which
-          no accuracy can be estimated.
+          the answers of five crowd workers on rows where an algorithm suspected an error: a selective review that
+          allows no estimate of an accuracy.
         - ``"geirhos_16class_contrast"`` and seven others: 20 to 23 networks on the same distorted images of 16 classes.
-          Labels are taken as right: add noise to them to study what it does.
+          Labels are taken as true: add noise to study its effects.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def open_images(
         Images are uint8 from 0 to 255, floats from 0 to 1, or True and False, of shape (n, height, width) or (n,
         height, width, channels).
     factors : array-like of shape (n, n_factors), data frame, or mapping of name to column, optional
-        In place of those of the file.
+        Factors that replace those of the file.
     kinds : None, str, mapping of name to str, or sequence of str
         Which factors are "continuous" or "categorical", as in :func:`demele.evaluate`.
     max_bytes : int, optional
@@ -125,7 +125,7 @@ def open_images(
 def _made(
     path: Path, images: NDArray[Any] | StoredArray, factors: object, kinds: object, texts: Mapping[str, str]
 ) -> ImageSet:
-    """Return the set; what is wrong with it is told with the file."""
+    """Return the set; errors name the file."""
     try:
         space = FactorSpace.from_json(texts["space"]) if "space" in texts else None
         return ArrayImages(

@@ -59,7 +59,7 @@ def check_type(dtype: np.dtype[Any], argument: str = "images") -> None:
 
 
 def check_values(
-    images: NDArray[Any] | StoredArray, told: Callable[[int], str] = lambda row: "", argument: str = "images"
+    images: NDArray[Any] | StoredArray, about: Callable[[int], str] = lambda row: "", argument: str = "images"
 ) -> None:
     """Refuse floats outside 0 to 1, and uint8 of 0 and 1 only, which would all be black.
 
@@ -69,8 +69,8 @@ def check_values(
     ----------
     images : array of shape (n, ...)
         Of a type that :func:`check_type` lets through; may be mapped to a file.
-    told : callable
-        What is known of an image, for the message: its factors.
+    about : callable
+        Description of an image for the message: its factors.
     argument : str
 
     Raises
@@ -102,7 +102,7 @@ def check_values(
         finite = part[np.isfinite(part)]
         low, high = min(low, float(finite.min(initial=0))), max(high, float(finite.max(initial=0)))
     if wrong:
-        known = told(wrong[0])
+        known = about(wrong[0])
         remedy = "scale them, and leave out images with NaN"
         if low >= 0 and 1 < high <= 255:
             remedy = "divide them by 255"

@@ -98,7 +98,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
 def _plain_column(name: Any, column: pd.Series[Any]) -> NDArray[Any]:
     """Return the values of a factor as numbers or texts."""
     if str(name) in ("images", "factors", "factor_names", *TEXTS):
-        raise InputError("images", f"a factor called {quoted(name)} cannot be saved beside them; rename it")
+        raise InputError("images", f"the file has its own array {quoted(name)}; rename the factor of that name")
     values = column.to_numpy()
     if values.dtype.kind == "O":
         if column.isna().any():

@@ -375,7 +375,7 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
                 "values", f"expected finite numbers below 2^63 for factor {quoted(name)}, got {quoted(value)}"
             )
     if any(texts) and not all(texts):
-        raise InputTypeError("values", f"factor {quoted(name)} holds texts beside numbers; write all of them as texts")
+        raise InputTypeError("values", f"factor {quoted(name)} mixes texts and numbers; write all of them as texts")
     if len(set(values)) < len(values):
         twice = next(value for value, count in Counter(values).items() if count > 1)
         raise InputError("values", f"factor {quoted(name)} holds {quoted(twice)} twice")

@@ -157,8 +157,8 @@ def boosted_stage(
     Notes
     -----
     The split maximises ``n_l n_r / n * (mean_l - mean_r)**2`` (the variance criterion; Friedman's improvement score
-    ranks the splits of a node alike). Bins are summed for left children only; the right ones are the difference.
-    Cost: O(n_rows * n_codes * n_outputs * 2**max_depth).
+    ranks the splits of a node in the same order). Bins are summed for left children only; right children get the
+    difference. Cost: O(n_rows * n_codes * n_outputs * 2**max_depth).
     """
     n_outputs = len(residual)
     shape = (n_outputs, 2**max_depth - 1)

@@ -127,7 +127,7 @@ def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False
     codes : array of shape (n_samples, n_codes)
     factors : sequence of Factor
     ranks : bool
-        Of mid-ranks in place of the values.
+        Whether mid-ranks are used instead of the values.
     """
     matrix = np.zeros((codes.shape[1], len(factors)))
     whole = UnitCodes.of(codes, ranks=ranks) if any(factor.annotated().all() for factor in factors) else None

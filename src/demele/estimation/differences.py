@@ -88,10 +88,10 @@ def resampled_difference(first: float, second: float, firsts: Floats, seconds: F
     Returns
     -------
     Difference
-        ``second - first``. What rows have in common moves both scores alike and leaves their difference: its error is
-        the standard deviation of the paired differences over the resamples (whose spread is made to be that of the
-        whole), and Student's quantile of as many resamples, less one, takes account of how few they are. The centre is
-        the difference on all rows, so that a bias that both share is not added again.
+        ``second - first``. Common properties of the rows move both scores equally and cancel in their difference: its
+        error is the standard deviation of the paired differences over the resamples (whose spread is made to be that of
+        the whole), and Student's quantile, with one degree of freedom less than resamples, takes account of their
+        number. The centre is the difference on all rows, so that a bias that both share is not added again.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def run_difference(
         A score of each run. Paired: place k of both has the same seed.
     level : float in (0, 1)
     paired : bool
-        Student's test of the paired differences; otherwise Welch's, which does not assume that both models vary alike.
+        Student's test of the paired differences; otherwise Welch's, which does not assume equal variances.
     rows : array of shape (n_resamples,), optional
         The difference of both means on resamples of the rows; the interval is then over runs and rows.
 

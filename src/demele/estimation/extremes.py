@@ -160,7 +160,7 @@ def crossed_deviations(
         disentanglement_lib).
     value_weights : {"frequency", "uniform"}
         Mean over the values that occur: by their share of the annotated rows (Suter et al. 2019: the
-        expectation over the factor) or each value alike (the review and public code).
+        expectation over the factor) or all values equally (the review and public code).
 
     Notes
     -----
@@ -171,9 +171,10 @@ def crossed_deviations(
     groups deviate less, and about 0 (a little below included) for many; the copy of a uniform factor that was cut into
     K bins scores about 1 - 1/K, not 1.
 
-    Public code (disentanglement_lib, and the review's) always weighs values alike; the former takes the quantile (0.99
-    by default) in the numerator but the maximum in the denominator, which gives noise a score above 0 for any number
-    of rows: 0.34 for Gaussian codes and 15 000 rows. ``normaliser="maximum"`` and ``value_weights="uniform"`` do that.
+    Public code (disentanglement_lib, and the review's) always weights values equally. disentanglement_lib takes the
+    quantile (0.99 by default) in the numerator but the maximum in the denominator, which gives noise a score above 0
+    for any number of rows: 0.34 for Gaussian codes and 15 000 rows. ``normaliser="maximum"`` and
+    ``value_weights="uniform"`` do that.
 
     Cost: O(N d M); about 4 ms for N = 20000, d = M = 8. With ``quantile`` < 1: about 30 ms.
 
@@ -282,7 +283,7 @@ def _crossed_quantiles(
     normaliser: Normaliser,
     value_weights: ValueWeights,
 ) -> CrossedIRS:
-    """Crossed form with a quantile in place of the maximum: needs every row, and a few copies of the codes."""
+    """Crossed form with a quantile instead of the maximum: needs every row, and a few copies of the codes."""
     lines = code_rows(codes, slice(None))
     moments, centred = CodeMoments.of_rows(lines, lines.mean(axis=1))
     of_all = quantile if normaliser == "quantile" else 1.0
@@ -338,11 +339,11 @@ def irs_score(
 
     Notes
     -----
-    In print, and in public code, the weights are largest distances in the codes' own units, so that a useless code
-    stretched a hundredfold pulls the score down to its own (two codes, one perfect and one noise: 0.45 becomes 0.009).
-    No choice of unit can matter here: weights are counted in standard deviations. What the weight was meant for
-    remains, that codes with far-reaching extremes count more; among codes that have the same distribution up to unit
-    all weights are equal. Values differ from print as far as the codes' standard deviations differ.
+    The paper and public code use largest distances in the codes' own units as weights, so that a useless code stretched
+    a hundredfold pulls the score down to its own (two codes, one perfect and one noise: 0.45 becomes 0.009). Here the
+    unit has no effect: weights are in standard deviations. Codes with far extremes still get more weight; codes with
+    the same distribution up to unit get equal weights. Values differ from published ones if the standard deviations of
+    codes differ.
 
     Examples
     --------

@@ -68,9 +68,9 @@ def forest_importance(
     presorted : Presorted, optional
         ``presort(codes)``, to sort once for several factors.
     drawn_from : int
-        Of how many rows these are a random part, such as a half-sample: folds, and rows that choices are made on, are
-        then those of the whole, in proportion, and the number of codes per split is chosen by forests of half as many
-        trees, of which the chosen one gets the rest. The spread over parts is the same, in half the time.
+        Number of rows that these are a random part of, such as a half-sample. The sizes of folds and of the rows for
+        choices are then in proportion to the whole. Forests of half as many trees choose the number of codes per split,
+        and only the chosen forest gets the other half. The spread over parts is the same, in half the time.
     shuffles : Shuffles, optional
         Score with codes shuffled as well.
 

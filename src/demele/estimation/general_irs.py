@@ -58,8 +58,8 @@ class GeneralIRS:
     min_coverage, mean_coverage : float
         Over all situations and settings seen together; the mean by their share of the rows.
     settings_seen : float
-        Share of the pairs (situation, setting), each of which occurs, that occur together. Settings that were never
-        seen in a situation cannot count in its ``mpida``.
+        Share of the pairs of an observed situation and an observed setting that occur together. Settings that were
+        never seen in a situation cannot count in its ``mpida``.
     most_settings : int
         Largest number of settings seen in one situation; with 1 nothing was ever intervened on.
     inactive : ndarray of bool, shape (n_codes,)
@@ -173,7 +173,7 @@ def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[IntArray], ce
         raise NotEnoughData(
             "factors",
             "the general form of interventional robustness needs rows annotated for all factors, "
-            f"but none of the {len(codes)} is; leave out the factors that are seldom annotated",
+            f"but none of the {len(codes)} is; leave out the factors that are rarely annotated",
         )
     if not complete.all():
         codes, columns = codes[complete], [column[complete] for column in columns]

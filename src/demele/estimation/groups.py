@@ -123,14 +123,14 @@ def z_diff_points(
     factor_names: Sequence[str] | None = None,
     units: Units = "standard",
 ) -> tuple[Floats, Indexes]:
-    r"""Draw the points that the classifier of Z-diff tells apart.
+    r"""Draw the points that the classifier of Z-diff distinguishes.
 
     A point belongs to a factor i, drawn uniformly, and is the mean over `batch_size` pairs of
 
     .. math:: \lvert z_a - z_b \rvert / \sigma(z)
 
-    per code, where a and b are distinct samples with the same value of factor i. Each pair is drawn anew: a uniformly
-    from the samples that share their value with another one, b uniformly from those others. A value therefore
+    per code, where a and b are distinct samples with the same value of factor i. Pairs are drawn independently: a
+    uniformly from the samples that share their value with another one, b uniformly from those others. A value therefore
     comes as often as it does in the data, and the pairs of one point differ in value.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What codes hold of factors, from bins alone: shares of entropy, what chance gives, what a factor explains.
+"""Shares of the entropy of factors that codes carry, from bins alone, with chance levels.
 
 Everything here works on bin numbers. Bins of equal frequency make it independent of units, tails and any monotone
 change of a code. Chance is calibrated on permuted rows: the statistic of a likelihood ratio follows a chi-squared
@@ -32,7 +32,7 @@ Labels = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """How much each code tells of each factor, and what chance gives.
+    """The share of each factor that each code carries, with chance levels.
 
     Attributes
     ----------
@@ -40,23 +40,23 @@ class Held:
         Mutual information divided by the entropy of the factor, both with Miller-Madow's correction.
     error : array of the same shape
         Standard error of the share.
-    told : array of bool of the same shape
-        Whether a code tells more than chance, all pairs together at :data:`LEVEL`.
+    detected : array of bool of the same shape
+        Whether a code carries more information than chance, all pairs together at :data:`LEVEL`.
     chance : array of shape (n_factors,)
-        The largest share that any code has of permuted factors, over all permutations.
+        Largest share of any code in permuted factors, over all permutations.
     detectable : array of shape (n_factors,)
-        Share above chance from which a code would have been told.
+        Share above chance from which a code would have been detected.
     """
 
     share: Array
     error: Array
-    told: NDArray[np.bool_]
+    detected: NDArray[np.bool_]
     chance: Array
     detectable: Array
 
 
 def held(rows: BinnedRows, *, seed: int = 0) -> Held:
-    """Return how much each code tells of each factor, against chance.
+    """Return the share of each factor that each code carries, compared with chance.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     >>> both = np.array([2, 2])
     >>> rows = BinnedRows(np.array([levels, noise]), levels[None], both, both[:1], np.array([False]))
     >>> found = held(rows)
-    >>> found.share.round(2).tolist(), found.told.tolist()
+    >>> found.share.round(2).tolist(), found.detected.tolist()
     ([[1.0], [0.0]], [[True], [False]])
     """
     d, m = len(rows.code_bins), len(rows.factor_bins)
@@ -95,8 +95,8 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     counts = np.array([max(int((of < bins).sum()), 1) for of, bins in zip(rows.factors, rows.factor_bins, strict=True)])
     threshold = chi_squared_quantile(LEVEL / max(d * m, 1), bias * 2 * counts) * scale / (2 * counts)
     beyond = np.where(bias > 0, threshold - bias * scale, 0.0).max(axis=0, initial=0.0)
-    told = (plain > threshold) & (bias > 0)
-    return Held(share, error, told, chance, np.asarray(beyond / np.maximum(heights, 1e-12)))
+    detected = (plain > threshold) & (bias > 0)
+    return Held(share, error, detected, chance, np.asarray(beyond / np.maximum(heights, 1e-12)))
 
 
 def _tables(rows: BinnedRows, block: slice, order: Labels | None = None) -> tuple[Array, ...]:
@@ -251,16 +251,16 @@ def together(first: Labels, second: Labels, factor: Labels) -> tuple[float, floa
     return min(max(alone / height, 0.0), 1.0), min(max(both / height, alone / height, 0.0), 1.0)
 
 
-def share_told(first: Labels, second: Labels) -> float:
+def share_carried(first: Labels, second: Labels) -> float:
     """Return the share of the entropy of a second column that a first one tells.
 
     Examples
     --------
-    >>> share_told(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    >>> share_carried(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
     1.0
     """
-    told = _corrected(first, second, np.zeros_like(first)) / max(labels_entropy(second), 1e-12)
-    return float(min(max(told, 0.0), 1.0))
+    carried = _corrected(first, second, np.zeros_like(first)) / max(labels_entropy(second), 1e-12)
+    return float(min(max(carried, 0.0), 1.0))
 
 
 def _corrected(x: Labels, y: Labels, nothing: Labels) -> float:
@@ -303,7 +303,7 @@ def partial_r_squared(codes: Array, target: Array, known: Array) -> tuple[float,
 
 
 def _residual(columns: Array, target: Array) -> tuple[Array, int]:
-    """Return what a regression leaves of one or several targets, and how many columns it rests on.
+    """Return the residuals of a regression of one or several targets, and the number of columns that it used.
 
     By the eigenvectors of the columns' products: of few columns a small problem, however many the rows; no product of
     these sizes is left to threads, so that its bits are the same everywhere.

@@ -43,7 +43,7 @@ class Finding:
     It does below ``level``, which is strict: every evaluation is searched, and noise should hardly ever tell.
     """
 
-    told: bool
+    detected: bool
     p: float
     n_pairs: int
     level: float = LEVEL
@@ -75,7 +75,7 @@ def dependence(
     Returns
     -------
     Finding
-        ``told`` is True with a probability of at most about ``LEVEL`` if the rows of the factors are permuted at
+        ``detected`` is True with a probability of at most about ``LEVEL`` if the rows of the factors are permuted at
         random against those of the codes.
 
     Notes
@@ -88,9 +88,9 @@ def dependence(
     >>> rng = np.random.default_rng(0)
     >>> angle = rng.random(500)
     >>> noise = rng.normal(size=(500, 3))
-    >>> dependence(noise, [(angle, False)]).told
+    >>> dependence(noise, [(angle, False)]).detected
     False
-    >>> dependence(np.column_stack([noise, np.cos(2 * np.pi * angle)]), [(angle, False)]).told
+    >>> dependence(np.column_stack([noise, np.cos(2 * np.pi * angle)]), [(angle, False)]).detected
     True
     """
     n, d = codes.shape
@@ -103,7 +103,7 @@ def dependence(
             rows = np.sort(rng_for(0, "dependence", size).choice(n, size, replace=False))
         drawn = [(values[rows], categorical) for values, categorical in factors]
         found = _marginal(codes, rows, drawn, max(n_codes or d, d), LEVEL / len(LOOKS))
-        if found.told:
+        if found.detected:
             return found
         least = found if found.p <= least.p else least
     rows = np.arange(n) if n <= NEAR_ROWS else np.sort(rng_for(0, "neighbours").choice(n, NEAR_ROWS, replace=False))
@@ -269,7 +269,7 @@ def _unit(features: Array) -> Array:
 
 
 def _near(codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]]) -> bool:
-    """Whether rows with near codes have alike factors, far beyond what permuted factors have."""
+    """Whether rows with similar codes have similar factors, far more often than with permuted factors."""
     from scipy.sparse import csr_array
 
     n, d = codes.shape

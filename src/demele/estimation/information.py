@@ -184,7 +184,7 @@ def _of_cells(a: NDArray[np.int64], b: NDArray[np.int64], n: int) -> Array:
 
 
 def information_by_chance(table: Array, level: float, n_cells: int) -> tuple[Array, Array]:
-    """Return what the information of independent columns is: its mean, and a limit that it seldom exceeds.
+    """Return the mean and an upper limit of the mutual information of independent columns.
 
     Parameters
     ----------

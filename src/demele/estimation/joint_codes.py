@@ -71,7 +71,7 @@ def joint_rows(rows: BinnedRows, groups: Sequence[Sequence[int]], skipped: Itera
 def held_out_losses(columns: Floats, labels: Rows, n_classes: int, folds: Iterable[tuple[Rows, Rows]]) -> Floats:
     r"""Return the loss :math:`-\log p(v \mid z)` of each row, nats, under boosted trees that have not seen it.
 
-    Entropy less the mean loss is a lower bound, on average, of the information of all columns together. Probabilities
+    Entropy minus the mean loss is a lower bound, on average, of the information of all columns together. Probabilities
     are mixed with even ones as if each class had one row more, so that none is 0.
 
     Parameters
@@ -113,13 +113,13 @@ def _boosted(labels: Rows) -> Any:
 
 
 def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False) -> float:
-    r"""Return the largest correlation of a factor with any weighted sum of columns, of which chance has taken its part.
+    r"""Return the largest correlation of a factor with any weighted sum of columns, adjusted for chance.
 
     .. math:: \tilde R^2 = 1 - (1 - R^2) \frac{N - 2}{N - 1 - r}
 
-    r the rank of the columns: it has the mean of one column, 1 / (N - 1), where nothing is told, so that groups of
-    different sizes compare; negative values count 0. Of classes, the first canonical correlation of the columns with
-    the indicators, as it is; of a cyclic factor, that with its cosine and sine.
+    r the rank of the columns: it has the mean of one column, 1 / (N - 1), for independent columns, so that groups of
+    different sizes compare; negative values count 0. For classes, it is the unadjusted first canonical correlation of
+    the columns with the indicators; for a cyclic factor, with its cosine and sine.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False
 
 
 def share_beyond_chance(basis: Basis, values: Floats) -> float:
-    """Return the share of the variance of values, (n,) or (n, k), that columns explain, less the part of chance."""
+    """Return the share of the variance of values, (n,) or (n, k), that columns explain, minus the share by chance."""
     share, left = explained_share(basis, values), len(values) - 1 - basis.rank
     if np.isnan(share) or left < 1:
         return 0.0
@@ -183,7 +183,7 @@ def vector_robustness(
     """Return the interventional robustness of a vector of columns given each factor, and its largest deviation.
 
     As :func:`demele.estimation.extremes.crossed_deviations` for one column, with the Euclidean distance from the mean
-    vector in place of the distance from the mean.
+    vector instead of the distance from the mean.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Nearest-neighbour information of several columns together: Ross and Kraskov, distances by the largest column.
 
-The estimates of :mod:`demele.estimation.knn` with a vector in place of a number: what is counted, and when a neighbour
-is closer, is the same, and so are the numbers of a single column. The more columns there are, the farther the nearest
-neighbour is, and the more both estimates fall short.
+The estimates of :mod:`demele.estimation.knn` with vectors instead of numbers. Counts and distances are defined in the
+same way, and a single column gives the same numbers. With more columns, the nearest neighbour is farther away, and both
+estimates are lower.
 """
 
 from collections.abc import Sequence

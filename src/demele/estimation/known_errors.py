@@ -1,7 +1,7 @@
 """Accuracies and areas under ROC curves against true classes, from annotations whose errors are known.
 
-All rest on one assumption: given the true class, errors do not depend on what is predicted. Transitions have rows true
-classes, columns given ones.
+All depend on one assumption: given the true class, errors do not depend on predictions. The rows of a transition are
+true classes, its columns given classes.
 """
 
 import numpy as np

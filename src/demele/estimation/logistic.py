@@ -261,13 +261,13 @@ def explicitness_by_value(
 
     Notes
     -----
-    The choice between the probabilities is no detail. A linear score is largest at an end of a code's range, so a value
-    in the middle is not told by a linear classifier of its own: the best that it can do is to part the value from the
-    larger of its two sides. For z = v, uniform, in an even number K of equal bins, raw one-vs-rest scores then give
-    2 mean(AUC) - 1 = K / (2 (K - 1)), 0.556 for K = 10. The same scores divided by their sum over the values give 0.955
-    with four such codes and 0.944 with eight, and the softmax 0.999 and 0.997 (N = 20000, in-sample, C = 1).
-    The two one-vs-rest figures have been published as implementations of one score (Ridgeway & Mozer 2018).
-    With two values all choices rank alike.
+    The choice between the probabilities matters. A linear score is largest at an end of a code's range, so its own
+    linear classifier cannot detect a value in the middle: at best it separates the value from the larger of its two
+    sides. For z = v, uniform, in an even number K of equal bins, raw one-vs-rest scores then give 2 mean(AUC) - 1 = K /
+    (2 (K - 1)), 0.556 for K = 10. The same scores divided by their sum over the values give 0.955 with four such codes
+    and 0.944 with eight, and the softmax 0.999 and 0.997 (N = 20000, in-sample, C = 1). The two one-vs-rest figures
+    have been published as implementations of one score (Ridgeway & Mozer 2018). With two values all choices give the
+    same ranks.
 
     About 25 ms per factor of 10 values for N = 20000 and d = 8.
 

@@ -1,4 +1,4 @@
-"""What is left of scores if some share of the annotations is wrong, wherever it is: certified bounds.
+"""Certified bounds of scores if some share of the annotations is wrong, in the worst case.
 
 At most a share eps of the rows is annotated wrongly. The table of a code and the true values then is any table with the
 same rows (codes) whose columns differ by moving mass eps within rows. The smallest information of such tables is found
@@ -46,7 +46,7 @@ def _information(joint: Floats) -> Floats:
 
 
 def entropy_range(values: Floats, share: float) -> tuple[float, float]:
-    """Return the smallest and the largest entropy of a factor of which at most a share of the values is wrong.
+    """Return the smallest and the largest entropy of a factor if at most a share of its values is wrong.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _level(ascending: Floats, share: float) -> float:
 
 
 def least_information(tables: Floats, share: float) -> Floats:
-    """Return the least mutual information of tables of which a share may be moved within rows: certified from below.
+    """Return a certified lower bound of the mutual information of tables if a share may be moved within rows.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _step(found: Floats, way: Floats) -> Floats:
 
 
 def most_information(tables: Floats, share: float) -> Floats:
-    """Return an upper bound of the mutual information of tables of which a share may be moved within rows.
+    """Return an upper bound of the mutual information of tables if a share may be moved within rows.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def most_information(tables: Floats, share: float) -> Floats:
     Notes
     -----
     For any distribution r, the information is at most the mean divergence of rows from r. In a row, mass t goes to one
-    value, with its exact gain, and comes from others along chords of their convex losses, the best first. How the
-    share is spread over rows is relaxed by a Lagrange multiplier, any of which bounds. A row cannot move more than the
+    value, with its exact gain, and comes from others along chords of their convex losses, the best first. A Lagrange
+    multiplier relaxes the spread of the share over rows; any multiplier gives a bound. A row cannot move more than the
     whole share, which shortens the chords.
     """
     given = tables / tables.sum(axis=(-2, -1), keepdims=True)

@@ -155,7 +155,7 @@ class SortedLabels(NamedTuple):
 
 
 class Problems(NamedTuple):
-    """The binary problems of a factor, one per class of which samples were seen; a single one for two classes."""
+    """The binary problems of a factor, one per class that occurs; a single one for two classes."""
 
     n_classes: int
     #: The classes seen.

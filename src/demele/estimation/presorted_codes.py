@@ -17,7 +17,7 @@ def hold_freed_memory() -> None:
     """Let the allocator keep the arrays of one level for the next.
 
     glibc gives large freed blocks back to the system, until it has seen a still larger one freed. Without this, the
-    arrays of every level are mapped anew, which takes as long as the work on them. The block is never touched, so it
+    arrays of every level are mapped again, which takes as long as the work on them. The block is never touched, so it
     costs nothing.
     """
     np.empty(HELD_BYTES, dtype=np.uint8)

@@ -73,7 +73,7 @@ def predicted(
     penalty : float above 0
         C of the logistic regression; numbers are predicted under the penalty 1 / C on the weights.
     scale : array of row numbers, optional
-        The rows by which codes are standardised, in place of the training rows.
+        Rows that codes are standardised by, instead of the training rows.
 
     Examples
     --------

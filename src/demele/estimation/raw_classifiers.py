@@ -1,7 +1,7 @@
 """Linear classifiers as public code fits them: scikit-learn's own, on codes as they come.
 
-On codes in raw units, where a penalty may leave next to nothing of a small code, predictions hang on where a solver
-stops. To give the numbers of disentanglement_lib and of Latte it takes their solver, so these are not ours.
+On codes in raw units, where a penalty may shrink a small code to almost nothing, predictions depend on where a solver
+stops. Only their own solver gives the numbers of disentanglement_lib and Latte, so it is used here.
 """
 
 import warnings

@@ -124,7 +124,7 @@ def class_means(scatter: Scatter) -> Floats:
 
 
 def told(scatter: Scatter, shares: Floats) -> NDArray[np.intp]:
-    """Return the factors of which the codes tell anything, at most as many as there are codes, in their order.
+    """Return the factors that the codes carry information on, at most as many as codes, in their order.
 
     Codes of noise have a largest share of about ((sqrt(k - 1) + sqrt(d))^2 - (k - 1)) / n, as the largest eigenvalue
     of a random covariance; a factor counts from two standard deviations of a Gaussian beyond, under the square.
@@ -157,7 +157,7 @@ def completed(axes: Floats, spread: Floats) -> Floats:
     axes : array of shape (n_codes, n_axes)
         Orthonormal columns.
     spread : array of shape (n_codes, n_codes)
-        Symmetric: the other axes are its eigenvectors in the rest, so that they do not hang on how codes are ordered.
+        Symmetric: the other axes are its eigenvectors in the rest, so that they do not depend on the order of codes.
     """
     kept = axes.shape[1]
     rest = np.linalg.svd(axes, full_matrices=True)[0][:, kept:]
@@ -235,7 +235,7 @@ def whitener(total: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Ways to turn codes, the first of which leaves them as they are.
+    """Ways to turn codes; the first leaves them unchanged.
 
     Attributes
     ----------
@@ -264,12 +264,11 @@ def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False)
 
     Notes
     -----
-    "readout": the orthogonal matrix nearest to the directions that tell the values of each factor apart best, each with
-    the inverse variance along it as weight. "class means": to those in which the means at its values differ most.
-    "joint diagonalisation": the covariances between the values of all factors, each over its trace, made as diagonal
-    together as can be, from "class means" on. Only factors of which the codes tell something beyond chance take part;
-    where there is none, codes stay as they are.
-    O(N M d + N d^2 + M d^3).
+    "readout": the orthogonal matrix nearest to the directions that separate the values of each factor best, each with
+    the inverse variance along it as weight. "class means": to the directions in which the means at its values differ
+    most. "joint diagonalisation": the covariances between the values of all factors, each over its trace, made as
+    diagonal together as can be, from "class means" on. Only factors that the codes encode beyond chance take part;
+    without such factors, codes stay unchanged. O(N M d + N d^2 + M d^3).
     """
     d = codes.shape[1]
     alive = np.flatnonzero(codes.min(axis=0) < codes.max(axis=0))

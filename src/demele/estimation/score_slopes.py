@@ -95,8 +95,8 @@ def attained_share(
     Returns
     -------
     float
-        NaN if none was found. Rows are annotated anew where the slope of the difference promises most, each once and
-        both representations together, in steps of 0.25 % of the rows of each factor: smaller shares may do, too.
+        NaN if none was found. Rows get another annotation where the slope of the difference is steepest, each row once
+        and for both representations, in steps of 0.25% of the rows of each factor: smaller shares may be enough.
     """
     labels = factors.copy()
     touched = labels >= np.array(n_values)[:, None]  # what is missing is not annotated anew

@@ -131,7 +131,7 @@ def counted_transition(counts: Floats) -> Floats:
 
 
 def audited_transition(counts: Floats, given: Floats) -> Floats:
-    r"""Return the transition of rows some of which were audited; a class that was never counted is right.
+    r"""Return the transition of partly audited rows; a class that was never counted has no errors.
 
     Audited rows tell which true values stand behind a given one, and all rows how often it is given:
 

@@ -239,7 +239,7 @@ def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], blo
 
 
 def _centred(factor: Factor) -> tuple[NDArray[np.float64], float]:
-    """Return a continuous factor less its mean, 0 where it is not annotated, in a unit of its own; and its squares."""
+    """Return a continuous factor minus its mean, 0 where it is not annotated, in a unit of its own; and its squares."""
     known = factor.annotated()
     values = np.where(known, np.asarray(factor.values, dtype=np.float64), 0.0)
     share = np.where(known, (values - factor.low) / (factor.high - factor.low), 0.0)

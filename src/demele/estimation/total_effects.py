@@ -19,7 +19,7 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class TotalEffects:
-    """Total effects, and how many rows they rest on.
+    """Total effects, and the number of rows that they use.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def total_effects(cells: FactorCells, *, unbiased: bool) -> TotalEffects:
 def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) -> TotalEffects:
     r"""Return 1 - |r|, r being the correlation of a code's values over pairs of rows that differ in one factor alone.
 
-    What stands for the total effect in print. A code that is a factor of K levels has
+    Published stand-in for the total effect. A code that is a factor of K levels has
     :math:`r = -1 / (K - 1)`, since no pair has equal values, so that its effect is :math:`1 - 1 / (K - 1)` and not 1.
 
     Parameters
@@ -122,7 +122,7 @@ def correlations_of_sums(cells: FactorCells, first: FloatArray, second: FloatArr
     Parameters
     ----------
     cells : FactorCells
-        Of which levels, counts, and which codes are constant are read.
+        Source of levels, counts and constant codes.
     first, second : arrays of shape (n_codes, n_cells)
         Sums of the codes, in their unit and with a mean near 0, and of their squares.
     """

@@ -325,7 +325,7 @@ def grow_trees(
     -----
     The split maximises ``n_l n_r / n * (mean_l - mean_r)**2``, for classification summed over class indicators, among
     places between two different values of a code. A node whose rows agree in the target, or in all codes, is a leaf.
-    Cost: O(n_codes * members) per depth, memory alike.
+    Cost: O(n_codes * members) per depth, in time and memory.
 
     Examples
     --------

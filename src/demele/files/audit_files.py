@@ -163,7 +163,7 @@ def _check_given(text: str, table: "pd.DataFrame", rows: NDArray[Any], given: ND
 
 
 def single(text: str, table: "pd.DataFrame", name: str) -> str | None:
-    """Return what a column says of all rows alike; None if there is none."""
+    """Return the single value of a column; None if there is no such column."""
     if name not in table:
         return None
     values = [str(value) for value in table[name].dropna().unique()]

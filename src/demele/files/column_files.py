@@ -70,16 +70,16 @@ def read_frame(text: str, warn: Warn) -> "pd.DataFrame":
     return table.set_axis([str(name) for name in table.columns], axis=1)
 
 
-def numbers_of(text: str, warn: Warn, *, labels: str | None = None, beside: Sequence[str] = ()) -> Any:
+def numbers_of(text: str, warn: Warn, *, labels: str | None = None, others: Sequence[str] = ()) -> Any:
     """Read features or probabilities: a table of numbers. ``labels``: where the labels are, which are none of them.
 
-    ``beside``: further columns, given as ``FILE::name``, that are left out if they are in the same table.
+    ``others``: further columns, given as ``FILE::name``, that are left out if they are in the same table.
     """
     table = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
         return table
     path, picked = split_name(text)
-    for other in (labels, *beside):
+    for other in (labels, *others):
         file, own = split_name(other) if other is not None else (None, ())
         if file is None or len(own) != 1 or own[0] not in table or real_path(file) != real_path(path):
             continue

@@ -1,4 +1,4 @@
-"""The expert's sheet: what an expert sees of the rows to label, and the key beside it, which leads back to them.
+"""The expert's sheet, which shows the rows to label, and its key, which maps answers back to rows.
 
 The sheet has a random key per row, the columns that were kept for the expert, and an empty column for the answer: no
 label, no prediction, no number of the row, no probability. All that is needed to read it back lies in a file of its
@@ -37,7 +37,7 @@ _DESIGNS = ("uniform", "weighted", "stratified", "sequential")
 
 @dataclass(frozen=True, slots=True)
 class SheetKey:
-    """What leads from a sheet back to the rows: kept beside it, never in it.
+    """The map from a sheet back to the rows, in its own file.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def write_sheet(
     held: Sequence[Cells] = (),
     replace_it: bool = True,
 ) -> None:
-    """Write a sheet and the key beside it.
+    """Write a sheet, and its key next to it.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def read_key(path: Path) -> SheetKey:
     with parsing(f"{path}: not the key of a sheet"):
         data = json.loads(content.decode("utf-8"))
     if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("rows"), list):
-        raise FormatError(f"{path}: not the key of a sheet: expected a file that demele wrote beside it")
+        raise FormatError(f"{path}: not the key of a sheet: expected the file that demele wrote next to the sheet")
     with parsing(f"{path}: damaged, or changed"):
         rows = [(str(one["key"]), int(one["row"]), int(one["draw"])) for one in data["rows"]]
         keys, places, draws = zip(*rows, strict=True)

@@ -69,7 +69,7 @@ class ModelLog:
     answers : sequence of LoggedAnswer
         In the order of their questions.
     held : sequence of str
-        Measures, filters, scorers and epochs of which one could be picked.
+        Measures, filters, scorers and epochs to choose from.
     unscored : sequence of str
         Questions without a verdict.
     failures : sequence of str

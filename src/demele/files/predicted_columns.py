@@ -56,7 +56,7 @@ def read_columns(
     table = _table(text, id_column, warn)
     names = [name for name in table if name != id_column and name not in _labels_in(text, labels)]
     if not names:
-        raise InputError(f"{text}: expected a column of classes beside {id_column}, got none")
+        raise InputError(f"{text}: expected a column of classes in addition to {id_column}, got none")
     if all(table[name].dtype.kind == "f" and (table[name] % 1 != 0).any() for name in names):
         raise InputError(
             f"{text}: expected a column of classes for each model, got columns of probabilities or scores: "

@@ -205,7 +205,7 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
     notes = [f"{log.path}: {failure}" for log in logs for failure in log.failures]
     tasks = {one["task"] for one in fields}
     if len(tasks) > 1:
-        notes.append(f"{len(kept):,} questions of {len(tasks)} tasks: each question counts alike, whatever its task")
+        notes.append(f"{len(kept):,} questions of {len(tasks)} tasks: each question has the same weight in all tasks")
     answers = {name: [held[row] for row in kept] for name, held in zip(runs, read, strict=True)}
     made, labels, classes, kind = as_classes(answers)
     if kind == "graded":
@@ -244,7 +244,7 @@ def _of_tables(
     gold = read_columns(labels, column, warn)
     if len(gold.columns) != 1:
         raise InputError(
-            f"{labels}: holds {len(gold.columns)} columns beside {column}; pick the labels, such as {labels}::label"
+            f"{labels}: holds {len(gold.columns)} columns next to {column}; pick the labels, such as {labels}::label"
         )
     if column is None and not scores:
         refuse_other_order([*texts, labels])

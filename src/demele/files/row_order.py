@@ -14,7 +14,7 @@ _TABLES = (".csv", ".tsv", ".parquet")
 
 
 def refuse_other_order(texts: Sequence[str]) -> None:
-    """Refuse files of which a column that nobody asked for shows that their rows stand in another order.
+    """Refuse files if one of their unused columns shows that their rows have another order.
 
     Parameters
     ----------

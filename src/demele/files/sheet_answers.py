@@ -34,7 +34,7 @@ def read_sheet(
     given : array of shape (n,)
         LABELS, from which the rows were drawn.
     key : Path, optional
-        The file that was written beside the sheet; by default the one that lies there.
+        The file that was written with the sheet; by default the one next to it.
     classes : sequence, optional
         Further classes that an answer may be.
     as_known : callable, optional

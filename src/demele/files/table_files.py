@@ -185,7 +185,7 @@ def _widths(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, int]]:
 
 
 def _check_commas(path: Path, delimiter: str, header: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse columns whose commas could all separate thousands, beside numbers that have none or several.
+    """Refuse columns whose commas could all separate thousands, if other numbers have none or several.
 
     Where each number has one comma and three digits after it, as decimals of one length have, it is believed.
     """
@@ -236,7 +236,7 @@ def _fields(number: int) -> str:
 
 
 def _has_header(first: Sequence[str], path: Path, warn: Warn, decimal: str) -> bool:
-    """Tell names from data: numbers are data, unless they count the columns, as frames without names are written."""
+    """Distinguish names from data: numbers are data, unless they number the columns, as in frames without names."""
     if not all(_is_number(field, decimal) for field in first):
         return True
     if [field.strip() for field in first] == [str(position) for position in range(len(first))]:

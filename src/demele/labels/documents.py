@@ -70,7 +70,7 @@ def agreement_document(result: "Agreement") -> Document:
 
 
 def noisy_document(result: "NoisyLabels") -> Document:
-    """Say how many labels were made wrong, of which class, and what they are mistaken for."""
+    """Return the document on added noise: the number of wrong labels by class, and their confusions."""
     made, counts = counts_document(result.counts, level=None), result.counts
     asked = "" if result.wanted is None else f" (asked for: {written(result.wanted, 'percent')})"
     return replace(
@@ -137,7 +137,7 @@ def consensus_document(result: "Consensus") -> Document:
 def annotators_table(result: "Consensus") -> Table:
     """Return a row for each annotator, the least informative first.
 
-    An accuracy flatters whoever always gives the commonest class.
+    Accuracy flatters annotators who always give the commonest class.
     """
     frame = result.annotator_frame()
     order = np.lexsort((frame["informativeness"], frame["answers"] < _FEW_ANSWERS))

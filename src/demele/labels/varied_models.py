@@ -1,4 +1,4 @@
-"""Varied classifiers of scikit-learn, drawn at random, each of which sees its own part of the features."""
+"""Varied classifiers of scikit-learn, drawn at random; each gets its own part of the features."""
 
 import warnings
 from collections.abc import Callable

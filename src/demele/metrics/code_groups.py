@@ -192,7 +192,7 @@ class Grouped(InMemory):
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Say what single columns tell; where they tell nothing, groups still may, and nothing is said."""
         found = super().finding(options)
-        return found if found is not None and found.told else None
+        return found if found is not None and found.detected else None
 
     # Tables: joint cells, and bounds where they would be too many ---------------------------------------------------
 

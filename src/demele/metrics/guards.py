@@ -292,7 +292,7 @@ def many_codes(n: int, d: int) -> bool:
 
 def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
     """Return a note where a score is above 0 and no code tells anything of any factor."""
-    if finding.told or not value > FRAGILE:
+    if finding.detected or not value > FRAGILE:
         return ()
     message = (
         f"in these rows no code is seen to tell anything of any factor: of {finding.n_pairs:,} comparisons of a code "

@@ -260,7 +260,7 @@ def computed(
     if shuffle:  # scores are compared to those of shuffled rows where codes are many, and tell anything at all
         subject = source.subject("rows")
         finding = source.finding() if many_codes(subject.n, subject.codes.d) else None
-        shuffle = finding is not None and finding.told
+        shuffle = finding is not None and finding.detected
     tables: dict[TableSettings, list[Request]] = {}
     for request in found.requests:
         if request.settings is not None:

@@ -37,7 +37,7 @@ from demele.estimation.holdings import (
     is_echo,
     order_within,
     partial_r_squared,
-    share_told,
+    share_carried,
     together,
 )
 from demele.metrics.data import Array, Data
@@ -121,7 +121,7 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
     every = still | {row.factor: row for row in factors}
     shares, above = np.full((data.codes.d, len(every)), np.nan), np.zeros((data.codes.d, len(every)), dtype=bool)
     places = [list(every).index(factor) for factor in data.factors.names]
-    shares[:, places], above[:, places] = found.held.share, found.held.told
+    shares[:, places], above[:, places] = found.held.share, found.held.detected
     return RepresentationVerdict(
         factors=tuple(every.values()),
         codes=tuple(codes),
@@ -175,7 +175,7 @@ class _Judge:
         found = held(fine, seed=seed)
         coarse = binned(data, int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE)))
         through = _echoes(found, fine, coarse, data, seed)
-        own = found.told.copy()
+        own = found.detected.copy()
         for place in through:
             own[place] = False
         return cls(data, bins, found, own, through, fine, coarse, seed)
@@ -318,7 +318,7 @@ class _Judge:
         gaps = self.held.share[j] - limit
         near = [self._times(gaps[i], errors[i]) for i in range(len(shares)) if i != main and (j, i) not in self.through]
         near.append(self._times(shares[main] - HELD, self.held.error[j, main]))
-        unseen = self.held.detectable[~self.held.told[j]]  # as much of these would not have been told
+        unseen = self.held.detectable[~self.held.detected[j]]  # as much of these would not have been told
         seen = [self._times_to_see(share, limit) for share in unseen]
         return holds, [i for i in order if i not in holds], max([*near, *seen, 0.0])
 
@@ -407,8 +407,8 @@ def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed:
         of_factors = coarse.factors
         return is_echo(coarse.codes[j], of_factors[i], of_factors[k], fine.factors[k], shuffled[k])
 
-    for j in range(len(found.told)):
-        told = [int(i) for i in np.argsort(-found.share[j], kind="stable") if found.told[j, i]]
+    for j in range(len(found.detected)):
+        told = [int(i) for i in np.argsort(-found.share[j], kind="stable") if found.detected[j, i]]
         for i in told:
             for k in told:
                 if k == i or not linked[i, k] or (j, k) in echoes or not explains(k, i, j):
@@ -423,7 +423,7 @@ def _shares_between(rows: BinnedRows, linked: NDArray[np.bool_]) -> Array:
     """Return how much each factor tells of those that it is linked to, as shares of their entropy."""
     shares = np.zeros(linked.shape)
     for k, i in np.argwhere(linked):
-        shares[k, i] = share_told(rows.factors[k], rows.factors[i])
+        shares[k, i] = share_carried(rows.factors[k], rows.factors[i])
     return shares
 
 

@@ -30,7 +30,7 @@ class Layout:
     name : str
     version : int
     keys : tuple of str
-        Everything that a file holds beside what all say of themselves.
+        Keys of a file in addition to those that all files have.
     what : str
         What such a file is, for messages.
     reader : str

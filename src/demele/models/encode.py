@@ -1,4 +1,4 @@
-"""From a trained model of any framework to codes beside factors: the checks that save an afternoon are made here."""
+"""Codes and factors from a trained model of any framework, with checks for common mistakes."""
 
 import sys
 from collections.abc import Iterator
@@ -74,9 +74,9 @@ def encode(
     Raises
     ------
     InputError
-        If the encoder samples (two calls differ), an image's codes depend on the images beside it (batch norm in
-        training mode), rows are missing, codes are not finite (with the factors of the first such image), two
-        arrays come and ``output`` does not say what they are, or the model takes no arrays of that shape.
+        If the encoder samples (two calls differ), the codes of an image depend on the other images of its batch (batch
+        norm in training mode), rows are missing, codes are not finite (with the factors of the first such image), two
+        arrays are returned and ``output`` does not name them, or the model takes no arrays of that shape.
     InputTypeError, UnknownNameError
         For arguments of another type, and names that are not known.
 
@@ -130,7 +130,7 @@ def sample_of(
     *,
     provenance: str,
 ) -> Sample:
-    """Return codes beside the factors of their images.
+    """Return codes with the factors of their images.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def _check_calls(call: Call, first: NDArray[np.float32], output: str | None, *, 
     if len(first) > 1 and apart.shape == whole.shape and not _are_same(apart, whole, _APART):
         raise InputError(
             "model",
-            "the codes of an image depend on the images beside it, as with batch norm in training mode; call eval() "
+            "the codes of an image depend on the rest of its batch, as with batch norm in training mode; call eval() "
             f"on the network, or training=False{moved}",
         )
 

@@ -61,7 +61,7 @@ def read_output(given: Any, output: str | None) -> Encoded:
     Raises
     ------
     InputError, InputTypeError
-        If that cannot be told: two arrays could hold variances or their logarithms, and that is never guessed.
+        If the outputs are ambiguous: two arrays could hold variances or their logarithms, and demele never guesses.
     """
     if isinstance(given, Mapping):
         return _of_parts(_of_keys(given))

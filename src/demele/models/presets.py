@@ -1,4 +1,4 @@
-"""Images, network and training that go together: for a test, for a study on a laptop, and as in print."""
+"""Images, network and training that go together: for a test, for a study on a laptop, and as published."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Preset:
 
 
 def _scaled(steps: int, *, gamma: float, width: int) -> dict[str, dict[str, Any]]:
-    """Options that depend on the length of a training: the capacity grows for a third of it, as in print."""
+    """Options that depend on the length of a training: the capacity grows for a third of it, as published."""
     return {"capacity": {"gamma": gamma, "steps": steps // 3}, "factor_vae": {"width": width}}
 
 

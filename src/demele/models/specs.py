@@ -62,7 +62,7 @@ def refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], path: obje
 
 
 def _flat(spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names and values in order, in place of a mapping what is in it."""
+    """Yield names and values in order; the items of a mapping replace it."""
     for name, value in spec.items():
         if isinstance(value, Mapping):
             yield from sorted(value.items())

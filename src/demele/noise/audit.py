@@ -163,7 +163,7 @@ class Audit:
     rows : array-like of int of shape (k,)
         Distinct row numbers, from 0, in the order in which they were drawn.
     labels : array-like of shape (k,)
-        The expert's labels, in the same order; they are taken for right.
+        The expert's labels, in the same order; they are taken as true.
     design : {"uniform", "weighted", "stratified", "selective"}
         ``"uniform"``: a simple random sample of all rows, without replacement. ``"weighted"``: a random sample in which
         each row had a known probability. ``"stratified"``: two simple random samples, one among the rows ``within`` and
@@ -330,7 +330,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
 
     Notes
     -----
-    Of N rows, W are ``within``. The first audit drew n1, of which m lie within; the second added n2. Given these
+    Of N rows, W are ``within``. The first audit drew n1 rows, m of them within; the second added n2. Given these
     numbers, the m + n2 rows are a simple random sample of the W, and the other n1 - m one of the N - W. So their
     probabilities are (m + n2) / W and (n1 - m) / (N - W) (poststratification; Holt and Smith 1979), and every stratum
     has an estimate of its own.

@@ -1,4 +1,4 @@
-"""Which rows an expert should look at: drawn at random, more often where a label is doubtful."""
+"""Rows for an expert to label: drawn at random, more often where models disagree with the label."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -147,7 +147,7 @@ def _of_rate(rate: float, given: Counts) -> NoiseBudget:
         np.full((k, k), wrong),
         level=None,
         assumptions=(
-            f"at most {wrong} of the {n} labels are wrong (a rate of {rate:g}), whichever they are"
+            f"at most {wrong} of the {n} labels are wrong (a rate of {rate:g}), in the worst case"
             if wrong
             else ALL_CORRECT,
         ),

@@ -37,7 +37,7 @@ class FactorAudit:
     design : {"uniform"}
         How the rows were drawn; other designs are refused, with what would help.
     unclear : int >= 0
-        Further rows that were drawn and that could not be told.
+        Further drawn rows whose true value was unclear.
 
     Raises
     ------

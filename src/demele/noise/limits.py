@@ -14,7 +14,8 @@ def hypergeometric_limit(
     Parameters
     ----------
     size, drawn, seen : int arrays
-        Of sets of ``size``, ``drawn`` were drawn without replacement, ``seen`` of which were marked; arrays broadcast.
+        ``drawn`` of ``size`` elements were drawn without replacement, and ``seen`` of them were marked; arrays
+        broadcast.
     error : float or array in (0, 1)
         Probability with which the true number may exceed the limit, at most.
 

@@ -219,7 +219,7 @@ class TransitionCounts(SquareTable):
 
     Notes
     -----
-    Transposed counts cannot be told from right ones: rows are true classes. To build them from two columns of labels,
+    Transposed counts cannot be detected: rows are true classes. To build them from two columns of labels,
     use :func:`estimate_transition`, which cannot be turned by mistake.
 
     Examples
@@ -291,7 +291,7 @@ class TransitionCounts(SquareTable):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """A note on the classes of which no instance was counted, if there are any."""
+        """A note on the classes without a counted instance, if there are any."""
         unseen = [
             str(name) for name, size in zip(self.to_frame().index, self.counts.sum(axis=1), strict=True) if not size
         ]

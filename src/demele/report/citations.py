@@ -25,7 +25,7 @@ def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 -
     Parameters
     ----------
     *names : str
-        Metrics (or their aliases), functions of scores beside them such as ``"udr"``, protocols, comparison methods
+        Metrics (or their aliases), other scores such as ``"udr"``, protocols, comparison methods
         of classifiers, or keys of the bibliography such as those that :meth:`demele.Evaluation.methods` cites.
         ``"demele"``, or none: demele itself.
     format : {"bibtex", "text"}
@@ -67,7 +67,7 @@ def _lines(entries: Iterable[Entry]) -> Iterable[str]:
 
 
 def citable_names() -> list[str]:
-    """Return the names of all that can be cited: demele, metrics, scores beside them, protocols, comparison methods."""
+    """Return all names that can be cited: demele, metrics, other scores, protocols, comparison methods."""
     return [SELF, *CATALOGUE, *WORKS, *PROTOCOLS, *METHODS]
 
 

@@ -178,7 +178,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Panels of blocks by name, one of which is shown at a time."""
+    """Panels of blocks by name, shown one at a time."""
 
     label: str
     of: "Mapping[str, Sequence[Block]]"

@@ -240,7 +240,7 @@ def marks_of(value: float | None, span: Span | None = None, series: int = 0) -> 
 
 
 def range_of(values: Iterable[float | None], *, room: float = 0.04) -> tuple[float, float]:
-    """Return the ends of an axis that has some room beside all finite values.
+    """Return the ends of an axis with some room around all finite values.
 
     Examples
     --------

@@ -34,8 +34,8 @@ def paired_partitions(
 ) -> tuple[list[tuple[Any, Any]], tuple[tuple[str, ...] | int, tuple[str, ...] | int]]:
     """Split two collections into partitions of rows that belong together.
 
-    Arrays of known chunks are cut alike. How many rows partitions of data frames hold is not known before they are
-    computed: whoever reads them must check that both hold the same number.
+    Arrays of known chunks are cut in the same way. The sizes of partitions of data frames are not known before they are
+    computed: the reader must check that both hold the same number of rows.
 
     Parameters
     ----------

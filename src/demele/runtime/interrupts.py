@@ -14,8 +14,8 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
     Yields
     ------
     callable() -> bool
-        Whether there was one. Whoever asks ends the work and raises ``KeyboardInterrupt``; one that nobody asked for is
-        raised at the end.
+        Whether there was one. A caller that gets True ends the work and raises ``KeyboardInterrupt``; one that nobody
+        asked for is raised at the end.
 
     Examples
     --------

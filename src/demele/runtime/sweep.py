@@ -1,4 +1,4 @@
-"""A long run of independent tasks: planned, worked off wherever it is told, kept, stopped, resumed."""
+"""A long run of independent tasks: planned, executed here or elsewhere, stored, stopped, resumed."""
 
 import contextlib
 import threading
@@ -29,7 +29,7 @@ class Task(Generic[About]):
     Attributes
     ----------
     key : tuple of str and int
-        What its record is kept under: everything that the record depends on beside the identity of the sweep.
+        Key of its record: everything that the record depends on, except the identity of the sweep.
     about : object
         What the work is given; it travels to other processes.
     seed : int
@@ -178,7 +178,7 @@ class Sweep:
         return not left
 
     def stop(self) -> None:
-        """End the run after the call that is under way; may be called by what is told of progress, or by a thread."""
+        """End the run after the current call; a callback for progress or a thread may call this."""
         self._stopped = True
 
     def reporter(self, share: tuple[float, float] = (0.0, 1.0)) -> Report:
@@ -196,7 +196,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class _Call(Generic[About]):
-    """Calls the work wherever it runs; what came of it is known by the number of the call."""
+    """Calls the work in any process; results are found by the number of the call."""
 
     work: Work[About]
     failures: str

@@ -1,4 +1,4 @@
-"""Independent pieces of work, here, in other processes, or wherever an executor runs them."""
+"""Independent pieces of work, here, in other processes, or on an executor."""
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -77,7 +77,7 @@ def ordered(
     calls : iterable of tuples
         Arguments.
     n_jobs : int or None
-        Processes; 1 works in this one, -1 uses all processors, None does what joblib was told.
+        Number of processes; 1 uses this one, -1 all processors, None the setting of joblib.
 
     Yields
     ------

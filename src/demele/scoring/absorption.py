@@ -98,9 +98,9 @@ def splitting(
     Notes
     -----
     Chanin et al. 2024 (arXiv:2409.14507); SAEBench (Karvonen et al. 2025), whose tables count :math:`|S_c|` in one
-    place and :math:`|S_c| - 1` in another. Read it beside :func:`absorption`: without false positives a single code
-    that takes more than :math:`1 - (1 - j)/(1 + j)`, 5.8%, of a class always counts as splitting, and one that takes
-    less never does. What it does not see: codes that speak for several classes, and the share of rows of each code.
+    place and :math:`|S_c| - 1` in another. Read it together with :func:`absorption`: without false positives a single
+    code that takes more than :math:`1 - (1 - j)/(1 + j)`, 5.8%, of a class always counts as splitting, and one that
+    takes less never does. It ignores codes that mark several classes, and the share of rows of each code.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def absorption(
         f"(splitting): a single code that takes more than {1 - (1 - jump) / (1 + jump):.1%} of a class counts there, "
         "not here"
     )
-    notes = (Note(code="beside-splitting", message=beside),) if known else ()
+    notes = (Note(code="known-splitting", message=beside),) if known else ()
     return Score(
         metric="absorption",
         value=float(mean_of_defined(full)),

@@ -67,7 +67,7 @@ def alignable(data: object) -> InMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Metrics that cut factors alike: those that choose for themselves, and those that others choose for."""
+    """Metrics with the same bins of factors: those that choose the bins, and those that use them."""
 
     rule: Binning
     choosing: tuple[Asked, ...]
@@ -360,8 +360,8 @@ def _notes(subject: Subject, scales: float, whiten: bool) -> tuple[Note, ...]:
         found.append(Note(code="alignment-few-codes", message=message))
     if subject.n < FEW_ROWS:
         message = (
-            f"aligned scores rest on {subject.n} rows, half to find axes and half to score: below {FEW_ROWS}, raw and "
-            "aligned scores are both off, and gaps too small"
+            f"aligned scores use {subject.n} rows, half to find axes and half to score: below {FEW_ROWS}, raw and "
+            "aligned scores are both biased, and gaps too small"
         )
         found.append(Note(code="alignment-few-rows", message=message, severity="warning"))
     if scales > FAR_APART and not whiten:

@@ -127,7 +127,7 @@ def _of_scores(
         scored = with_alignment(given, source, asked, run)
         values = {one.metric: one.alignment.aligned for one in scored.scores if one.alignment is not None}
     elif factor_noise is None:
-        raise InputError("factor_noise", "scores are corrected for noise of which something is known; got nothing")
+        raise InputError("factor_noise", "expected the noise of at least one factor, got none")
     else:
         memory, noise = checked_noise(factor_noise, _METHOD, source)
         scored = corrected(given, asked, memory, run, noise, _METHOD)

@@ -46,10 +46,10 @@ class Breakdown(TableResult):
     value_ahead, value_behind : float
         Their scores.
     guaranteed : float
-        Up to this rate of wrong annotations, in each factor and wherever they are, the order stays: certified.
+        Certified rate: the order stays with up to this rate of wrong annotations in each factor, in the worst case.
     attained : float
-        At this rate the order turned round, when the worst annotations that were found were changed; NaN if that was
-        not reached with half of the annotations. The rate at which it can turn lies between the two.
+        The order reversed at this rate, with the worst annotations that were found; NaN if half of the annotations did
+        not reverse it. The breakdown point lies between the two rates.
     n : int
         Rows (the largest number over factors, where annotations are missing).
     """
@@ -124,7 +124,7 @@ def breakdown(
     names: tuple[str, str] = ("A", "B"),
     progress: bool | Report = False,
 ) -> Breakdown:
-    """Return how many wrong annotations the order of two representations bears.
+    """Return the rate of wrong annotations that the order of two representations holds up to.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def breakdown(
     Returns
     -------
     Breakdown
-        ``guaranteed``, a certified rate up to which the order stays; ``attained``, one at which it turned round. Print
-        it, or its ``sentence``.
+        ``guaranteed``, a certified rate up to which the order stays; ``attained``, a rate that reversed it. Print it,
+        or its ``sentence``.
 
     Raises
     ------

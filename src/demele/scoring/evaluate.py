@@ -247,7 +247,7 @@ class Call:
     blocks: object = None
 
     def read(self, codes: object, factors: object, codes_std: object = None) -> InMemory | Pieces:
-        """Read and check what is scored; data that are read a piece at a time are only told apart.
+        """Read and check the data; data that are read in pieces are only recognised.
 
         Raises
         ------

@@ -128,7 +128,7 @@ def _same_blocks(signature: Signature, blocks: object) -> None:
 
 
 def _same_code(parsed: Signature, metric: Metric) -> None:
-    """Refuse a metric of other code than the signature's; warn where that cannot be told."""
+    """Refuse a metric of other code than the signature's; warn if its code is unknown."""
     made, here = ({key: said.get(key, "") for key in ("code", "from")} for said in (parsed.context, metric.provenance))
     if made == here:
         return

@@ -85,15 +85,15 @@ def compare_representations(
     codes_std : mapping of str to array-like, optional
         Standard deviations of stochastic codes, by the name of the representation.
     code_groups : mapping or sequence, optional
-        Codes of several columns, as in :func:`demele.evaluate`, of all alike; or a mapping by the name of the
-        representation, such as ``{"vct": {"shape": [0, 1]}}``, where others are scored column by column.
+        Codes of several columns, as in :func:`demele.evaluate`, for all representations; or a mapping by the name of
+        the representation, such as ``{"vct": {"shape": [0, 1]}}``; the others are then scored column by column.
     factor_noise, factor_noise_method : optional
         What is known of wrong annotations, as in :func:`demele.evaluate`. Differences are then those of the corrected
         scores, by their values on the same resamples of the rows. Of a rate alone they are the certified bounds,
         widened by the interval over rows (``n_bootstrap``).
     metrics, protocol, seed, n_repeats, n_permutations, missing, kinds, reg_dim, reduce_groups, bins, options, \
 n_jobs, progress, sample, ignore_index
-        As in :func:`demele.evaluate`, for all representations alike.
+        As in :func:`demele.evaluate`, for all representations.
 
     Returns
     -------

@@ -366,7 +366,7 @@ def _guarded(
     finding = told_by_codes(codes, factors, list(source.subject("table").active), source.counted)
     shuffled: dict[str, float] = {}
     of_counts = [one for one in asked if one.name in high and not one.metric.screened]
-    if finding.told and of_counts and many_codes(codes.n, codes.d):
+    if finding.detected and of_counts and many_codes(codes.n, codes.d):
         shuffled = _shuffle(source, of_counts, run)
     found = dict(scores)
     of = f" of {SHUFFLED_CODES:,} of the codes" if codes.d > SHUFFLED_CODES else ""

@@ -51,7 +51,7 @@ def sparse_probing(
     kinds: object = None,
     code_names: Sequence[str] | None = None,
 ) -> Score:
-    r"""Return how well the k codes that differ most in a class tell it from the rest: sparse probing.
+    r"""Sparse probing: classify each class against the rest with the k codes whose means differ most.
 
     .. math:: 2 \cdot \mathrm{accuracy} - 1
 
@@ -97,11 +97,11 @@ def sparse_probing(
 
     Notes
     -----
-    SAEBench (Karvonen et al. 2025, arXiv:2503.09532), whose settings are ``ranking="raw"``, 4000 training and 1000
-    test rows, and accuracy as it is. Fitted with C = 1 on standardised columns. What it does not see: whether the class
-    is also told by other codes (:func:`splitting`), and whether the k codes tell other classes as well. A code that is
-    picked by chance does not score on unseen rows; on training rows the best of 65 536 would.
-    O(non-zeros x classes) to rank; then k columns for each class.
+    SAEBench (Karvonen et al. 2025, arXiv:2503.09532), whose settings are ``ranking="raw"``, 4000 training and 1000 test
+    rows, and plain accuracy. Fitted with C = 1 on standardised columns. It does not detect whether other codes encode
+    the class, too (:func:`splitting`), or whether the k codes also encode other classes. A code that is picked by
+    chance does not score on unseen rows; on training rows the best of 65 536 would. O(non-zeros x classes) to rank;
+    then k columns for each class.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:
 def ranked(rows: ConceptRows, concepts: Sequence[Concept], ranking: Ranking) -> list[tuple[Array, Array]]:
     """Return of each concept how codes differ in it, ranked and raw, (n_codes,) each, on the training rows.
 
-    Of a class, its mean less that of the rest; of a quantity, the absolute correlation, twice.
+    For a class, its mean minus that of the rest; for a quantity, the absolute correlation, twice.
     """
     found: list[tuple[Array, Array]] = []
     totals: dict[bytes, tuple[Array, Array]] = {}

@@ -342,7 +342,7 @@ class Accumulator:
         return found
 
     def _holding(self, about: Mapping[str, Any], arrays: Arrays) -> "Accumulator":
-        """Return the same accumulator with the rows of an archive in place of its own."""
+        """Return the same accumulator with the rows of an archive instead of its own."""
         deviations = any(one.metric.needs_codes_std for one in self._asked)
         return self._with(unpacked(self._held.cleared(), about, arrays, deviations=deviations))
 

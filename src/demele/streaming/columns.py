@@ -37,7 +37,7 @@ def storage(column: Any) -> str:
 class Column:
     """One factor: continuous between ``low`` and ``high``, or categorical with ``levels``.
 
-    ``seen`` is what its kind was detected from; None if it was given, or leaves no doubt. The levels of ``text`` are
+    ``seen`` is the evidence for its kind; None if the kind was given, or is clear. The levels of ``text`` are
     in the order of the alphabet, those of numbers in theirs.
     """
 

@@ -232,7 +232,7 @@ class Frame(Columns):
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Frame":
-        """Return the frame of which :meth:`to_dict` gave the plain values.
+        """Return the frame from the plain values of :meth:`to_dict`.
 
         Parameters
         ----------
@@ -324,8 +324,8 @@ def _stated_levels(name: str, about: list[Any]) -> Column:
     if len(factor.levels) < len(about) or not about:
         raise InputError(
             "factors",
-            f"{name!r}: expected different levels, none of them missing, got {len(about)} of which "
-            f"{len(factor.levels)} differ",
+            f"{name!r}: expected different levels, none of them missing, got {len(about)}, but "
+            f"only {len(factor.levels)} differ",
         )
     text = any(isinstance(level, str | bool | np.bool_) for level in about)
     return Column(name, "categorical", 0.0, len(factor.levels) - 1.0, factor.levels, None, text)

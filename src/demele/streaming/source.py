@@ -38,7 +38,7 @@ MUCH = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What results say of the rows so far, of which there are states only.
+    """Facts on the rows so far, for results; only states of these rows are kept.
 
     Attributes
     ----------

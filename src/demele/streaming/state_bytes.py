@@ -1,4 +1,4 @@
-"""The rows of accumulators as bytes, without their settings: what an adapter keeps beside the metric that it is."""
+"""The rows of accumulators as bytes, without their settings: the state that an adapter stores."""
 
 from hashlib import blake2b
 
@@ -28,7 +28,7 @@ def state_to_bytes(accumulator: Accumulator) -> bytes:
 
 
 def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
-    """Return an accumulator with the rows that :func:`state_to_bytes` wrote, in place of its own.
+    """Return an accumulator with the rows that :func:`state_to_bytes` wrote, instead of its own.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def _images_of(given: Any) -> Any:
 
 
 def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> NDArray[Any]:
-    """Return decoded images with channels last, whichever axis they came on.
+    """Return decoded images with channels last, for any axis of the channels.
 
     Raises
     ------

@@ -158,7 +158,7 @@ def _codes(result: "Examination") -> Table:
 
 
 def _about(result: "Examination", place: int) -> str:
-    """Name a code, and the factor of which it carries most."""
+    """Name a code, and the factor that it carries most of."""
     code = result.codes.iloc[place]
     best = f": {name(code.best_factor)} {written(float(code.information), 'percent.0')}" if code.best_factor else ""
     return f"{name(result.codes.index[place])}{best}"

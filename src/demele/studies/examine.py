@@ -86,8 +86,8 @@ def examine(
         What was encoded, row by row; by default what the sample or the file holds. Of a part of a set give
         ``images.subset(rows)``.
     decode : torch.nn.Module, keras.Model, or callable(codes) -> images, optional
-        Without it there are no traversals, no reconstructions and no samples. Axes of channels are told by the shape
-        of images. Of a dictionary what is under ``reconstruction`` is taken.
+        Without it there are no traversals, no reconstructions and no samples. The shape of the images determines the
+        axis of channels. If it returns a dictionary, its ``reconstruction`` is used.
     model : demele.models.VAE, optional
         Gives the decoder and the history of its training.
     decoded : {"pixels", "logits"}
@@ -101,8 +101,8 @@ def examine(
     n_bootstrap, n_permutations : int
         Resamples for intervals, permutations for chance.
     forest : int, default 10
-        Trees of the forests (DCI) whose importances are shown beside informations, and whose scores, of fewer than
-        2000 rows, are added without intervals; 0 for none.
+        Trees of the forests (DCI) whose importances are shown with the mutual informations. Their scores on up to 2000
+        rows are added without intervals; 0 for none.
     kinds : optional
         Of the factors, as in :func:`demele.evaluate`.
     missing : {"raise", "omit"}
@@ -130,8 +130,8 @@ def examine(
 
     Notes
     -----
-    Codes that equal others, decoders that do worse than one mean picture for all, and models that use no code are
-    told in ``notes``: all three mean that something went wrong before any score.
+    Notes report duplicated codes, decoders that are worse than the mean image, and models without an active code: each
+    means that something went wrong before any score.
 
     Examples
     --------
@@ -356,7 +356,9 @@ def _notes(codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) 
         )
         notes.append(Note(code="worse-than-mean-image", message=message, severity="warning"))
     if not has_std:
-        message = "there are no standard deviations of the codes, so which are in use is told by the spread of means"
+        message = (
+            "no standard deviations of the codes were given, so the spread of means decides which codes are active"
+        )
         notes.append(Note(code="no-deviations", message=message))
     return notes
 

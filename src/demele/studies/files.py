@@ -1,4 +1,4 @@
-"""Files of a study: what it is, beside its rows; and all of it packed into one file."""
+"""Files of a study: its plan and its rows; and all of it packed into one file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -117,7 +117,7 @@ def _check_same_rows(own: pd.DataFrame, of_images: pd.DataFrame) -> None:
             raise InputError(
                 ("sample", "images"),
                 f"expected the same rows, but {odd.size:,} of {len(own):,} differ in {quoted(name)}: row {row} is "
-                f"{own[name].iloc[row]} beside the codes, {of_images[name].iloc[row]} beside the images",
+                f"{own[name].iloc[row]} with the codes, {of_images[name].iloc[row]} with the images",
                 "give the images in the order in which they were encoded, images.subset(rows)",
             )
 

@@ -58,7 +58,7 @@ def _subject(codes: pd.DataFrame, factors: pd.DataFrame, kinds: object) -> Subje
 
 
 def code_facts(codes: pd.DataFrame, std: pd.DataFrame | None, shares: pd.DataFrame | None) -> pd.DataFrame:
-    """Return of each code how far it is in use, and the factor of which it tells most.
+    """Return the activity of each code, and the factor that it carries most of.
 
     Parameters
     ----------

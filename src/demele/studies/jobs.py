@@ -57,7 +57,7 @@ class Configuration:
 
     @property
     def name(self) -> str:
-        """What it is called; all seeds of it alike.
+        """Its name, the same for all seeds.
 
         Examples
         --------
@@ -99,11 +99,11 @@ class Job:
     steps : tuple of int
         After which codes are kept, the last of them at the end.
     model, training : mapping
-        Arguments of :class:`demele.models.VAE` beside those of the configuration, and of its ``fit``.
+        Arguments of :class:`demele.models.VAE` in addition to those of the configuration, and of its ``fit``.
     codes : {"mean", "sampled"}
     protocol : str
     seed : int
-        Of whatever is drawn beside the training.
+        Seed of all draws outside the training.
     folder : Path
         For the model's files.
     train : callable(Job) -> Record

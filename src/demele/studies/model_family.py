@@ -70,7 +70,7 @@ def model_family(
     objective, options
         Of :class:`demele.models.VAE`.
     beta_scale : {"raw", "per_pixel"}, default "raw"
-        "per_pixel" makes a beta as strong as in print, where images are larger.
+        "per_pixel" makes a beta as strong as with the larger published images.
     steps : int, optional
         Of each training; by default the preset's.
     checkpoints : sequence of float, default (0.2, 0.5, 1)
@@ -142,7 +142,7 @@ def model_family(
 
 
 def plan_model_family(data: ImageSet | None = None, **settings: Any) -> StudyPlan:
-    """Return what :func:`model_family` would train and score with some of its arguments, of which it has the defaults.
+    """Return what :func:`model_family` would train and score with some of its arguments; it has the same defaults.
 
     Parameters
     ----------

@@ -71,8 +71,8 @@ def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Re
         )
     except DemeleError as error:  # such as codes that are all alike
         return {metric: {"value": None, "reason": str(error)} for metric in metrics}
-    told = kind == "real" and step == job.steps[-1]
-    return {metric: _record(found, metric, told=told) for metric in metrics}
+    whole = kind == "real" and step == job.steps[-1]
+    return {metric: _record(found, metric, whole=whole) for metric in metrics}
 
 
 def chosen_rows(kind: Kind, n: int) -> slice:
@@ -100,8 +100,8 @@ def seen_factors(job: Job, kind: Kind, chosen: slice) -> "pd.DataFrame":
     return job.images.factors(rows)
 
 
-def _record(found: Evaluation, metric: str, *, told: bool) -> Record:
-    """Return what is kept of a score; ``told``: with its native values, its notes, and how to make it again."""
+def _record(found: Evaluation, metric: str, *, whole: bool) -> Record:
+    """Return the stored part of a score; ``whole``: with its native values, its notes, and its signature."""
     left_out = {item.metric: item.reason for item in found.left_out}
     if metric in left_out:
         return {"value": None, "reason": left_out[metric]}
@@ -110,7 +110,7 @@ def _record(found: Evaluation, metric: str, *, told: bool) -> Record:
     record: dict[str, Any] = {"value": value, "seconds": plain(score.seconds)}
     if value is None:
         record["reason"] = "; ".join(note.message for note in score.notes) or "undefined"
-    if told:
+    if whole:
         record |= {
             "native": plain(score.native),
             "notes": [note.code for note in score.notes],

@@ -19,8 +19,8 @@ def model_of(job: Job) -> VAE:
 def train_vae(job: Job) -> Record:
     """Train a model, keep its codes after each stage, and return what became of it.
 
-    What a kill left is gone on with. Codes of a stage are kept before the next begins, so that a training that is
-    beyond a stage without codes lost them, and begins anew.
+    An interrupted training continues. Codes of a stage are stored before the next begins, so a training beyond a stage
+    without codes lost them, and restarts.
 
     Raises
     ------

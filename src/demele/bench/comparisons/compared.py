@@ -77,7 +77,7 @@ def compare_methods(
     predictions : mapping of str to array-like of shape (n,), data frame or array of shape (n, n_models)
         Predicted classes of at least 2 classifiers; all their ordered pairs are compared.
     true_labels : array-like of shape (n,)
-        Labels that are held for right. Noise is put on them.
+        Labels that are taken as true. Noise is added to them.
     noise_rates : sequence of float in [0, 1)
         Shares of wrong labels to make.
     methods : sequence of str and callables, or mapping of name to either, optional
@@ -134,9 +134,9 @@ def compare_methods(
     error: the candidate is taken, of the pairs where the reference keeps the baseline; type II: the baseline is
     kept, of the pairs where the reference takes the candidate. Standard errors leave out one classifier at a time.
 
-    Overlap is blunt: a method sharper than it takes candidates that are better, but not by enough for the intervals to
-    part, and that counts as type I error. ``Tally.reversed`` counts the pairs of which method and reference claim
-    opposite things; ``reference="sample"`` counts candidates that are not better on these instances.
+    Interval overlap has little power. A method with more power also selects better candidates whose intervals still
+    overlap, and that counts as type I error. ``Tally.reversed`` counts the pairs with opposite claims of method and
+    reference; ``reference="sample"`` counts candidates that are not better on these instances.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def concluded(
     return MethodComparison(
         names=plan.clean.names,
         accuracies=right.mean(axis=1),
-        contenders={contender.name: (contender.title, contender.told) for contender in plan.contenders},
+        contenders={contender.name: (contender.title, contender.inputs) for contender in plan.contenders},
         columns=tuple(columns.values()),
         measures=measures,
         tallies=tuple(tallies),
@@ -310,7 +310,7 @@ def _versions(
     if callable(noise):
         made = [_own_noise(noise, truth, rate, seed, data) for rate in rates]
         return tuple(made), None, (), f"own ({getattr(noise, '__name__', 'function')})"
-    if not isinstance(noise, str) or noise not in ("feature", "uniform"):
+    if noise not in ("feature", "uniform"):
         raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {quoted(noise)}")
     if noise == "uniform":
         if annotations is not None:

@@ -33,7 +33,7 @@ def _classic(setting: Setting) -> Decided:
 
 
 def _noise(setting: Setting, noise: str) -> Any:
-    """Return what a method is told of the noise: for a precision or a recall the rate would not be enough."""
+    """Return the noise that a method gets: a precision or a recall needs more than the rate."""
     return setting.transition if noise == "transition" or setting.asked.measure != "accuracy" else setting.rate
 
 
@@ -136,12 +136,12 @@ def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, inferen
     return Decided(found, square.T[setting.pairs[:, 0], setting.pairs[:, 1]] & ~found, float(asked.mean()))
 
 
-#: The methods that can take part, and what each is told; their options, and the usual values, are those of a function.
+#: The methods that can take part, and the inputs of each; their options, and the usual values, are those of a function.
 _FAMILIES: dict[str, tuple[Callable[..., Decided], str]] = {
     "overlap": (_classic, "nothing"),
     "worst-case-overlap": (_prudent_v1, "the noise"),
     "hard-rows": (_prudent_v2, "a ranking of the instances"),
-    "cleaned": (_cleaned, "what a simulated cleaning finds"),
+    "cleaned": (_cleaned, "a simulated cleaning"),
     "agreement": (_label_free, "a third classifier"),
     "worst-case": (_bounded, "the noise"),
     "audit": (_audited, "expert labels of one sample"),
@@ -202,7 +202,7 @@ def contender(name: str) -> Contender:
     """
     matched = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", name, flags=re.DOTALL)
     family = checked_name(matched.group(1) if matched else name, "methods", _FAMILIES)
-    decide, told = _FAMILIES[family]
+    decide, inputs = _FAMILIES[family]
     _, *parameters = inspect.signature(decide).parameters.values()
     usual, options = {one.name: one.default for one in parameters}, _options(name, (matched and matched.group(2)) or "")
     unknown = set(options) - set(usual)
@@ -220,7 +220,7 @@ def contender(name: str) -> Contender:
         title=_title(family, changed),
         family=family,
         decide=partial(decide, **given),
-        told=told,
+        inputs=inputs,
         measures=tuple(one for one in METHODS[family].measures if one in get_args(MeasureName)),
     )
 

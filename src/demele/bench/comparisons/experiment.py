@@ -81,7 +81,7 @@ def noise_experiment(
     features : array-like of shape (n, d), optional
         Finite numbers. Without features and ``y``: scikit-learn's digits (1 797 images of 8 x 8, 10 classes).
     y : array-like of shape (n,), optional
-        Classes, held for right.
+        Classes, taken as true.
     noise_rates, methods, reference, level, title, executor
         As in :func:`compare_methods`.
     measures : as in :func:`compare_methods`, optional
@@ -121,10 +121,9 @@ def noise_experiment(
 
     Notes
     -----
-    Source: Benjelloun, section 6.5. Differences: small models of scikit-learn in place of convolutional neural fabrics;
-    predictions out of fold over all instances in place of one split, so that a small data set has a test set of its
-    size; the indicators are counted at 5% in place of 1% noise, where 1 797 instances leave more than one or two wrong
-    labels per class.
+    Source: Benjelloun, section 6.5. Differences: small models of scikit-learn instead of convolutional neural fabrics;
+    predictions out of fold over all instances instead of one split, so that the test set has the size of the data set;
+    indicators at 5% instead of 1% noise, because 1% of 1,797 instances is one or two wrong labels per class.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _VERDICTS = ("baseline", "candidate", "inconclusive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a comparison method of your own may ask for, beside predictions and noisy labels.
+    """Inputs of your own comparison method, in addition to predictions and noisy labels.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
         title=free,
         family="own",
         decide=_Own(function, free, wants_known),
-        told="what it asks for" if wants_known else "nothing",
+        inputs="its parameters" if wants_known else "nothing",
         measures=_measures(function, free, wants_known=wants_known),
         own=True,
     )
@@ -151,7 +151,7 @@ def _verdict(said: Any, name: str) -> str:
 
 
 def _measures(function: Callable[..., Any], name: str, *, wants_known: bool) -> tuple[str, ...]:
-    """Return what a function can be asked for: what it says itself; else all only if it is told which."""
+    """Return the measures of a function: those that it declares, else all if it gets the measure, else accuracy."""
     every = get_args(MeasureName)
     said = getattr(function, "measures", None)
     if said is None:

@@ -1,4 +1,4 @@
-"""What the source printed of its own experiment: tables 6.2 to 6.5, in percent, to stand beside ours."""
+"""Published results of the source: tables 6.2 to 6.5, in percent, for comparison with ours."""
 
 from typing import Any
 

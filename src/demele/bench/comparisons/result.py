@@ -49,8 +49,7 @@ class Tally:
         Standard errors by leaving out one classifier at a time: how much another choice of classifiers would have
         changed the figure, with the same noise.
     reversed : int
-        Pairs of which the method says that the one is better, and the reference that the other is. A type I error need
-        not be one: of most, the reference says nothing.
+        Pairs with opposite claims of method and reference. Most type I errors are none: the reference is inconclusive.
     labels_asked : float
         Expert labels per pair.
     """
@@ -84,7 +83,7 @@ class MethodComparison(Result):
         The classifiers, in the order of the rows and columns of every matrix.
     accuracies : array of shape (n_models,)
         On true labels.
-    contenders : mapping of str to (title, what it is told)
+    contenders : mapping of str to (title, inputs)
         The methods.
     columns : tuple of Column
         The noise rates.
@@ -94,7 +93,7 @@ class MethodComparison(Result):
     n : int
         Instances.
     reference : str
-        What verdicts are held against: ``"overlap"``, ``"paired"`` or ``"sample"``.
+        Reference for verdicts: ``"overlap"``, ``"paired"`` or ``"sample"``.
     """
 
     _kind = "method comparison"

@@ -44,7 +44,7 @@ class Setting:
     data : Labelled
         Noisy labels and predictions, shape (n_models, n).
     true_labels : array of int of shape (n,)
-        What simulated experts and cleanings are told. No method sees it otherwise.
+        Used only by simulated experts and cleanings; methods do not see them.
     rate : float
         Share of wrong labels, as realised.
     difficulty : array of shape (n,) or None
@@ -77,7 +77,7 @@ class Setting:
         return Question(data=self.data, baseline=self.pairs[:, 0], candidate=self.pairs[:, 1], **options)
 
     def on_true_labels(self) -> "Setting":
-        """Return the same pairs with right labels."""
+        """Return the same pairs with true labels."""
         return replace(self, data=self.data.relabelled(self.true_labels), rate=0.0)
 
 
@@ -107,8 +107,8 @@ class Contender:
         The method without its options.
     decide : callable
         Setting -> Decided.
-    told : str
-        What it is told beside predictions and noisy labels.
+    inputs : str
+        Its inputs in addition to predictions and noisy labels.
     measures : tuple of str
         What it can compare.
     """
@@ -117,7 +117,7 @@ class Contender:
     title: str
     family: str
     decide: Callable[[Setting], Decided]
-    told: str = "nothing"
+    inputs: str = "nothing"
     measures: tuple[str, ...] = ("accuracy", "precision", "recall", "f1")
     own: bool = False
 

@@ -45,8 +45,8 @@ def _categorical(rng: np.random.Generator, severity: float, n: int) -> Represent
 INACTIVE = Scenario(
     name="inactive",
     title="Inactive codes",
-    question="Does the score of a perfect code stay when codes that never vary stand beside it?",
-    sweep="constant codes beside the 8",
+    question="Does the score of a perfect code stay when constant codes are added?",
+    sweep="constant codes added to the 8",
     severities=(0.0, 1.0, 2.0, 4.0, 8.0),
     draw=_inactive,
     wanted={"any": (Holds(0.05),)},

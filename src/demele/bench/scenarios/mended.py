@@ -1,4 +1,4 @@
-"""Defects that an option of a score mends: wrong annotations, if known how they err, and codes that are turned."""
+"""Defects that an option of a score corrects: wrong annotations with known errors, and rotated codes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The settings that a metric has beside its bins, swept around what the protocol says."""
+"""Settings of a metric other than its bins, swept around the values of the protocol."""
 
 import numpy as np
 

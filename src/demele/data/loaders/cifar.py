@@ -131,7 +131,7 @@ def _plain(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, ND
     what, held, skipped, pixels = copy.where + name, copy.held[name], len(request.grid.factors), request.grid.pixels
     row = skipped + math.prod(pixels)
     found = regular_file(held) if isinstance(held, Path) else len(held)
-    remedy = f"{n:,} rows of {row:,} bytes, of which {skipped} for labels, were published; copy it again"
+    remedy = f"{n:,} rows of {row:,} bytes, with {skipped} for labels, were published; copy it again"
     request.expect(what, f"{found:,} bytes", f"{n * row:,} bytes", remedy=remedy)
     if isinstance(held, Path):
         rows: Any = MappedArray(held, 0, (n, row), np.dtype(np.uint8))
@@ -164,7 +164,7 @@ def _pickled(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, 
 
 
 def _names(copy: _Copy, factor: Factor) -> tuple[str, ...] | None:
-    """Return the names of classes that lie beside the images: lines of text, or a list in a pickle."""
+    """Return the names of classes from a file next to the images: lines of text, or a list in a pickle."""
     name = copy.release.names.format(_prefix(factor.name))
     what, key = copy.where + name, f"{_prefix(factor.name)}label_names"
     if name not in copy.held:

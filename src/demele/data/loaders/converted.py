@@ -1,8 +1,8 @@
 """A set of images as one ``.npy`` that is mapped; what it holds stands behind the array, where NumPy does not look.
 
-It is written beside its place and then renamed: after a kill at any moment there is the old file, or the new one.
-Behind the images: a line of JSON; the factors of a set that is no grid, or the rows of a space that images share, as an
-array of NumPy; and at the very end the length of both, a checksum of them, and a mark.
+It is written to a temporary file and then renamed: after a kill at any moment there is the old or the new file. Behind
+the images: a line of JSON; the factors of a set that is no grid, or the rows of a space that images share, as an array
+of NumPy; and at the very end the length of both, a checksum of them, and a mark.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _HDF5 = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5"
 
 
 def _read(request: Request) -> Read:
-    """Read the labels, whose first column is the colour, of which there is one: no factor."""
+    """Read the labels; the first column, the colour, is constant and so no factor."""
     path, grid = request.file(_NPZ, _HDF5), request.grid
     with path.open("rb") as file:
         start = file.read(len(SIGNATURE))
@@ -49,7 +49,7 @@ def _read(request: Request) -> Read:
 
 
 def _white(rows: Pixels, what: str) -> Pixels:
-    """Return pixels of shares of white, of which there are none and all."""
+    """Return pixels from shares of white, which must be 0 or 1."""
     if rows.max(initial=0) > 1:
         raise FormatError(f"{what}: expected pixels from 0 to 1, got {rows.max()}")
     return rows * np.uint8(255)

@@ -300,7 +300,7 @@ def _published_as(request: Request, path: Path) -> tuple[PublishedFile, ...]:
 
 
 def _check_sizes(request: Request, files: Sequence[Path]) -> None:
-    """Warn of files that fit, but have another size than the published ones: somebody packed them anew."""
+    """Warn of files that fit, but have another size than the published ones: they were repacked."""
     for path in files:
         sizes = [one.size for one in _published_as(request, path) if one.size is not None]
         found = path.stat().st_size

@@ -131,7 +131,7 @@ class _Unpickler(pickle._Unpickler):
 
 
 class _Named(str):
-    """In place of what a pickle names: a text, on which no attribute can be set."""
+    """Replaces an object that a pickle names: a text without settable attributes."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class _Named(str):
 
 
 class _Type:
-    """In place of the type of an array, uint8; its state is the order of bytes, and a byte has none."""
+    """Replaces the type of an array, uint8; its state is the order of bytes, and a byte has none."""
 
     __slots__ = ()
 
@@ -160,7 +160,7 @@ class _Type:
 
 
 class _Array:
-    """In place of an array, made of its bytes once these are known and agree with its shape."""
+    """Replaces an array, made of its bytes once these are known and agree with its shape."""
 
     __slots__ = ("pixels",)
     pixels: NDArray[np.uint8]

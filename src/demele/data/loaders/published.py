@@ -142,9 +142,9 @@ class Read:
     repeats : bool
         Combinations occur as often as they like: a set of classes, in the order of its files.
     hidden : tuple of str
-        Factors that nobody is told; their images repeat a combination.
+        Factors without published values; their images repeat a combination.
     first_only : mapping of str to int
-        Factors of which only so many first values are taken.
+        Number of first values to use, for factors that do not use all.
     table : DataFrame or None
         The factors of a set that is no grid; then nothing else is said of them.
     """

@@ -60,7 +60,7 @@ _LABELS = ("train-rec.labels", "labels.npy")
 
 
 def _read(request: Request) -> Read:
-    """Look whether all pictures are there, and their labels, where these lie beside them, in the same order."""
+    """Check that all pictures are there, and that labels next to them have the same order."""
     folder = request.path / "images" if (request.path / "images").is_dir() else request.path
     if not folder.is_dir():
         raise request.no_file(folder)

@@ -36,5 +36,5 @@ SHAPES3D = PublishedSet(
     files=(
         PublishedFile("3dshapes.h5", 267_573_662, "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"),
     ),
-    notes=("Labels in the file are values: positions are their ranks. The scale is told as the file has it.",),
+    notes=("Labels in the file are values: positions are their ranks. The scale is listed as in the file.",),
 )

@@ -62,9 +62,9 @@ def clutter(n: int = 10_000, *, size: int = 16, level: int = 3, seed: int = 1, f
 
     Notes
     -----
-    Arithmetic of whole numbers on a generator that counts, so that an image is the same on every machine and whatever
-    is drawn beside it. The strokes of a glyph are painted over those of up to four distractors, over a smooth ground;
-    noise comes last. Of 16 x 16 pixels, 5000 to 9000 images are drawn per second.
+    Arithmetic of whole numbers on a generator that counts, so an image is the same on every machine and in every set.
+    The strokes of a glyph are painted over those of up to four distractors, over a smooth ground; noise comes last. A
+    machine draws 5,000 to 9,000 images of 16 x 16 pixels per second.
 
     Networks learn from (pixel - 128) / 64.
 
@@ -146,7 +146,7 @@ def clutter_labels(
         Share of wrong labels, from 0 to 0.5; of c images of a class, ``floor(rate * c)`` are wrong.
     kind : {"uniform", "visibility"}
         ``"uniform"``: any image, any other class. ``"visibility"``: among the 2 ``rate`` c images of each class that
-        are hardest to see (contrast times radius), half are taken for the class that looks most alike: L for Y, T for
+        are hardest to see (contrast times radius), half are labelled as the most similar class: L for Y, T for
         plus, triangle for square, U for H, Z for S, and the other way round.
 
     Returns

@@ -121,7 +121,7 @@ class Cleaning(Result):
         return int(self.suspect.sum())
 
     def dropping(self) -> "Cleaning":
-        """Return the same suspects without a suggestion, so that they are dropped wherever the cleaning is used."""
+        """Return the same suspects without suggestions, so that every use of the cleaning drops them."""
         return Cleaning(
             self.suspect,
             score=self.score,
@@ -132,7 +132,7 @@ class Cleaning(Result):
         )
 
     def take(self, rows: object) -> "Cleaning":
-        """Return the cleaning of some rows, for labels of which only these are used.
+        """Return the cleaning of some rows, for use with the labels of these rows only.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ def harm_document(result: "Harm") -> Document:
     """Say whether rare classes lose more labels in a cleaning than the others."""
     every = result.overall
     harmed = [name(one) for note in result.notes if note.code == "minority-harm" for one in note.subject]
-    what = "right labels" if result.true else "labels"
+    what = "correct labels" if result.true else "labels"
     headline = (
         f"No class is rarer than the others; {_share(every.suspected, every.instances)} of the labels are suspected."
     )
@@ -59,7 +59,7 @@ def harm_document(result: "Harm") -> Document:
         tone="bad" if harmed else "",
         sentences=[
             f"{written(every.suspected, 'count')} of {count(every.instances, 'label')} are suspected.",
-            f"Among them are {written(every.false_alarms, 'percent')} of the right labels and "
+            f"Among them are {written(every.false_alarms, 'percent')} of the correct labels and "
             f"{written(every.detected, 'percent')} of the wrong ones."
             if result.true
             else "",

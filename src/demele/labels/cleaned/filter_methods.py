@@ -158,7 +158,7 @@ def partitioning(
 
 
 def entropy(probabilities: Floats, labels: Indices, *, threshold: float) -> Found:
-    """Suspect labels that differ from a class of which the probabilities are sure: normalised entropy below a limit."""
+    """Suspect labels that differ from the most probable class where the normalised entropy is below a threshold."""
     certain = _normalised_entropy(probabilities) < threshold
     winner = probabilities.argmax(axis=1).astype(np.int32)
     return Found(suspect=certain & (winner != labels), suggested=winner, score=_doubt(probabilities, labels))
@@ -184,8 +184,8 @@ def _normalised_entropy(probabilities: Floats) -> Floats:
 def confident(probabilities: Floats, labels: Indices, *, rule: str) -> Found:
     """Suspect what cleanlab finds by confident learning.
 
-    cleanlab suspects a certain number of labels of each class, the most doubtful ones, and lets the order of the rows
-    decide between equals. Here rows come in an order of their own, and equals are all suspected if one of them is.
+    cleanlab suspects a certain number of labels of each class, those with the lowest scores, and the order of the rows
+    decides between equals. Here rows are sorted first, and equals are all suspected if one of them is.
     """
     import warnings
 

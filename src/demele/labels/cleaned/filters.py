@@ -80,9 +80,9 @@ def clean(
 ) -> Cleaning:
     """Find labels that are likely to be wrong, and suggest others.
 
-    Every method also suspects right labels, and those of rare classes most: read :func:`demele.labels.cleaning_harm`
-    before dropping or relabelling anything. No label is changed here. A model that errs on a quarter of the rows
-    suspects a quarter of the right labels; where more than 10% are suspected, a note says so.
+    Every method also suspects correct labels, most often those of rare classes: read
+    :func:`demele.labels.cleaning_harm` before you drop or relabel anything. No label is changed here. A model that errs
+    on a quarter of the rows suspects a quarter of the correct labels; a note warns if more than 10% are suspected.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def clean(
         Finite numbers. ``"entropy"`` and ``"confident"`` also take probabilities of the K classes, predicted by a model
         that was not trained on the instance.
     method : {"knn", "classification", "voting", "partitioning", "entropy", "confident"}
-        Default ``"confident"``, which suspects the fewest right labels on most data; the others need no extra.
+        Default ``"confident"``, which suspects the fewest correct labels on most data; the others need no extra.
 
         * ``"knn"``: another class has more of the k nearest neighbours than the label has (edited nearest neighbours;
           Wilson 1972, IEEE Trans. Syst. Man Cybern. 2, 408-421). Suggested: the neighbours' class.
@@ -159,9 +159,9 @@ def clean(
     Notes
     -----
     Simplifications. ``"partitioning"``: the source votes with selected rules of C4.5, moves some good instances out of
-    the data each round and stops after three small rounds; here a whole model votes (a model never on labels of a class
-    that it did not see), only suspects leave, and one small round ends it. ``"entropy"``: one model in place of the
-    source's Bayesian network.
+    the data each round and stops after three small rounds; here a whole model votes (but not on labels of a class that
+    it did not see), only suspects leave, and one small round ends it. ``"entropy"``: one model instead of the source's
+    Bayesian network.
 
     A label whose class no training row has is not judged by methods that train: it is no suspect, its score is NaN, and
     a note says so. ``"knn"`` judges it all the same, as its source does. Ties of votes with the label keep it in
@@ -274,7 +274,7 @@ def _with_threshold(
     return options, (
         Note(
             code="threshold-from-data",
-            message=f"The probabilities are seldom sure, so that the threshold is {limit:g} and not "
+            message=f"The probabilities are rarely certain, so the threshold is {limit:g} and not "
             f"{methods.LEAST_SURE:g}: the mean entropy of the rows whose label is the most probable class. "
             f"{setting(threshold=methods.LEAST_SURE)} suspects fewer.",
         ),
@@ -353,7 +353,7 @@ def _mostly_suspected(task: _Task, found: Found, *, probable: bool) -> list[Note
     if share <= 0.5:
         message = (
             f"{share:.0%} of the labels are suspected. A model that errs on that many unseen rows suspects as many "
-            "right labels, and relabelling makes these wrong. Have an expert check some suspects before you use them."
+            "correct labels, and relabelling makes these wrong. Have an expert check some suspects before you use them."
         )
         return [Note(code="many-suspects", message=message, severity="warning")]
     look = "Look whether row r of both is the same instance"

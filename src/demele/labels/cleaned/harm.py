@@ -58,7 +58,7 @@ class ClassHarm:
     right, wrong : int or None
         Instances whose label is right, and wrong.
     false_alarms : float or None
-        Share of the right labels that are suspected (e), with Wilson's interval.
+        Share of the correct labels that are suspected (e), with Wilson's interval.
     detected : float or None
         Share of the wrong labels that are suspected (s).
     corrected : float or None
@@ -97,8 +97,7 @@ class Harm(Result):
     true : tuple of ClassHarm
         By true class; empty if it is not known.
     loss : mapping of class to float
-        Of each class, the share of right labels that are suspected if the true labels are known, else the share of
-        labels that are.
+        For each class, the suspected share of its correct labels if the true labels are known, else of all its labels.
     rarest : tuple of int or str
         The class with fewest labels, or all classes that have as few.
     ratio : float
@@ -177,8 +176,8 @@ def cleaning_harm(
     Harm to rare classes: Benjelloun, section 3.4.2, after Seiffert et al. 2014. A minority class has fewer labels than
     n / K. The loss of each is compared with that of all other classes together by Fisher's exact test, one-sided, with
     Holm's correction for the number of minority classes; a note ``"minority-harm"`` names those that lose significantly
-    more at the level. With true labels, losses are right labels that are suspected, so that a class is not said to be
-    harmed because its labels are worse. Intervals are Wilson's.
+    more at the level. With true labels, only correct labels count as losses, so that a class with more wrong labels
+    does not count as harmed. Intervals are Wilson's.
 
     Examples
     --------
@@ -346,7 +345,7 @@ def _notes(
     if harmed.size:
         worst = int(harmed[shares[harmed].argmax()])
         other = (lost.sum() - lost[worst]) / max(int(total.sum() - total[worst]), 1)
-        what = "labels" if rows.true is None else "right labels"
+        what = "labels" if rows.true is None else "correct labels"
         caution = (
             " Its labels may also be worse than those of the others: only true labels, or an audit, can tell."
             if rows.true is None
@@ -367,7 +366,7 @@ def _notes(
         notes.append(
             Note(
                 code="lost-classes",
-                message=f"{ended.size} classes lose all of their {'labels' if rows.true is None else 'right labels'}.",
+                message=f"{ended.size} classes lose all their {'labels' if rows.true is None else 'correct labels'}.",
                 subject=tuple(names[each] for each in ended[:6]),
                 severity="warning",
             )

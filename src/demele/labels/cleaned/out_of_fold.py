@@ -160,7 +160,7 @@ def answered(
 ) -> tuple[NDArray[Any], bool]:
     """Train a model and ask it: classes of shape (m,) or probabilities of shape (m, k), and whether it converged.
 
-    With one thread, so that sums have the same order whatever runs beside it.
+    One thread is used, so that sums have the same order in every run.
     """
     import warnings
 

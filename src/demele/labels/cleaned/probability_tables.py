@@ -1,4 +1,4 @@
-"""Tables that may hold probabilities of classes: told from features by what they hold, or by what is said of them."""
+"""Tables that may hold probabilities of classes: their values or an argument distinguish them from features."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -104,7 +104,7 @@ def _sums(values: NDArray[np.floating]) -> Floats:
 
 
 def _precision(values: NDArray[np.floating]) -> float:
-    """How far numbers of such a precision, one per class, may add up beside 1."""
+    """How far the sum of numbers of such a precision, one per class, may be from 1."""
     return values.shape[1] * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
 
 

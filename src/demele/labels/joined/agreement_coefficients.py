@@ -1,7 +1,7 @@
 """How far several annotators agree: raw agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, with intervals.
 
-Every coefficient of all annotators is a function of sums over items, so that a resample of the items only weighs the
-same sums anew: nothing is counted twice.
+Every coefficient of all annotators is a function of sums over items, so a resample of the items only weights the same
+sums: nothing is counted again.
 """
 
 import math
@@ -61,9 +61,9 @@ class Agreement(Result):
         A row per pair of annotators who share an item: ``first``, ``second``, ``shared`` (items), ``kappa``;
         :meth:`cohen_matrix` and :meth:`shared_matrix` are the same as squares.
     per_class : DataFrame
-        Row per class: ``answers``, ``share`` (of answers, each item counting alike), ``agreement`` (how often another
-        answer about the item of an answer of this class is of this class too), ``kappa`` (Fleiss' kappa of this class
-        against all others).
+        Row per class: ``answers``, ``share`` (of answers, with equal weight for each item), ``agreement`` (probability
+        that another answer about the item of an answer of this class is of this class, too), ``kappa`` (Fleiss' kappa
+        of this class against all others).
     per_annotator : DataFrame
         Row per annotator: ``answers``, ``cohen`` (mean kappa with the others, weighted by shared items),
         ``with_rest`` (share of the answers that are what most of the others say; of t tied classes, each is right by
@@ -163,7 +163,8 @@ def agreement(
     classes : sequence, optional
         All classes in their order; by default the sorted answers. On an ordinal scale of named classes, give them.
     missing : int, str or float, optional
-        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
 
     Returns
     -------

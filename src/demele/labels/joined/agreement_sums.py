@@ -1,4 +1,4 @@
-"""Agreement of all annotators as functions of sums over items, so that resampling items counts nothing anew."""
+"""Agreement of all annotators as functions of sums over items, so that resamples of items need no new counts."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ class Sums:
 
     Columns of ``terms``: answered (1); pairable (two answers or more); share of pairs of answers that differ; shares
     of the classes (K); answers of pairable items (K); the disagreement of alpha: one column, or on an ordinal scale,
-    where it hangs on the sums themselves, the coincidences of each pair of classes (``one``, ``other``).
+    where it depends on the sums themselves, the coincidences of each pair of classes (``one``, ``other``).
     """
 
     terms: Any

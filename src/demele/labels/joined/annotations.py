@@ -111,7 +111,7 @@ class Annotations(AnswerTable):
             A mapping and a data frame hold one column per annotator; an array holds one row per annotator, as
             predictions of several models do.
         missing : int, str or float, optional
-            What stands for no answer, beside NaN and None.
+            Value that means "no answer", in addition to NaN and None.
         classes : sequence, optional
             As in :class:`Annotations`.
         annotators : sequence, optional

@@ -60,7 +60,8 @@ def consensus(
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
-        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
     seed : int
         Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
 
@@ -84,16 +85,16 @@ def consensus(
 
     Notes
     -----
-    Equal weights of the members are a rule of thumb found by trying, not a theorem. On three sets of answers of crowds
-    with known truth the blend was from half a point below the majority to one and a half above. On 13 other crowds,
-    which had no part in choosing it, the blend was below the majority on 3, by 1.1, 1.3 and 2.3 points, and up to 8.6
-    points above on the others (mean .837 right, majority .821). On simulated crowds it was from .7 points below to 7
-    above on average; the documentation has them all. So the blend can be two points worse. Where annotators
-    answer much and each in a way of their own, plain :func:`dawid_skene` can find more. Where many share a bias, such
-    as a doubt that the truth has no class for, the blend can lose as the models do: there, on answers about ImageNet,
-    it was 11 points below the majority. With two classes and few answers per annotator take the vote, or compare both:
-    with 3 answers an item and 6 an annotator, right in .5 to .9 of them, the vote was right on 78.2% and the blend on
-    74.0%. A note, ``"few-answers"``, tells where annotators gave fewer than 10 at the median.
+    Equal weights of the members are an empirical rule, not a theorem. On three crowds with known truth, the accuracy of
+    the blend was from 0.5 percentage points (pp) below the majority to 1.5 pp above. On 13 other crowds, which did not
+    guide the choice, the blend was below the majority on 3, by 1.1, 1.3 and 2.3 pp, and up to 8.6 pp above on the
+    others (mean accuracy .837, majority .821). On simulated crowds it was from .7 pp below to 7 pp above on average;
+    the documentation lists them all. So the blend can be two points worse. If annotators answer much and each in their
+    own way, plain :func:`dawid_skene` can be more accurate. If many share a bias, such as answers that the true classes
+    do not include, the blend can lose as the models do: on answers about ImageNet, it was 11 pp below the majority.
+    With two classes and few answers per annotator, use the vote, or compare both: with 3 answers an item and 6 an
+    annotator, .5 to .9 of them correct, the vote was correct on 78.2% and the blend on 74.0%. A note,
+    ``"few-answers"``, appears if the median annotator gave fewer than 10.
 
     Examples
     --------

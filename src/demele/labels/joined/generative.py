@@ -108,7 +108,8 @@ def bayesian_consensus(
     n_jobs : int
         Processes that run chains (-1: one per core). Results do not depend on it.
     missing : int, str or float, optional
-        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
 
     Returns
     -------

@@ -82,7 +82,8 @@ def dawid_skene(
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
-        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
     seed : int
         Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
 
@@ -179,10 +180,10 @@ def one_coin(
 ) -> Consensus:
     """Estimate labels, and one accuracy per annotator, from the answers alone: the one-coin model, by EM.
 
-    Each annotator is right with the same probability whatever the class, and else gives any other class alike. With r
-    of n answers of the annotator expected right, and P = (sum r + 1) / (sum n + 2) over all annotators, the accuracy is
-    (r + 2P) / (n + 2); the proportions of the classes are (sum of posteriors + 1) / (n_items + K). Posteriors start at
-    the vote shares.
+    Each annotator is correct with the same probability for all classes, and otherwise gives all other classes equally
+    often. With r of n answers of the annotator expected to be correct, and P = (sum r + 1) / (sum n + 2) over all
+    annotators, the accuracy is (r + 2P) / (n + 2); the proportions of the classes are (sum of posteriors + 1) /
+    (n_items + K). Posteriors start at the vote shares.
 
     It has one number per annotator where :func:`dawid_skene` has K (K - 1): the better one where answers are few or
     classes many, the worse one where annotators mistake one class far more often than another.
@@ -198,7 +199,8 @@ def one_coin(
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
-        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
     seed : int
         Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
 

@@ -49,7 +49,8 @@ def majority_vote(
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
     missing : int, str or float, optional
-        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
     seed : int
         Seed of the draws that break ties, 0 or more.
 

@@ -139,9 +139,9 @@ def artificial_annotators(
     at each epoch the network joins the group if its error on all instances, which it was trained on, is under 40% and
     near a multiple of 5%. Here, candidates are small models of scikit-learn: trees, forests, nearest neighbours,
     nearest centroids, naive Bayes, linear discriminants, ridge and logistic regression, small perceptrons, each with
-    hyperparameters drawn at random. In place of the epochs, each model's sight is weakened (fewer features, blur, or
-    both) until its error is the multiple that its turn aims at. One model joins once; of annotators who answer all the
-    same, the first stays. Beyond 2 candidates per annotator wanted an even spread is given up; beyond 10, the number.
+    hyperparameters drawn at random. Instead of epochs, the inputs of each model are degraded (fewer features, blur, or
+    both) until its error is the multiple of its turn. A model joins once; only the first of several identical
+    annotators stays. After 2 candidates per requested annotator the spread need not be even; after 10, the search ends.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class NoisyLabels(Result):
     def transition(self) -> TransitionMatrix:
         """Share of each noisy label among the instances of each true class; a class without instance counts as right.
 
-        See ``counts`` for the numbers, which also tell how much each row rests on.
+        See ``counts`` for the number of labels behind each row.
         """
         return self.counts.to_matrix(empty="right")
 

@@ -110,11 +110,11 @@ def fabric_annotators(
     Notes
     -----
     Source: Benjelloun, section 6.5.2, algorithm 1. The structure of each fabric is random, and so are the links pruned
-    before the training. Errors are those on the images of the training, on purpose: whoever marks an image wrong
-    has seen it. From the first look on, the state of a fabric joins when its error is below ``highest_error`` and near
-    a multiple of ``step``; of a fabric, the last state near each multiple stays. A state without any error has no say
-    in the noise, and is left out. Where there are more states than wanted, one near each multiple is taken in turn.
-    With the embedded recipe, 100 annotators of the digits of scikit-learn take a minute or two of one processor.
+    before the training. Errors are those on the training images, on purpose: an annotator who labels an image has seen
+    it. From the first look on, a state of a fabric is kept if its error is below ``highest_error`` and near a multiple
+    of ``step``; each fabric keeps the last state near each multiple. States without errors add no noise and are left
+    out. If there are more states than needed, one near each multiple is selected in turn. With the embedded recipe, 100
+    annotators of the digits of scikit-learn take a minute or two on one processor.
 
     See Also
     --------

@@ -35,8 +35,8 @@ def benchmark(
     batch : int, default 64
         Images at a time.
     n_repeats : int, default 5
-        Rounds, in each of which all fabrics take their turn, so that what else the machine does meets all alike. The
-        median is reported.
+        Rounds with one turn for each fabric, so that other load on the machine affects all fabrics equally. The median
+        is reported.
     threads : int, default 1
         Of PyTorch on the CPU.
     seed : int, default 0

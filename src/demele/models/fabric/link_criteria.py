@@ -91,7 +91,7 @@ def screening(
 ) -> Floats:
     """Return how much the length of the last node's value changes when the weights of a link move by ``step``.
 
-    Each weight of the link goes up or down, drawn anew ``n_repeats`` times; the score is the root of the mean square of
+    Each weight of the link goes up or down at random, ``n_repeats`` times; the score is the root of the mean square of
     the changes over draws and ``sample`` images, drawn from all: mean and spread together (Morris 1991).
     """
     images = torch.cat([images for images, _ in data])

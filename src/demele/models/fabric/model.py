@@ -157,7 +157,7 @@ class Fabric(ReportedFabric):
         rate, momentum, weight_decay : float
             Of stochastic gradient descent.
         milestones : sequence of int, default (80, 120)
-            Epochs after which the rate is divided by ten: as in print, for 200 epochs.
+            Epochs after which the rate is divided by ten: as published, for 200 epochs.
         seed : int, default 0
             Of the order of the images.
         checkpoint : str or Path, optional

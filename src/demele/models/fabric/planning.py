@@ -32,7 +32,7 @@ class Pruning(TableResult):
     requested, removed : int
         Links, channels or weights that should go, and that went. ``removed`` counts what was dragged along.
     total : int
-        Of which.
+        Number before the pruning.
     chosen : tuple of str
         Links that went for their own score, in order; of channels and weights nothing is listed.
     cascaded : tuple of str

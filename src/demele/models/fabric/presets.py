@@ -1,4 +1,4 @@
-"""Fabrics and trainings that go together: for a test, for a study on a laptop, and as in print."""
+"""Fabrics and trainings that go together: for a test, for a study on a laptop, and as published."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def fabric_preset(name: str) -> FabricPreset:
     ----------
     name : {"ci", "embedded", "print", "annotator"}
         ``"ci"``: 34 links of 8 channels for 16 x 16, five epochs, seconds. ``"embedded"``: 47 links of 16 channels for
-        16 x 16, ten epochs, about a minute for 8000 images on a CPU. ``"print"``: the fabric in print for 32 x 32, 200
-        epochs, and a GPU. ``"annotator"``: the same with the earlier steps of those that stand in for people.
+        16 x 16, ten epochs, about a minute for 8000 images on a CPU. ``"print"``: the published fabric for 32 x 32, 200
+        epochs, and a GPU. ``"annotator"``: the same with the earlier steps of fabrics that replace human annotators.
 
     Returns
     -------

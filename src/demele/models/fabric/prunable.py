@@ -181,7 +181,7 @@ class PrunableFabric(HeldFabric):
             Of what the fabric has now, or of what it had when it was whole: what pruned links took then counts for
             channels and weights too, and ways to the same size can be compared.
         recalibrate : ImageSet, optional
-            Images of the training, on which batch norms are averaged anew: see :meth:`recalibrate`.
+            Training images for new averages of batch norms: see :meth:`recalibrate`.
         batch, seed, **options
             As of :meth:`scores`.
 
@@ -196,7 +196,7 @@ class PrunableFabric(HeldFabric):
 
         Notes
         -----
-        The optimiser starts anew in the next :meth:`fit`.
+        The optimiser restarts in the next :meth:`fit`.
         """
         from demele.models.fabric.pruned import LEVELS, PruningSettings, pruned
         from demele.models.threads import computing

@@ -1,4 +1,4 @@
-"""How the fabrics are drawn and trained that stand in for annotators: small ones, and those in print."""
+"""Recipes for fabrics that replace annotators: small ones, and the published one."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class PruningSchedule:
 
     @classmethod
     def once(cls, epoch: int) -> PruningSchedule:
-        """Return the schedule of one pruning: in print after epoch 5, early, or after 75, late.
+        """Return the schedule of one pruning: published after epoch 5 (early) or 75 (late).
 
         Raises
         ------
@@ -51,7 +51,7 @@ class PruningSchedule:
 
     @classmethod
     def iterative(cls, first: int = 5, every: int = 10, last: int = 75) -> PruningSchedule:
-        """Return the schedule of prunings that take the same part each; by default that in print.
+        """Return the schedule of equal prunings; by default the published one.
 
         Raises
         ------
@@ -77,7 +77,7 @@ def fit_pruned(
     folder: str | Path | None = None,
     **training: Any,
 ) -> FabricRun:
-    """Train a fabric and prune it on the way; batch norms are averaged anew after each pruning.
+    """Train a fabric and prune it meanwhile; batch norms are averaged again after each pruning.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def fit_pruned(
     fraction : float
         Share that shall go: of the links and channels of the whole fabric, and of the weights that are left then.
     levels : sequence of {"links", "channels", "weights"}
-        What goes; links first, then channels, then weights. In print links and weights.
+        Parts to prune; links first, then channels, then weights. The paper prunes links and weights.
     criterion : str
         As of :meth:`demele.models.Fabric.scores`.
     judged_on : (ImageSet, labels), optional

@@ -19,7 +19,7 @@ class ShapleyValues:
     Attributes
     ----------
     contributions : array of shape (permutations, players)
-        Each row sums to the worth of all players less that of none.
+        Each row sums to the worth of all players minus the worth of none.
     evaluations : int
         How often the worth of a set was asked for.
     """

@@ -137,7 +137,7 @@ def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     """Return what a norm multiplies by and then adds in eval mode."""
     mean, variance = norm.running_mean, norm.running_var
     if mean is None or variance is None:
-        raise RuntimeError("a norm without running statistics is none of ours")
+        raise RuntimeError("internal error: a norm without running statistics")
     scale = norm.weight / (variance + norm.eps).sqrt()
     return scale, norm.bias - mean * scale
 

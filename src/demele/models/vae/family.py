@@ -70,8 +70,8 @@ def beta_vae(batch: Batch, *, beta: float = 4.0) -> Tensor:
 def capacity(batch: Batch, *, c_max: float = 25.0, gamma: float = 100.0, steps: int = 2000) -> Tensor:
     """Return gamma abs(K - C) with the batch mean K; C grows from 0 to ``c_max`` nats within ``steps``.
 
-    In print gamma is 1000, and C grows for 100 000 of 300 000 steps; in a run of a few thousand that only collapses
-    the codes, so the defaults are those of such a run.
+    The paper uses gamma 1000, and C grows for 100,000 of 300,000 steps. With a few thousand steps that only collapses
+    the codes, so the defaults fit short runs.
     """
     return gamma * (batch.kl.sum() - objectives.capacity_at(batch.step, c_max, steps)).abs()
 
@@ -134,7 +134,7 @@ class Objective:
     merge : callable, optional
         What becomes of the posteriors of codes that a pair of images shares; if given, images come in pairs.
     has_discriminator : bool
-        Whether a second network is trained to tell codes from permuted ones.
+        Whether a second network is trained to distinguish codes from permuted ones.
     """
 
     penalty: Callable[..., Tensor]

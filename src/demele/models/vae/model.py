@@ -59,7 +59,7 @@ class VAE:
         Of a pixel; ``"gaussian:0.1"`` for squared errors with a standard deviation of 0.1.
     beta_scale : {"raw", "per_pixel"}, default "raw"
         With ``"per_pixel"`` the penalty is multiplied by the number of pixels over 12 288, that of 64 x 64 x 3: an
-        option then is as strong as in print, whatever the size of the images.
+        option then is as strong as published, for any size of the images.
     init : {"torch", "glorot"}, default "torch"
         Initial weights as PyTorch's layers have them, or TensorFlow's.
     logvar_bounds : (float, float), optional
@@ -85,7 +85,7 @@ class VAE:
 
     Notes
     -----
-    Errors are summed over pixels and divergences over codes, as in print; both are means over the batch. Adam with
+    Errors are summed over pixels and divergences over codes, as published; both are means over the batch. Adam with
     (0.9, 0.999) and eps 1e-8; images are drawn with replacement.
 
     Examples

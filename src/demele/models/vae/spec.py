@@ -73,7 +73,7 @@ class TrainingSpec(Plain):
 
     @property
     def scale(self) -> float:
-        """What the penalty is multiplied by: the share of the pixels in print, or 1."""
+        """Factor of the penalty: pixels divided by the published number, or 1."""
         return self.pixels / PIXELS_IN_PRINT if self.beta_scale == "per_pixel" else 1.0
 
     @property

@@ -12,7 +12,7 @@ _NAME, _WORD = 34, 16
 
 
 def findings_table(content: Mapping[str, Any]) -> str:
-    """Write what each file holds, beside what was published; ``content`` as ``demele data check --format json``."""
+    """Write the content of each file and the published one; ``content`` as ``demele data check --format json``."""
     sheet = Sheet()
     rows = [
         [

@@ -70,8 +70,8 @@ def _refused(case: Case) -> NotCorrected | None:
     without = [one for one in noisy if one.kind != "audit"]
     if without:
         return NotCorrected(
-            f"factor {quoted(without[0].name)} has no audited rows, from which method 'audited' corrects; draw rows at "
-            "random with demele.labels.draw_audit, and have the true values of all noisy factors told for these"
+            f"factor {quoted(without[0].name)} has no audited rows, but method 'audited' needs some; draw rows at "
+            "random with demele.labels.draw_audit, and get the true values of all noisy factors for these rows"
         )
     sets = {frozenset(_rows(one).tolist()) for one in noisy}
     if len(sets) > 1:
@@ -109,9 +109,7 @@ def _notes(case: Case, work: Work, parts: Parts, *, counted: bool) -> tuple[Note
         notes.append(Note(code="few-audited", message=few, severity="warning"))
     unclear = max(one.unclear for one in noisy)
     if unclear:
-        told = (
-            f"{unclear} of {k + unclear} rows that were drawn could not be told; the others are taken to be like them"
-        )
+        told = f"{unclear} of {k + unclear} drawn rows have unclear true values; they are assumed to be like the others"
         notes.append(Note(code="audit-unclear", message=told, severity="warning"))
     if not counted and parts.halves.size:
         rough = "the interval is approximate: how often it holds the truth was measured for scores of counts only"

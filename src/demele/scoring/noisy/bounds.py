@@ -67,8 +67,8 @@ def _notes(case: Case, low: float, high: float) -> tuple[Note, ...]:
     largest = max(one.share for one in case.noise.factors.values())
     if largest >= SAYS_LITTLE:
         message = (
-            f"with {largest:.0%} of the annotations wrong, wherever they are, little can be said of the score: "
-            f"it is between {low:.2f} and {high:.2f}; true values of rows that are drawn at random say far more"
+            f"if {largest:.0%} of the annotations are wrong, in the worst case, the bounds of the score are wide: "
+            f"it is between {low:.2f} and {high:.2f}; an audit of random rows narrows them"
         )
         found.append(Note(code="bounds-say-little", message=message, severity="warning"))
     continuous = tuple(

@@ -46,7 +46,7 @@ class NoiseOfFactor:
     rows, values : arrays of shape (k,) or None
         Audited rows and their true values: class numbers, or numbers in the unit of the factor.
     unclear : int
-        Rows that were drawn for the audit and could not be told.
+        Rows that were drawn for the audit and whose true value was unclear.
     share : float
         The rate.
     source : object
@@ -131,7 +131,7 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     if isinstance(given, np.ndarray) and given.ndim == 2:
         raise InputTypeError(
             argument,
-            "expected to be told whether a table holds probabilities or counts",
+            "a table may hold probabilities or counts",
             "pass TransitionMatrix(table) or TransitionCounts(table); rows are true values",
         )
     raise InputTypeError(argument, f"expected {_EXPECTED}, got {quoted(given)}")
@@ -185,7 +185,7 @@ def _refuse_singular(table: Floats, argument: str) -> None:
         raise InputError(
             argument,
             f"the transition is too close to one that loses classes (smallest singular value {smallest:.3f}, below "
-            f"{SINGULAR:g}): what it mixes cannot be told apart again",
+            f"{SINGULAR:g}): the classes that it mixes cannot be separated",
             "join classes that are mistaken for each other, or give an audit with factor_noise_method='audited'",
         )
 
@@ -205,7 +205,7 @@ def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
             argument,
             f"{audit.k - true.n_annotated} audited rows have no true value, first row "
             f"{int(audit.rows[np.flatnonzero(~true.annotated())[0]])}",
-            "what is hard to tell is not missing at random: have it told, or count it as unclear",
+            "hard rows are not missing at random: get their true values, or count them as unclear",
         )
     known: dict[str, Any] = {"rows": audit.rows, "unclear": audit.unclear, "source": audit}
     if not factor.categorical:
@@ -224,7 +224,7 @@ def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
 
 
 def _refuse_other_classes(true: Factor, factor: Factor, audit: FactorAudit, argument: str) -> None:
-    """Refuse an audit most of which says other than the column does: its rows or classes are others'."""
+    """Refuse an audit that mostly contradicts the column: its rows or classes belong to other data."""
     given = np.asarray(factor.values)[audit.rows]
     pairs = [(int(one), int(other)) for one, other in zip(given, true.values, strict=True) if one >= 0]
     if not any(factor.levels[one] == true.levels[other] for one, other in pairs):

@@ -51,7 +51,7 @@ class Errors:
     given: Rows | None = None
 
     def counted(self, weights: Floats | None = None) -> Floats:
-        """Return counts (K, K), rows true values, of which the transition is estimated; of all rows by their weights.
+        """Return counts (K, K), rows true values, for an estimate of the transition; of all rows by their weights.
 
         Raises
         ------
@@ -219,7 +219,7 @@ def _errors(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Er
 
 
 def signed_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorrected:
-    """Return informations of true values under a transition, with resamples in which it is estimated anew."""
+    """Return informations of true values under a transition, which each resample estimates again."""
     found = binned(case, settings)
     if isinstance(found, NotCorrected):
         return found

@@ -25,7 +25,7 @@ class PruningConfiguration:
     level : {"links", "weights", "links and weights", "links then weights"}
         What goes. "links and weights": links until as many weights have gone with them as then go one by one, so that
         the fraction goes in all. "links then weights": the fraction of the links, and of the weights that these leave,
-        as in print.
+        as published.
     criterion : str
         As of :meth:`demele.models.Fabric.scores`.
     fraction : float

@@ -77,7 +77,7 @@ def _verdict(pair: tuple[Any, Any], labels: NDArray[np.int64], known: dict[str, 
 def _asked(
     method: str, test: Labelled, noise: LabelNoise, difficulty: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], dict[str, Any]]:
-    """Return the labels that a method is given, and what it is told beside them."""
+    """Return the labels and the other arguments of a method."""
     if method == TRUE:
         return test.true, {"method": "worst-case", "noise": 0.0}
     known: dict[str, Any] = {"method": method}

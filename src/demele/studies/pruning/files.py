@@ -1,4 +1,4 @@
-"""Files of a study of pruning: what it is, beside its rows; and all of it packed into one file."""
+"""Files of a study of pruning: its plan and its rows; and all of it packed into one file."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ RUNS = "runs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Usual:
-    """What a preset says beside structure and training."""
+    """Settings of a preset other than structure and training."""
 
     configurations: tuple[PruningConfiguration, ...]
     times: Times
@@ -154,7 +154,7 @@ class PruningPlan:
     def decisions(self, folder: Path, done: Mapping[Key, Mapping[str, Any]]) -> list[Task[DecisionJob]]:
         """Return what is to be decided: once for each noise and seed whose fabrics are all there, as far as they are.
 
-        Which fabrics a decision is about stands in its key, so that one is made anew when there are more.
+        The key of a decision names its fabrics, so that it is made again when there are more.
         """
         tasks = []
         for seed in range(self.seeds):

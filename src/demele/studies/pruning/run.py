@@ -48,8 +48,8 @@ def pruning_study(
         Of training and test; their first factor is the class. By default glyphs among clutter.
     preset : {"embedded", "ci", "print"}
         Structure, training, ways and noises. ``"embedded"``: 22 ways, 5 seeds, three noises, some 40 minutes on two
-        cores. ``"ci"``: seconds, to see it at work. ``"print"``: the 18 ways in print and their control, 200 epochs,
-        for a GPU and images of 32 x 32, which you give.
+        cores. ``"ci"``: seconds, to see it at work. ``"print"``: the 18 published ways and their control, 200 epochs,
+        for a GPU and your own images of 32 x 32.
     configurations : sequence of PruningConfiguration, optional
         Other ways.
     noises : sequence of str, optional

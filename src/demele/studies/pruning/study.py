@@ -101,12 +101,12 @@ class PruningStudy(Result):
         DataFrame
             ``noise``, ``configuration``, its ``strategy``, ``level``, ``criterion`` and ``fraction``, ``seed``,
             ``status`` and ``reason``; ``error`` on true labels of the test, ``given_error`` on its given ones; ``raw``
-            and ``recalibrated``, the errors right after the last pruning, and once norms are averaged anew;
-            ``wrong_again_*`` and ``right_again_*``, the shares of wrong and of right labels that the fabric gives again
-            (F_n and F_c in print), on images of the test and of the training; ``links``, ``requested`` (links that
-            should go in all), ``parameters``, ``kept_weights`` (of links, not masked), ``multiply_adds`` for one image;
-            ``training_work``, the multiplications of all epochs for each image, ``training_share``, that of the
-            training of the whole fabric; ``seconds``, which depend on what else the machine did.
+            and ``recalibrated``, the errors right after the last pruning, and after norms are averaged again;
+            ``wrong_again_*`` and ``right_again_*``, the shares of wrong and of correct labels that the fabric
+            reproduces (published as F_n and F_c), on images of the test and of the training; ``links``, ``requested``
+            (links that should go in all), ``parameters``, ``kept_weights`` (of links, not masked), ``multiply_adds``
+            for one image; ``training_work``, the multiplications of all epochs for each image, ``training_share``, that
+            of the training of the whole fabric; ``seconds``, which depend on what else the machine did.
         """
         import pandas as pd
 

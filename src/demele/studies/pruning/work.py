@@ -95,8 +95,8 @@ def _fit(fabric: Fabric, job: PruningJob, images: Labelled, epochs: int, checkpo
 def _whole(job: PruningJob) -> Record:
     """Train a whole fabric from stage to stage, and go on with what a kill left.
 
-    The fabric after a stage is kept before the next begins, so that a file that is beyond a stage without one lost it,
-    and the training begins anew.
+    The fabric after a stage is kept before the next begins, so a file beyond a stage without a fabric lost it, and the
+    training restarts.
     """
     job.folder.mkdir(parents=True, exist_ok=True)
     split = job.source.split(job.seed, job.noise)
@@ -129,7 +129,7 @@ def _staged(job: PruningJob, images: Labelled) -> Fabric | None:
 
 
 def _pruned(job: PruningJob) -> Record:
-    """Go on from the whole fabric where pruning begins: prune, average the norms anew, train to the end."""
+    """Continue from the whole fabric where pruning begins: prune, average the norms again, train to the end."""
     steps = job.times.steps(job.configuration.strategy)
     fabric = Fabric.load(job.kept(steps[0][0]))
     split = job.source.split(job.seed, job.noise)
@@ -166,7 +166,7 @@ def _prune(fabric: Fabric, job: PruningJob, split: Split, part: float) -> None:
 def _judged(job: PruningJob, fabric: Fabric, split: Split, *, work: int, before: Mapping[str, float]) -> Record:
     """Return what is said of a fabric at its end, and keep its predictions.
 
-    The work of a training is told in multiplications for each image: seconds would depend on what else the machine did.
+    The cost of a training is given in multiplications per image: seconds would depend on other load of the machine.
     """
     test, counts, whole = split.test, fabric.counts(), fabric.spec.lattice()
     predicted = fabric.predict(test.images)
@@ -225,7 +225,7 @@ def read_predictions(path: Path, n: int) -> Classes:
     try:
         found = np.frombuffer(read_whole(path), dtype="<u2").astype(np.int64)
     except (OSError, ValueError) as error:
-        raise NotEnoughData(f"{path}: the predictions of a fabric cannot be read; begin the study anew") from error
+        raise NotEnoughData(f"{path}: the predictions of a fabric cannot be read; restart the study") from error
     if len(found) != n:
-        raise NotEnoughData(f"{path}: expected {n} predictions, got {len(found)}; begin the study anew")
+        raise NotEnoughData(f"{path}: expected {n} predictions, got {len(found)}; restart the study")
     return found
