@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo demo-vae test test-short test-long test-oldest test-oldest-short lint format types docs names bench fuzz clean
+.PHONY: demo demo-score demo-compare demo-vae gallery test test-short test-long test-oldest test-oldest-short lint format types docs names bench fuzz clean
 
 # Says what is missing on the machine, before half an environment is made that the next call would trust.
 define check_python
@@ -28,8 +28,12 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.demo $(VENV)/.demo-vae
 
-demo: $(VENV)/.demo  ## Score bundled codes, rank bundled language models; write demele-demo.html and demele-compare.html
+demo: demo-score demo-compare  ## Score bundled codes, rank bundled language models; write demele-demo.html and demele-compare.html
+
+demo-score: $(VENV)/.demo  ## Score bundled codes; write demele-demo.html
 	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
+
+demo-compare: $(VENV)/.demo  ## Rank bundled language models; write demele-compare.html
 	$(BIN)/demele demo compare -o demele-compare.html --force
 
 # PyTorch is a download of its own: only this needs it.
@@ -92,6 +96,9 @@ names: $(VENV)/.dev  ## Write the names of metrics into demele/__init__.py and t
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+gallery: $(VENV)/.demo-vae $(VENV)/.dev  ## Write the pages of the gallery and their pictures; needs Chromium
+	$(BIN)/python -m tools.make_gallery
 
 bench: $(VENV)/.dev  ## Measure speed and scale; writes benchmarks/results
 	$(BIN)/python -m benchmarks.run

@@ -1,8 +1,8 @@
-"""The gallery: every page that demele writes, what makes it, and its pictures on a screen, a telephone and paper.
+"""The gallery: every page that demele writes, the lines that write it, and a picture that opens the live page.
 
-The words are in ``tools/words/gallery.md``, a part for each page, by its name: what the page answers, and the lines of
-the shell or of Python that write ``NAME.html``. The gallery is made at each build; the pictures by
-``python -m tools.make_gallery``, which runs these lines.
+The words are in ``tools/words/gallery.md``, a part for each page, by its name: the question that the page answers, and
+the lines of the shell or of Python that write ``NAME.html``. ``python -m tools.make_gallery`` runs these lines, and
+writes the pages (into ``docs/assets/gallery``, not stored) and their pictures.
 """
 
 import re
@@ -11,18 +11,17 @@ from pathlib import Path
 from tools.docs_tables import words
 
 PAGE = "gallery.md"
-PICTURES = Path(__file__).parents[1] / "docs" / "assets" / "gallery"
-#: Width of the window in pixels, and how much of the height is kept. Paper is A4 without its margins.
-VIEWS = {"light": (1200, 1500), "dark": (1200, 1500), "phone": (390, 1170), "print": (688, 1017)}
-#: What is shown of each page, by its name.
+FOLDER = Path(__file__).parents[1] / "docs" / "assets" / "gallery"
+#: Width and height of the window in pixels.
+WINDOW = (1200, 1000)
+#: The text of each page, by its name.
 SHOWN = {name: text for name, text in words("gallery").items() if name not in ("head", "notebooks")}
 
 
-def page(folder: Path = PICTURES) -> str:
-    """Return the gallery, with the pages whose pictures are there."""
+def page(folder: Path = FOLDER) -> str:
+    """Return the gallery; a picture opens its page if the page was made."""
     found = words("gallery")
-    entries = [_entry(name, text) for name, text in SHOWN.items() if (folder / f"{name}-light.webp").exists()]
-    return "\n".join([found["head"], *entries, found["notebooks"]])
+    return "\n".join([found["head"], *(_entry(name, text, folder) for name, text in SHOWN.items()), found["notebooks"]])
 
 
 def blocks(name: str) -> list[tuple[str, str]]:
@@ -30,11 +29,8 @@ def blocks(name: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(\w+)\n(.*?)^```$", SHOWN[name], re.MULTILINE | re.DOTALL)
 
 
-def _entry(name: str, text: str) -> str:
+def _entry(name: str, text: str, folder: Path) -> str:
     title = text.splitlines()[0].removeprefix("## ")
-    pictures = "\n".join(
-        f'<a href="assets/gallery/{name}-{view}.webp"><img src="assets/gallery/{name}-{view}.webp" '
-        f'alt="{title}, {view}" loading="lazy"></a>'
-        for view in VIEWS
-    )
-    return text.replace("{pictures}", f'<div class="gallery">\n{pictures}\n</div>')
+    target = f"{name}.html" if (folder / f"{name}.html").exists() else f"{name}.webp"
+    picture = f'<img src="assets/gallery/{name}.webp" alt="{title}" loading="lazy">'
+    return text.replace("{picture}", f'<a class="gallery" href="assets/gallery/{target}">{picture}</a>')

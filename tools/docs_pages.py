@@ -30,9 +30,9 @@ from tools import (
 )
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
-#: What makes the pages of the part "Results" that are of files alone.
+#: What makes the pages of results that are of files alone.
 _OF_FILES = (docs_results, docs_mmlu, docs_comparisons, docs_comparison_methods)
-#: The pages of the part "Results", in its order, by path.
+#: The pages of results, in their order, by path.
 TITLES = {
     **docs_bench.TITLES,
     **{one.PAGE: one.TITLE for one in (docs_which, docs_agreement, docs_pruning, *_OF_FILES)},
@@ -68,10 +68,10 @@ def pages(folder: Path) -> dict[str, str]:
 
 
 def on_config(config: Any) -> Any:
-    """Add "Results" to the navigation, before the architecture, with the pages that there are."""
+    """Put the results into the part "Evidence" of the navigation, before its other pages."""
     made = pages(RESULTS)
-    position = next((index for index, item in enumerate(config.nav) if "Architecture" in item), len(config.nav))
-    config.nav.insert(position, {"Results": [{title: path} for path, title in TITLES.items() if path in made]})
+    evidence = next(item["Evidence"] for item in config.nav if "Evidence" in item)
+    evidence[:0] = [{title: path} for path, title in TITLES.items() if path in made]
     return config
 
 

@@ -128,7 +128,7 @@ def test_documented_names_exist() -> None:
 def test_every_page_is_in_the_navigation() -> None:
     configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in DOCS.rglob("*.md"):
-        assert f": {page.relative_to(DOCS).as_posix()}\n" in configuration
+        assert re.search(rf"[:-] {re.escape(page.relative_to(DOCS).as_posix())}\n", configuration), page
 
 
 # What is generated ---------------------------------------------------------------------------------------------------

@@ -24,11 +24,15 @@ DOCS = Path(__file__).parents[2] / "docs"
 WITHOUT_FILES = {"<!-- arrays -->", docs_agreement.MARK, docs_api.MARK, docs_map.MARK, docs_pruning.MARK}
 
 
-def test_results_stand_before_the_architecture_in_their_order() -> None:
-    config = SimpleNamespace(nav=[{"Start": "index.md"}, {"Architecture": "architecture.md"}])
-    start, results, architecture = docs_pages.on_config(config).nav
-    assert (start, architecture) == ({"Start": "index.md"}, {"Architecture": "architecture.md"})
-    assert [path for page in results["Results"] for path in page.values()] == [
+def _evidence() -> list[str]:
+    config = SimpleNamespace(nav=[{"Home": "index.md"}, {"Evidence": [{"Own": "own.md"}]}])
+    home, evidence = docs_pages.on_config(config).nav
+    assert home == {"Home": "index.md"}
+    return [path for page in evidence["Evidence"] for path in page.values()]
+
+
+def test_results_stand_first_in_the_evidence_in_their_order() -> None:
+    assert _evidence() == [
         *docs_bench.TITLES,
         docs_which.PAGE,
         docs_agreement.PAGE,
@@ -37,19 +41,13 @@ def test_results_stand_before_the_architecture_in_their_order() -> None:
         docs_mmlu.PAGE,
         docs_comparisons.PAGE,
         docs_comparison_methods.PAGE,
+        "own.md",
     ]
 
 
 def test_without_files_there_are_only_pages_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
-    config = SimpleNamespace(nav=[{"Architecture": "architecture.md"}])
-    shown = docs_pages.on_config(config).nav[0]["Results"]
-    assert [path for page in shown for path in page.values()] == [
-        *docs_bench.TITLES,
-        docs_which.PAGE,
-        docs_agreement.PAGE,
-        docs_pruning.PAGE,
-    ]
+    assert _evidence() == [*docs_bench.TITLES, docs_which.PAGE, docs_agreement.PAGE, docs_pruning.PAGE, "own.md"]
     assert {"reference/metrics.md", "reference/cli.md"} <= set(docs_pages.pages(tmp_path))
 
 
