@@ -310,7 +310,7 @@ def _versions(
     if callable(noise):
         made = [_own_noise(noise, truth, rate, seed, data) for rate in rates]
         return tuple(made), None, (), f"own ({getattr(noise, '__name__', 'function')})"
-    if noise not in ("feature", "uniform"):
+    if not isinstance(noise, str) or noise not in ("feature", "uniform"):
         raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {quoted(noise)}")
     if noise == "uniform":
         if annotations is not None:
