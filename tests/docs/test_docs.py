@@ -223,7 +223,7 @@ def test_result_pages_follow_the_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_page_on_comparisons_names_every_method(name: str) -> None:
-    page = (DOCS / "concepts" / "prudent-comparisons.md").read_text(encoding="utf-8")
+    page = (DOCS / "howto" / "choose-a-comparison-method.md").read_text(encoding="utf-8")
     assert any(line.startswith("| ") and f"| `{name}`" in line and line.count("|") == 5 for line in page.splitlines())
 
 
