@@ -245,7 +245,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         ((*PLAIN, "--audit", "chosen.csv"), "give --noise as well, which bounds these, or an audit of rows drawn"),
         (
             (*PLAIN, "--audit", "how.csv", "--audit-design", "uniform", "--noise", "matrix.csv"),
-            "--noise and --audit: beside a random audit, only a rate that the noise does not exceed can be used",
+            "--noise and --audit: with a random audit, only a limit of the noise rate can be used",
         ),
         ((*PLAIN, "--audit-design", "uniform"), "--audit-design and --audit-key: are for --audit"),
         ((*PLAIN, "--true-labels", "short.csv::true"), "--true-labels: expected 600 rows, as many as LABELS, got 100"),

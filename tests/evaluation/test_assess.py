@@ -364,7 +364,7 @@ def test_notes_for_a_reader() -> None:
     assert by_code["small-classes"].subject == ("1", "2")
     assert "always predicting 0 would agree with 90.00%" in by_code["largest-class"].message
     assert "recall of 2" in by_code["nothing-known"].subject
-    assert "at most 20 of 200 labels are taken to be wrong" in by_code["wrong-labels"].message
+    assert "at most 20 of 200 labels are assumed to be wrong" in by_code["wrong-labels"].message
     assert "cut" in by_code
     for one in found:
         if one.corrected is not None:
@@ -475,7 +475,7 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([0, 1], [0, 1], {"noise": np.eye(2)}, InputTypeError, "wrap an array in TransitionMatrix"),
         ([0, 1], [0, 1], {"noise": TransitionMatrix(np.eye(3))}, InputError, "noise: expected 2 classes"),
         ([0, 1], [0, 1], {"noise": TransitionCounts(np.eye(3, dtype=int))}, InputError, "noise: expected 2 classes"),
-        ([0, 1], [0, 1], {"noise": EYE, "audit": UNIFORM}, InputError, "beside a random audit, only a rate"),
+        ([0, 1], [0, 1], {"noise": EYE, "audit": UNIFORM}, InputError, "with a random audit, only a limit"),
         (
             [0, 1],
             [0, 1],

@@ -457,7 +457,7 @@ def test_only_doubtful_labels_can_be_wrong() -> None:
         truths = truths_within(budget, labels[:5], 3)
         truths = np.hstack([truths, np.tile(labels[5:], (len(truths), 1))])
         for measure in ("accuracy", "precision", "recall", "f1"):
-            found = [np.atleast_1d(end) for end in correct_bounds(measure, table, budget, doubtful=disagreement)]
+            found = [np.atleast_1d(end) for end in correct_bounds(measure, table, budget, unsure=disagreement)]
             for of in range(1 if measure == "accuracy" else 3):
                 expected = extremes(measured(measure, of, predictions, truths))
                 assert_close([found[0][of], found[1][of]], expected, ROUNDING)

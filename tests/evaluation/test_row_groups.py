@@ -144,7 +144,7 @@ def test_an_assessment_says_what_its_groups_are_worth() -> None:
     predicted, labels, codes = identical(25, 4)
     found = assess(predicted, labels, groups=codes)
     notes = {note.code: note.message for note in found.notes}
-    assert notes["groups"].startswith("100 rows in 25 groups; for what is asked they tell about as much as 2")
+    assert notes["groups"].startswith("100 rows in 25 groups; as informative as about 2")
     assert "only 25 groups" in notes["few-groups"]
     assert found.assumptions[0].startswith("The groups, with their rows, are a random sample")
     assert "groups" in dict(found.signature.context)

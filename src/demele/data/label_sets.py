@@ -63,7 +63,7 @@ class LabelSet:
         What each row belongs to: ``group_kind`` says what that is, such as the subject of a question.
     audit_rows, audit_labels : arrays of shape (k,) or None
         Rows that were reviewed, and the label that reviewers gave. ``audit_design`` says how the rows were chosen, as
-        :class:`demele.labels.Audit` wants it: ``"selective"`` means that they say nothing of the other rows.
+        :class:`demele.labels.Audit` wants it: ``"selective"`` means that they do not represent the other rows.
     provenance, licence : str
     """
 

@@ -1,4 +1,4 @@
-"""Classifiers judged on labels that may be wrong: measures with their bias, and comparisons that say what they rest on.
+"""Classifiers scored on labels that may be wrong: measures with their bias, and comparisons with their assumptions.
 
 >>> from demele import evaluation
 >>> labels = [0, 1, 1, 0, 1, 0, 1, 1, 0, 1] * 50

@@ -66,13 +66,13 @@ def refuse_without_expert(error: float, method: str, measure: str, design: str |
 
 
 def allowed_rows(question: Question, disagreements: Counts) -> Counts:
-    """Return by how many rows the gap on right labels may be smaller than the gap on the expert's: tau, per pair.
+    """Return the largest decrease of the gap, in rows, from the expert's labels to true labels: tau, per pair.
 
     Notes
     -----
     Of d disagreements the expert is wrong on m = floor(e d) at most, and each such label moves the gap by two at most:
-    tau = 2 m, in either direction, wherever they are. From e = 1/2 on, the expert may be wrong on as many as the claim
-    rests on: tau is d at least, which no gap exceeds. Random errors shrink a gap, and keep its sign: tau = 0.
+    tau = 2 m, in either direction, in the worst case. From e = 1/2 on, the expert may be wrong on all rows behind the
+    claim: tau is d at least, which no gap exceeds. Random errors shrink a gap, and keep its sign: tau = 0.
     """
     d = np.asarray(disagreements, dtype=np.int64)
     if question.expert_errors == "random":
@@ -139,8 +139,8 @@ def _contradicted(question: Question, difference: Floats, apart: Floats) -> tupl
         Note(
             code="expert-error-contradicted",
             message=f"with expert_error={question.expert_error:g} at random, the audit stands for a difference of "
-            f"{difference[place]:+.4f} on right labels, but the two disagree on {apart[place]:.4f} of the rows only: "
-            "the audit speaks against so large a rate; give a smaller one",
+            f"{difference[place]:+.4f} on true labels, but the two disagree on {apart[place]:.4f} of the rows only: "
+            "the audit contradicts this rate; give a smaller one",
             subject=("expert_error",),
             severity="warning",
         ),
@@ -148,7 +148,7 @@ def _contradicted(question: Question, difference: Floats, apart: Floats) -> tupl
 
 
 def moved_ends(ends: tuple[Any, Any], error: float, errors: ExpertErrors, *, k: int) -> tuple[Floats, Floats]:
-    """Return the ends of an accuracy's interval on right labels, from those on the expert's."""
+    """Return the ends of an accuracy's interval on true labels, from those on the expert's."""
     low, high = (np.asarray(end, dtype=np.float64) for end in ends)
     if not error:
         return low, high
@@ -169,7 +169,7 @@ def expert_words(error: float, errors: ExpertErrors) -> str:
     if not error:
         return ""
     if errors == "random":
-        return f"The expert is wrong with probability {error:g} on any row, and then says any other class alike."
+        return f"The expert is wrong with probability {error:g} on any row; all other classes are then equally likely."
     return (
         f"The expert is wrong on at most a share {error:g} of all rows, and of the rows on which two models disagree."
     )

@@ -83,7 +83,7 @@ def bootstrap_632(
     instances were trained on; that on the drawn ones is too low. Others compute the second part once, from a training
     on all instances. An estimator that learns by heart has err_resub = 0 and so an error that is too low by a third.
 
-    A sample is drawn anew if it leaves no instance to test on, or holds one class only though y holds more.
+    A sample is drawn again if it leaves no instance to test on, or holds one class only although y holds more.
 
     Examples
     --------
@@ -105,9 +105,7 @@ def bootstrap_632(
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
     notes: tuple[Note, ...] = ()
     if samples.redrawn:
-        message = (
-            f"{samples.redrawn} samples were drawn anew: no instance was left to test on, or one class only was drawn"
-        )
+        message = f"{samples.redrawn} samples were drawn again: they left no instance to test on, or had one class only"
         notes = (Note(code="redrawn-samples", message=message),)
     arguments = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
     return ResampledScores(

@@ -1,4 +1,4 @@
-"""Classifiers judged by the vote of other classifiers in place of labels, with the confidence of that vote kept."""
+"""Classifiers scored against the vote of other classifiers instead of labels, weighted by the vote's confidence."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -176,7 +176,7 @@ def pseudo_supervised(
         What each vote counts, 0 or more; none: the same. ``"agreement"``: how often the vote upholds the classifier,
         iterated, as :func:`demele.labels.majority_vote` does it.
     labels : array-like of shape (n,), optional
-        Given labels, which may be wrong: the accuracy against them is told beside the agreement.
+        Given labels, which may be wrong: the accuracy against them is reported with the agreement.
     level : float in (0, 1)
         Of the intervals.
     classes : sequence, optional

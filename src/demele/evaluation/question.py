@@ -71,7 +71,7 @@ class Question:
     exact : bool
         A proven level, of the audited comparison.
     errors : {"any", "undirected"}
-        Whether wrong labels may side with one of the two; ``"undirected"`` asks for an interval beside the verdict's.
+        Whether wrong labels may side with one of the two; ``"undirected"`` adds an interval to the verdict's.
     groups : Groups or None
         Which rows belong together.
     expert_error : float

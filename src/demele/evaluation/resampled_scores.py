@@ -183,12 +183,12 @@ def corrected_t_test(
     variance s^2: t = m / sqrt(s^2 (1/J + n_test/n_train)), on J - 1 degrees of freedom.
 
     The plain test takes s^2 / J for the variance of m, as for independent differences. They are not: any two trainings
-    share most of their instances, so that all differences move together when other data are drawn. More repeats
-    make s^2 / J as small as one likes while m stays as uncertain as the data leave it. The plain test then finds
-    differences where there are none, far more often than its level says (simulated: two equally good classifiers, 15
-    holdouts of a third of 60 instances, level 90%: 50 to 54% of verdicts wrong in place of 10%, with the correction 7
-    to 10%); that is why it is not the default. The added
-    n_test/n_train stands for the correlation of the differences, which cannot be estimated from the same scores.
+    share most of their instances, so that all differences move together when other data are drawn. More repeats make
+    s^2 / J as small as one likes while m stays as uncertain as the data leave it. The plain test then finds differences
+    where there are none, far more often than its level says (simulated: two equally good classifiers, 15 holdouts of a
+    third of 60 instances, level 90%: 50 to 54% of verdicts wrong instead of 10%, with the correction 7 to 10%); that is
+    why it is not the default. The added n_test/n_train stands for the correlation of the differences, which cannot be
+    estimated from the same scores.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def varies(values: Floats, scale: float | None = None) -> bool:
 
 
 def value_or(value: Any, default: Any) -> Any:
-    """Return what was given, or a default in place of None."""
+    """Return the value, or a default instead of None."""
     return default if value is None else value
 
 

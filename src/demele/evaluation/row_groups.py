@@ -1,4 +1,4 @@
-"""Rows that belong together, such as the images of a patient: how much less they say than as many rows apart.
+"""Rows that belong together, such as the images of a patient: their information compared with independent rows.
 
 Groups are what is drawn from the population, with their rows; what is claimed is about rows. An estimate then varies as
 its sums over groups do. The *design effect* is that variance over the variance of as many rows apart: n rows are worth
@@ -104,7 +104,7 @@ def refuse_whole_groups(groups: Groups, audit: CodedAudit) -> None:
     Raises
     ------
     InputError
-        If every group of several rows of which one was audited was audited whole, and others were not.
+        If every group of several rows with an audited one was audited whole, and others were not.
     """
     if audit.design == "selective" or audit.k >= audit.n:
         return
@@ -138,17 +138,15 @@ def group_notes(groups: Groups | None, *, used: bool, apart: Any = None, largest
         return ()
     n = groups.codes.size
     if not used:
-        why = "each is one row" if groups.single else "what is asked is about these rows alone, however they were drawn"
+        why = "each is one row" if groups.single else "the result is about these rows alone"
         return (Note(code="groups", message=f"{n} rows in {groups.count} groups: {why}, so nothing changes"),)
     message = f"{n} rows in {groups.count} groups"
     if apart is not None:
-        told = f"they tell about as much as {apart:.0f} independent rows"
-        message += (
-            "; rows of a group are no more alike than others" if apart > 0.98 * n else f"; for what is asked {told}"
-        )
+        worth = f"as informative as about {apart:.0f} independent rows"
+        message += "; rows of a group are as different as others" if apart > 0.98 * n else f"; {worth}"
     notes = [Note(code="groups", message=message)]
     if groups.count < FEW_GROUPS:
-        message = f"only {groups.count} groups: how they differ is known badly, and intervals are wide for that"
+        message = f"only {groups.count} groups: their spread is uncertain, so intervals are wide"
         notes.append(Note(code="few-groups", message=message, severity="warning"))
     if largest > MOST:
         message = f"one group holds {largest:.0%} of the rows on which two classifiers disagree: the others say little"
@@ -176,7 +174,7 @@ def effective_share(hits: NDArray[Any], trials: NDArray[Any], groups: Groups, *,
     Notes
     -----
     With p the proportion of u trials, the design effect is G / (G - 1) sum_g (T_g - p U_g)^2 over u p (1 - p), not
-    below 1; where no row differs from the others, it is that of groups which are all alike, sum U_g^2 / u. Trials are
+    below 1; if no row differs from the others, it is that of constant groups, sum U_g^2 / u. Trials are
     divided by it and, for the few degrees of freedom, by (t / z)^2 with t of one less than the groups that have a trial
     (Korn and Graubard 1998).
     """
@@ -204,7 +202,7 @@ def class_shares(data: "Labelled", measure: str, groups: Groups, *, level: float
 def corrected_effect(
     hits: NDArray[Any], trials: NDArray[Any], groups: Groups, *, wrong: float, correct: float, level: float
 ) -> float:
-    """Design effect of a proportion on right labels, from given ones of which a share is wrong.
+    """Design effect of a proportion on true labels, from given labels with a share of wrong ones.
 
     Parameters
     ----------
@@ -214,13 +212,13 @@ def corrected_effect(
     wrong : float
         Share of wrong labels, as an audit estimates it.
     correct : float
-        Proportion on right labels, likewise.
+        Proportion on true labels, likewise.
     level : float in (0, 1)
 
     Returns
     -------
     float
-        Times (t / z)^2 for the few degrees of freedom; at most that of groups which are all alike.
+        Times (t / z)^2 for the few degrees of freedom; at most that of constant groups.
 
     Notes
     -----
@@ -242,7 +240,7 @@ def corrected_effect(
 
 
 def alike_share(groups: Groups, *, level: float) -> float:
-    """Return what share of all rows counts if those of each group are all alike."""
+    """Return the effective share of all rows if those of each group are all the same."""
     if groups.single:
         return 1.0
     effect = float(groups.sizes @ groups.sizes) / groups.codes.size

@@ -236,7 +236,7 @@ def test_asking_about_these_rows_alone_needs_no_groups() -> None:
     ("known", "words"),
     [
         ({"noise": 0.01, "method": "worst-case-overlap"}, "takes all rows as apart; methods with groups are overlap"),
-        ({"noise": 0.01, "inference": "overlap"}, "how wide those of groups would be"),
+        ({"noise": 0.01, "inference": "overlap"}, "the width of those of groups"),
         ({"audit": True, "exact": True}, "no theorem covers the sampling of groups"),
         ({"audit": True, "errors": "undirected"}, "for rows apart; leave one of them out"),
     ],

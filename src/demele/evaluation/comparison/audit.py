@@ -54,8 +54,8 @@ def by_audit(question: Question) -> Outcomes:
     Returns
     -------
     Outcomes
-        ``"population"`` adds the sampling error of the test set; ``"test_set"`` does not; ``"overlap"`` asks for the
-        distance at which the two score intervals on right labels would be apart.
+        ``"population"`` adds the sampling error of the test set; ``"test_set"`` does not; ``"overlap"`` requires the
+        distance at which the two score intervals on true labels would not overlap.
 
     Raises
     ------
@@ -184,9 +184,9 @@ def _shares(question: Question, view: View) -> Floats:
 
 
 def _careful(question: Question, distance: Floats, difference: Floats, sampling: Sampling) -> Floats:
-    """Return how far an end lies from the estimate, where no claim rests on it: its sampling at least as exact limits.
+    """Return the distance of an end from the estimate if no claim depends on it: at least that of exact limits.
 
-    The variance of few disagreements says little of a population that is seldom met: none of 2000 leaves 3.7 open.
+    The variance of few disagreements is not informative: with none of 2,000 rows, up to 3.7 are still possible.
     """
     n, used = question.data.n, sampling.reach(question.tail)
     if question.clusters is None:
@@ -218,8 +218,7 @@ def _half_widths(view: View, ends: tuple[Floats, Floats], level: float) -> Float
     """Share of each model in the distance at which score intervals part, at its largest over what its value may be.
 
     Exact for accuracies (see :func:`~demele.evaluation.intervals.overlap_gap`). Two precisions have different trials,
-    and so centres that are drawn unequally towards 1/2: that is left out, and each has the share that it would have
-    beside one of as many trials.
+    so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal numbers of trials.
     """
     low, high = (end * view.trials for end in ends)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -236,7 +235,7 @@ def _selective(question: Question) -> Outcomes:
     if question.noise is None or question.measure != "accuracy":
         raise InputError(
             "audit",
-            "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
+            "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
             f"draw rows at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})"
             + (
                 f", or bound the labels left with {arg('noise', code='noise=')}, a rate of wrong labels"

@@ -34,7 +34,7 @@ def product_bet(gap: Floats, losses: Counts, growth: Floats, theta: Floats) -> F
     gap : array of shape (...,)
         Right predictions that the candidate leads by on the given labels, less what the claim must exceed.
     losses : array of shape (...,)
-        Sum over the audited rows of what their right labels take from that lead, >= 0.
+        Sum over the audited rows of the loss of that lead by their true labels, >= 0.
     growth : array of shape (..., 19)
         Sum over the audited rows of ln a_i, for each theta.
     theta : array of shape (19,)
@@ -125,7 +125,7 @@ def _least(audit: CodedAudit) -> float:
 
 
 def _drawn_as(audit: CodedAudit, least: float) -> str:
-    """Return what is assumed of the draw, in place of what the measured comparison assumes."""
+    """Return the assumption on the draw, instead of that of the measured comparison."""
     if audit.design == "uniform":
         return "The audited rows are a simple random sample of all rows."
     return (

@@ -151,10 +151,10 @@ class Drawn:
 
         Uniform audits: the largest there is. Weighted ones: means over the audited rows that could have had one,
         ``loss`` > 0 of shape (pairs, k), each as likely (or by ``chance``): a wrong label that repeats one of the two
-        classifiers sits anywhere among their disagreements, where a pool doubts and where it does not. One more row
-        stands in the means, with the largest error there is and the heaviest weight of those rows: where a single
-        disagreement was met, and it could lose little, the others could still lose much. Of stratified ones, one such
-        row of each stratum: ``largest`` has shape (strata, pairs), or (1, pairs) if it is one for all rows.
+        classifiers can be on any of their disagreements, whether a pool contradicts it or not. The means get one more
+        row, with the largest possible error and the largest weight of those rows: if one disagreement was drawn, with a
+        small possible loss, the others could still lose much. Stratified audits get one such row per stratum:
+        ``largest`` has shape (strata, pairs), or (1, pairs) if it is the same for all rows.
 
         Where what rows can lose is ``uneven``, as between a rare class and a frequent one, no more row stands there:
         any row may truly be of the rare class, so that with the largest error there is intervals say nothing.

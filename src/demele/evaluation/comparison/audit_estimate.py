@@ -28,7 +28,7 @@ def undirected_interval(
         s(given label) and s(right label) of the rows of a uniform audit.
     level : float in (0, 1)
     sampled : bool
-        Of new instances; else of these rows with right labels.
+        Whether the target is new instances; else it is these rows with true labels.
     unseen : int, optional
         Number of rows that were not audited and on which the two disagree. What these cannot change is certain, and
         the interval reaches no further, but for the sampling of new instances.

@@ -1,4 +1,4 @@
-"""What audits of which size would settle: simulated, with the comparisons that would be made of their answers."""
+"""Forecasts of audits: simulated answers for each size, and the comparisons that they allow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -100,12 +100,12 @@ def plan_audit(
     read by the methods that :func:`demele.evaluation.compare` uses: ``"audit"`` for uniform and weighted audits, with
     :func:`demele.labels.disagreement` of these models, and :class:`demele.evaluation.SequentialComparison` for labels
     :asked
-    one at a time. Nothing is approximated; the error of the simulation is given beside each share.
+    one at a time. Nothing is approximated; each share has its simulation error.
 
     *After an audit* its rows are known in every draw. The share of wrong labels among rows that all, some with the
     leader, some without it, or none of the models say has a Beta posterior, whose prior is worth half a wrong label at
-    the rate of the whole audit. A uniform audit goes on with random rows; a weighted one is drawn anew with more rows,
-    as :func:`demele.labels.draw_audit` with the same seed does, most of which are then the same.
+    the rate of the whole audit. A uniform audit continues with random rows. A weighted one is drawn again with more
+    rows, as with :func:`demele.labels.draw_audit` and the same seed; most of its rows are then the same.
 
     Cost: about 10 ms for each audit of two models and 5000 rows; with the defaults 20 seconds.
 
@@ -153,7 +153,7 @@ def _read(
     held = None if audit is None else audit.coded(data.vocabulary, data.n)
     if held is not None and held.design == "selective":
         raise InputError(
-            "audit", "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows"
+            "audit", "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows"
         )
     if held is not None and held.design == "stratified":
         raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
@@ -303,7 +303,7 @@ def _assumptions(run: _Run) -> tuple[str, ...]:
     more = (
         "A uniform audit goes on with random rows."
         if run.held.design == "uniform"
-        else "A larger weighted audit is drawn anew; with the same seed, most of its rows are the same."
+        else "A larger weighted audit is drawn again; with the same seed, most of its rows are the same."
     )
     return (
         "Wrong labels that were not met are as frequent and as one-sided as those that were, and as uncertain.",

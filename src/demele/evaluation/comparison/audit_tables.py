@@ -1,8 +1,8 @@
 """Measures of all classes as the guess of the true classes and an audit show them, and what each row can change.
 
 A measure is linearised at the estimated table: a row of true class t that is predicted as p adds g[t, p]. So the same
-sums as for accuracies follow, with effects g2[t, p2] - g1[t, p1] in place of 1, 0 and -1. What the rows of a rare class
-add is large, also where no model predicts it, since any row may truly be of it.
+sums as for accuracies follow, with effects g2[t, p2] - g1[t, p1] instead of 1, 0 and -1. The effects of rows of a rare
+class are large, even if no model predicts it, since any row may truly be of it.
 """
 
 from dataclasses import dataclass
@@ -240,7 +240,7 @@ def _guessed_effects(slopes: Slopes, predicted: Positions, chances: Floats) -> F
 
 
 def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
-    """Name the classes that hardly any audited row has to do with: predicted, labelled or told so."""
+    """Name the classes with few audited rows: predicted, labelled or audited as such."""
     data = question.data
     compared = np.unique(np.concatenate([question.baseline, question.candidate]))
     columns = [audit.labels, data.labels[audit.rows], *data.predictions[compared][:, audit.rows]]

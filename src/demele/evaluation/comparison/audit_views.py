@@ -17,7 +17,7 @@ Positions = NDArray[np.intp]
 
 
 class _Proportion:
-    """What is alike of all measures that are proportions of rows.
+    """Common part of all measures that are proportions of rows.
 
     Attributes
     ----------

@@ -27,9 +27,9 @@ class World:
     rate : float
         Share of wrong labels; for ``"audit"``, as the audit estimates it.
     side : {"anywhere", "leader", "audit"}
-        ``"anywhere"``: on any row alike, any other class being the true one. ``"leader"``: half of them so, the other
-        half on rows whose label repeats the model that leads, and where a model that contradicts it is right.
-        ``"audit"``: as often as an audit found, stratum by stratum, and as uncertain.
+        ``"anywhere"``: on all rows equally often, with any other class as the true one. ``"leader"``: half of them so,
+        the other half on rows whose label repeats the leading model, with a contradicting model correct. ``"audit"``:
+        at the rates of an audit, by stratum, with their uncertainty.
     """
 
     name: str
@@ -110,13 +110,13 @@ class Truths:
         return truth
 
     def _other_class(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Indices:
-        """Return any class but the given one, all alike."""
+        """Return any class but the given one, with equal probability."""
         k = self.data.k
         moved: Indices = ((self.data.labels[rows] + rng.integers(1, k, rows.size)) % k).astype(np.int32)
         return moved
 
     def _predicted_instead(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Indices:
-        """Return what one of the models says that contradict the label, each alike; every row has one."""
+        """Return the prediction of a random model that contradicts the label; every row has one."""
         said = self.data.predictions[:, rows]
         chances = np.where(said != self.data.labels[rows], rng.random(said.shape), -1.0)
         found: Indices = said[chances.argmax(axis=0), np.arange(rows.size)].astype(np.int32)

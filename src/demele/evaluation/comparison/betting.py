@@ -278,12 +278,12 @@ def stakes(lost: int, won: int, neither: int, tau: float) -> Stakes:
     The candidate's gap on true labels is won - lost + sum of r over all disagreements, a whole number; so the claim is:
     the sum of r is more than -g, with g = won - lost - floor(tau).
 
-    *Why the instances with label = baseline may be left out.* There s(given) = -1, the least that s can be, hence
-    r >= 0: an error of the label can only help the candidate. The sum over all disagreements is therefore at least the
-    sum over those left in. If the former were at most -g, so would be the latter; evidence against "the sum over those
-    left in is at most -g" is evidence against "the sum over all is at most -g". What is given up is power only: gains
-    that would have made up for losses. It is worth it when g is large beside what can be lost, here above 0.2 of the
-    instances left in. The choice looks at given labels and predictions, never at the labels drawn.
+    *Why the instances with label = baseline may be left out.* There s(given) = -1, the least that s can be, hence r >=
+    0: an error of the label can only help the candidate. The sum over all disagreements is therefore at least the sum
+    over those left in. If the former were at most -g, so would be the latter; evidence against "the sum over those left
+    in is at most -g" is evidence against "the sum over all is at most -g". The cost is power only: gains that would
+    have balanced losses. It pays off when g is large compared with the possible losses, here above 0.2 of the instances
+    left in. The choice looks at given labels and predictions, never at the labels drawn.
 
     Examples
     --------

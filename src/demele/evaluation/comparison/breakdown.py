@@ -1,4 +1,4 @@
-"""The breakdown point of a verdict on accuracy: how many wrong labels it holds up to, wherever they are."""
+"""The breakdown point of a verdict on accuracy: the number of wrong labels that it holds up to in the worst case."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ Counts = NDArray[np.int64]
 
 
 def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | None = None) -> Counts:
-    """Return the largest number of wrong labels under which each verdict stands, wherever these are.
+    """Return the largest number of wrong labels that each verdict holds up to in the worst case.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ _ONLY_FOR = {"difficulty": "hard-rows", "prudence": "hard-rows", "cleaning": "cl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What a user knows beside predictions and labels; documented at :func:`demele.evaluation.compare`."""
+    """A user's knowledge besides predictions and labels; documented at :func:`demele.evaluation.compare`."""
 
     noise: Noise | None = None
     audit: Audit | None = None
@@ -218,8 +218,8 @@ def refuse_groups(spec: MethodSpec, inference: str, groups: Groups | None, *, ex
     if inference == "overlap":
         raise InputError(
             ("groups", "inference"),
-            "'overlap' is defined by intervals of rows apart on right labels; how wide those of groups would be "
-            f"depends on labels that are not known; use {setting(inference='population')}",
+            "'overlap' compares intervals of independent rows on true labels; the width of those of groups "
+            f"depends on unknown labels; use {setting(inference='population')}",
         )
     if exact and inference == "population":
         raise InputError(

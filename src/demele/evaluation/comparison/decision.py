@@ -41,7 +41,7 @@ class AskedPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """The breakdown point of a verdict: the largest number of wrong labels that it holds up to, wherever they are.
+    """The breakdown point of a verdict: the largest number of wrong labels that it holds up to in the worst case.
 
     ``labels`` is -1 if the verdict does not stand even when every label is right (it then depends on more than the
     labels, such as an audit).
@@ -93,8 +93,8 @@ class Decision(Result):
     baseline, candidate : Estimate
         Each by itself, before and after correction.
     breakdown : Breakdown or None
-        For a verdict on accuracy: how many wrong labels it holds up to, wherever they are. Of an audited or sequential
-        verdict: how many the given labels would hold up to that show the same without the audit.
+        For a verdict on accuracy: the number of wrong labels that it holds up to in the worst case. For an audited or
+        sequential verdict: the same number without the audit, if the given labels support the verdict.
     expert_breakdown : ExpertBreakdown or None
         For a verdict on accuracy that depends on an expert: how many of the expert's labels may be wrong.
     inference : {"population", "test_set", "overlap"}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AuditForecast(Result):
-    """What audits of which design and size would settle; see :func:`demele.evaluation.plan_audit`.
+    """Forecasts of audits by design and size; see :func:`demele.evaluation.plan_audit`.
 
     Attributes
     ----------

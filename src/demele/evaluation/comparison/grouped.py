@@ -126,8 +126,8 @@ def paired_test(counts: GroupCounts, drop: float, groups: Groups, tail: float) -
 def degrees_of(met: int, tail: float) -> int:
     """Degrees of freedom of a limit from so many groups that say anything.
 
-    One less than these, but at least 3 at the usual errors: up to four groups of one mind do not show anything with as
-    many, and fewer would only make a limit useless that rests on exact ones as well.
+    One less than these, but at least 3 at the usual errors: with as many, up to four groups that agree never show
+    anything; with fewer, a limit that also depends on exact ones would be useless.
     """
     return max(met - 1, 3 if tail <= USUAL_TAIL else 1)
 
@@ -143,7 +143,7 @@ def grouped_population(question: Question, groups: Groups, drop: Counts, tail: f
 
 
 def grouped_breakdown(counts: GroupCounts, groups: Groups, tail: float) -> int:
-    """Return the largest number of wrong labels, wherever they are, under which the claim stands; -1 if it never does.
+    """Return the largest number of wrong labels that the claim holds up to in the worst case; -1 if it never holds.
 
     Each lowers the lead by two as long as labels are with the candidate, then by one.
     """
@@ -174,10 +174,11 @@ class GroupedPairs:
     rows : array of shape (pairs,)
         Rows on which the two disagree.
     clump : array of shape (pairs,)
-        Sum of the squares over groups of these, over their number: so many come together, on average over rows.
+        Sum over groups of the squared numbers of these rows, divided by their number: the mean number in the group of a
+        row.
     largest : array of shape (pairs,)
         Share of them that the largest group has.
-    alike : float
+    of_all : float
         The same as ``clump`` of all rows.
     n : int
         Rows of the test set.
@@ -186,7 +187,7 @@ class GroupedPairs:
     rows: Floats
     clump: Floats
     largest: Floats
-    alike: float
+    of_all: float
     n: int
 
     @classmethod
@@ -221,7 +222,7 @@ class GroupedPairs:
         least what groups of all rows leave open that none of them was met.
         """
         met = self.clump * unseen_losses(self.rows / self.clump, gap / self.clump, float(self.n) / self.clump, tail)
-        none = self.alike * unseen_losses(0, 0, self.n / self.alike, tail)
+        none = self.of_all * unseen_losses(0, 0, self.n / self.of_all, tail)
         return np.maximum(met, none)
 
 
@@ -248,7 +249,7 @@ def design_effect(expected: Floats, size: Floats, groups: Groups, variance: floa
     -----
     With r the share of the variance that the guess explains, guessed terms of two rows of a group have r^2 times the
     covariance of the true ones if labels err independently given these. So the sum over pairs of rows of one group is
-    divided by r^2: without that, noise of the labels would hide how alike the rows of a group are.
+    divided by r^2: otherwise, noise of the labels would hide the correlation of the rows of a group.
     """
     most = float((groups.sums(size) ** 2).sum() / (size @ size)) if size.any() else 1.0
     if variance <= 0:

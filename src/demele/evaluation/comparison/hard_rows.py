@@ -89,7 +89,7 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
 
 
 def hypothetical_sides(question: Question, rows: NDArray[np.intp]) -> tuple[Sides, Sides]:
-    """Return the proportions of both if the baseline is right on these rows wherever the two disagree."""
+    """Return the proportions of both if the baseline is correct on all of these rows where the two disagree."""
     hard, of = question.data.take(rows), question.of
     first, second = question.sides()
     if question.measure == "accuracy":

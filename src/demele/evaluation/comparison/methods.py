@@ -85,7 +85,7 @@ METHODS: dict[str, MethodSpec] = {
             "other's.",
             decide=overlap,
             by_overlap=True,
-            promise="Errs as often as the labels mislead: only right labels keep its level.",
+            promise="Wrong labels raise its error rate: only correct labels keep its level.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
             measures=_ALL,

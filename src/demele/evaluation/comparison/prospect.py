@@ -36,8 +36,8 @@ def prospect(
     Notes
     -----
     The bounds of :func:`demele.evaluation.comparison.audit.audited` at the expected sums, with the given label as
-    guess. At a rate of noise, wrong labels are taken to be on any row alike and any other class to be the true one. Of
-    a matrix or counts, the largest rate that they allow is taken.
+    guess. At a rate of noise, wrong labels are assumed to be equally likely on all rows, with any other class as the
+    true one. A matrix or counts give the largest rate that they allow.
     """
     if question.measure != "accuracy":
         return ()

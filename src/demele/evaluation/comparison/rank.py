@@ -205,7 +205,7 @@ def _advantage(difference: Floats, m: int) -> Floats:
 
 
 def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) -> Estimate:
-    """One model by itself. Corrected as in both roles, if the method corrects it alike in all its pairs."""
+    """One model by itself. Corrected as in both roles, if the method makes the same correction in all its pairs."""
     own = estimate(question, model, None, 0, asked.outcomes, measure)
     outcomes, pairs = asked.outcomes, asked.question
     ends: list[tuple[float, float]] = []

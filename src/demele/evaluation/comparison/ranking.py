@@ -127,7 +127,7 @@ class Ranking(Result):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Largest runs of neighbours in the order, no two of which are shown to differ; they may overlap."""
+        """Largest runs of neighbours in the order without a significant difference; they may overlap."""
         place = {name: position for position, name in enumerate(self.names)}
         better = np.zeros((len(place), len(place)), dtype=np.bool_)
         won = self.pairs[self.pairs["verdict"] == "candidate"]

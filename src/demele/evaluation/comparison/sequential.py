@@ -52,7 +52,7 @@ class SequentialComparison(Result):
     baseline, candidate : array-like of shape (n,)
         Their predicted classes on the same instances.
     labels : array-like of shape (n,)
-        The given labels, some of which may be wrong.
+        The given labels, possibly with errors.
     level : float in (0, 1)
         Confidence of the verdict. Two-sided: each claim is made wrongly with probability (1 - level) / 2 at most,
         whatever the label noise and whenever one stops.
@@ -63,7 +63,7 @@ class SequentialComparison(Result):
         intervals on true labels may be; without it they are as wide as they can be.
     disagreement : array-like of shape (n,), optional
         Numbers >= 0, larger where a label is more likely wrong, such as :func:`demele.labels.disagreement` of a pool of
-        other models. Errors then turn up sooner in close comparisons; no promise rests on it.
+        other models. Errors then appear earlier in close comparisons; no guarantee depends on it.
     classes : sequence, optional
         All classes (default: those of the labels).
     names : tuple of str
@@ -182,7 +182,7 @@ class SequentialComparison(Result):
         rows : int or array-like of int of shape (k,)
             Rows that :meth:`ask` returned, now or when the same comparison was made before.
         labels : class or array-like of shape (k,)
-            Right labels of these rows.
+            True labels of these rows.
 
         Raises
         ------
@@ -432,7 +432,7 @@ class SequentialComparison(Result):
         return self._plan.rows[np.flatnonzero(self._answers == UNCLEAR)]
 
     def _signature(self, made: Signature) -> Signature:
-        """Add what the verdict also rests on: the answers, what they were limited to, and what chose the rows."""
+        """Add the answers, their limits, and the choice of rows, which the verdict also depends on."""
         rows, labels = self._answered()
         met = {"answers": str(rows.size)}
         if rows.size:

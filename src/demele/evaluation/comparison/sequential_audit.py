@@ -39,12 +39,12 @@ def sequential(question: Question) -> Outcomes:
     Returns
     -------
     Outcomes
-        Each claim errs with probability ``question.tail`` at most, whatever the label noise, however long the audit was
-        and whatever made it stop. The interval is of the difference on these instances with right labels; for the
-        population it is widened by what sampling may add. ``details``: ``labels_used`` (audited rows that the pair had
-        to know, up to the decision), ``stopped_at`` (of all audited rows), ``wealth`` and ``wealth_of_baseline``
-        (largest so far, of the bet on each claim), ``expected_labels`` (how many more of such rows the claim nearer to
-        its end would need), ``required_gap``.
+        Each claim errs with probability ``question.tail`` at most, for any label noise, any length of the audit and any
+        reason to stop. The interval covers the difference on these instances with true labels; for the population,
+        sampling error widens it. ``details``: ``labels_used`` (audited rows that the pair had to know, up to the
+        decision), ``stopped_at`` (of all audited rows), ``wealth`` and ``wealth_of_baseline`` (largest so far, of the
+        bet on each claim), ``expected_labels`` (how many more of such rows the claim nearer to its end would need),
+        ``required_gap``.
 
     Raises
     ------

@@ -49,9 +49,9 @@ class Terms:
     def spread(self, low: Floats, high: Floats, disagreements: NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
         """Return the limits of the gap of the population, from those of the gap on these rows; shape (pairs,).
 
-        What chance adds if the claim is false says little of a population that is seldom met: a test set without a
-        disagreement shows no gap, and leaves one of 3.7 instances open. So an end that no claim rests on reaches at
-        least as far as the exact limit of the losses does.
+        The sampling error under a false claim is too small if disagreements are rare: a test set without a disagreement
+        shows no gap, but a gap of 3.7 instances is possible. So an end without a claim reaches at least as far as the
+        exact limit of the losses.
         """
         if not self.population:
             return low, high
@@ -166,8 +166,8 @@ def plan(
     than it may reveal: labels without any error certify after about ln(1/alpha) / -ln(1 - g / (2 won + neither)) draws,
     against ln(1/alpha) / -ln(1 - g / (2 won + 2 neither)) uniform ones.
 
-    *Doubt* makes errors turn up sooner, but lowers what the other rows show; it is worth it only where errors decide,
-    that is where the rows asked are not reduced.
+    *Disagreement* makes errors appear earlier, but lowers the evidence of the other rows. It helps only if errors
+    decide, that is, if the rows asked are not reduced.
     """
     apart = np.flatnonzero(first != second)
     before = signs(first[apart], second[apart], labels[apart])

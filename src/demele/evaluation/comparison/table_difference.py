@@ -1,8 +1,8 @@
 """Comparison of measures of all classes on labels that are believed: the difference, linearised row by row.
 
-A measure of the whole table is no proportion, so there are no two score intervals to hold side by side. What each row
-adds to the difference is summed as a paired comparison does: rows that both classifiers predict alike still count, for
-they move both values, but nearly alike.
+A measure of the whole table is not a proportion, so there are no two score intervals to compare. The effects of rows on
+the difference are summed as in a paired comparison. Rows with equal predictions still count, because they move both
+values, but almost equally.
 """
 
 from dataclasses import replace

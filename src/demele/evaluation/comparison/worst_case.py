@@ -35,7 +35,7 @@ class Reach:
     granted : array
         At most so many labels that agree with neither hide that the baseline is right (each costs 1).
     drop : array
-        The number right of the candidate less that of the baseline falls by so much at most, by all together.
+        Largest total fall of the candidate's lead in correct predictions over the baseline.
     wrong : array
         At most so many labels are wrong.
     """
@@ -57,19 +57,19 @@ def worst_case(question: Question) -> Outcomes:
     Returns
     -------
     Outcomes
-        ``"population"``: McNemar's exact test, one-sided at ``question.tail``, on the right labels least favourable to
-        the claim; its p-value is the largest within the noise. ``"test_set"``: the difference of the numbers right
-        stays positive. ``"overlap"``: the score intervals on right labels would stay apart.
-        The interval is the union over the patterns of wrong labels, and excludes 0 if and only if a claim is made. For
-        the population each side errs in sign with probability ``question.tail`` at most, in size with twice that: it
-        joins an exact limit of the candidate's share of the decided disagreements to one of how many there are.
+        ``"population"``: McNemar's exact test, one-sided at ``question.tail``, on the true labels least favourable to
+        the claim; its p-value is the largest within the noise. ``"test_set"``: the difference of the numbers correct
+        stays positive. ``"overlap"``: the score intervals on true labels would not overlap. The interval is the union
+        over the patterns of wrong labels, and excludes 0 if and only if a claim is made. For the population each side
+        errs in sign with probability ``question.tail`` at most, in size with twice that: it joins an exact limit of the
+        candidate's share of the decided disagreements to one of how many there are.
 
     Notes
     -----
-    With a = lost, b = won, o = neither and at most m wrong labels, t = min(m, b), u = min(m - t, o): the right labels
-    least favourable to the candidate count a + t + u against b - t. They are reached by labels that are right, so the
-    bound is exact. Every step towards them raises the p-value P(Bin(a + b, 1/2) >= b), hence the test keeps its level
-    for every pattern of wrong labels, whatever they depend on.
+    With a = lost, b = won, o = neither and at most m wrong labels, t = min(m, b), u = min(m - t, o): the true labels
+    least favourable to the candidate count a + t + u against b - t. Some true labels reach them, so the bound is exact.
+    Every step towards them raises the p-value P(Bin(a + b, 1/2) >= b), hence the test keeps its level for every pattern
+    of wrong labels, whatever they depend on.
 
     With a transition, at most n_jk labels k hide class j; see :func:`reach`. Its limits hold with a certain confidence
     only: then they and the test have half of the error each, and the p-value adds the error of the limits to that of
@@ -149,7 +149,7 @@ def reach(question: Question, budget: NoiseBudget) -> Reach:
 
 
 def worst_counts(counts: PairCounts, reach: Reach) -> tuple[Counts, Counts]:
-    """Return lost and won on the right labels that make the claim "candidate better" least significant.
+    """Return lost and won on the true labels that make the claim "candidate better" least significant.
 
     Of x exchanged, u granted and y others (the candidate's label, neither right), with x + u + y <= wrong and
     2 x + u + y <= drop, the p-value of McNemar's test is largest at x as small as ``drop`` allows, unless the number of
@@ -213,8 +213,8 @@ def _population(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Float
 def _floor(claim: _Claim, tail: float) -> Floats:
     """Lower limit of the difference where no claim is made: share and number of disagreements each at its worst.
 
-    The right labels that are least significant then need not be those of the lowest limit; these ends are not beaten by
-    any, but not always reached together.
+    The true labels of least significance need not be those of the lowest limit; no labels exceed these ends, but no
+    single labels may reach both.
     """
     counts, far = claim.counts, claim.reach
     won = counts.won - np.minimum(np.minimum(counts.won, far.wrong), far.drop)

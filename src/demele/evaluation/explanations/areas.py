@@ -113,8 +113,8 @@ def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float
     mean : (float, float)
         Lowest and highest on these images: the labels that would lower (raise) it most are the wrong ones.
     interval : (float, float)
-        Holds Student's interval on the true labels, whichever they are: around both means, with the largest standard
-        deviation that is possible. The sum of squared distances to the observed mean bounds the one to any other.
+        Holds Student's interval on any possible true labels: around both means, with the largest possible standard
+        deviation. The sum of squared distances to the observed mean bounds the one to any other.
     """
     n = len(payoffs)
     given = payoffs[np.arange(n), known.labels]

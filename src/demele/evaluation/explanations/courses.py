@@ -104,7 +104,7 @@ def course(
     setting: Setting,
     *,
     batch: int,
-    told: Callable[[int], None] = lambda _: None,
+    done: Callable[[int], None] = lambda _: None,
 ) -> Course:
     """Destroy the regions of all images in one order.
 
@@ -116,9 +116,9 @@ def course(
     order : {"most", "random", "least"}
     setting : Setting
     batch : int
-        Images that are held at once, beside the whole set.
-    told : callable
-        Is given the number of images of which another step was asked.
+        Images per batch, in addition to the whole set in memory.
+    done : callable
+        Gets the number of images whose next step was asked for.
     """
     runs, n = setting.runs(order), len(images)
     shape = (runs, n, setting.steps + 1)
@@ -133,7 +133,7 @@ def course(
                 answers = classifier.answers(now)
                 values[run, rows, step] = setting.values(answers, rows)
                 predicted[run, rows, step] = answers.classes
-                told(len(now))
+                done(len(now))
     return Course(values, predicted)
 
 

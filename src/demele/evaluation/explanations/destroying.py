@@ -76,8 +76,8 @@ def destruction_order(importance: Floats, order: Order, seed: int, repeat: int) 
     order : {"most", "random", "least"}
         Most important first, whatever the map says, least important first.
     seed, repeat : int
-        Regions of equal importance are ordered at random, anew in each repeat: a map that says the same of all of them
-        is a random order, not the order of reading.
+        Regions of equal importance are ordered at random in each repeat: a constant map gives a random order, not the
+        reading order.
 
     Returns
     -------
@@ -115,13 +115,13 @@ def is_drawn(filling: Filling | float) -> bool:
 def fillings(
     images: Images, rows: Places, filling: Filling | float, ends: tuple[float, float], seed: int, repeat: int
 ) -> Images:
-    """Return, for each image, one of which regions are taken to replace its own.
+    """Return, for each image, another image whose regions replace its own.
 
     Parameters
     ----------
     images : array of shape (n, height, width, channels)
     rows : array of int of shape (n,)
-        Their numbers in the whole set: what is drawn for an image does not depend on the images beside it.
+        Their numbers in the whole set: the draws for an image do not depend on the rest of its batch.
     filling : "uniform", "mean", "blur" or float
         Values drawn between ``ends``; the mean colour of the image; the image, blurred; one value.
     ends : (float, float)

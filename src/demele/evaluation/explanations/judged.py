@@ -197,7 +197,7 @@ class Judged:
         """Say what a reader must know."""
         found = [note for name, one in self.importance.items() if (note := _tied(name, one)) is not None]
         if self.known is not None:
-            message = f"at most {self.known.budget.wrong} of {self.asked.n} labels are taken to be wrong"
+            message = f"at most {self.known.budget.wrong} of {self.asked.n} labels are assumed to be wrong"
             found.append(Note(code="wrong-labels", message=message))
         if self.measured == "output":
             message = (

@@ -72,20 +72,19 @@ def perturbation_test(
         What is to fall: the output for the class predicted of the whole image (needs no labels), or the accuracy. By
         default the accuracy if labels are given.
     targets : array-like of int of shape (n,), optional
-        Columns whose output is followed, in place of those predicted of the whole images.
+        Columns whose output is followed, instead of the predictions for the whole images.
     region : int or (int, int), optional
         Side, or height and width, of a region in pixels; by default a sixteenth of the longer side.
     steps : int, optional
         Regions that are destroyed, one at each step; by default all, and 100 at most.
     destroy : {"uniform", "mean", "blur"} or float, default "uniform"
-        What is put in the place of a region: values drawn anew for each image and repeat, between 0 and 255, or
-        between the extremes of the images if they are real numbers; the mean colour of the image; the image, blurred;
-        or one value.
+        Replacement of a region: values drawn for each image and repeat, between 0 and 255, or between the extremes of
+        the images if they are real numbers; the mean colour of the image; the blurred image; or one value.
     n_repeats : int, default 10
         Random orders of each image, and draws of what is put in the place of regions.
     noise : float, TransitionMatrix or TransitionCounts, optional
         What is known of wrong labels, as for :func:`demele.evaluation.assess`; for the accuracy. Its curves, areas and
-        differences then have corrected intervals, and verdicts rest on these.
+        differences then have corrected intervals, and verdicts use these.
     classes : sequence, optional
         All classes, in the order of the columns of what ``predict`` returns.
     level : float in (0, 1)
@@ -94,7 +93,7 @@ def perturbation_test(
     worst : int, default 12
         Images that are kept of each map, those for which it does worst.
     batch : int, default 256
-        Images that ``predict`` is given at once, which bounds the memory beside the set and the answers.
+        Images per call of ``predict``; it bounds the memory in addition to the set and the answers.
     seed : int, default 0
     progress : bool or callable(done, total, label), default False
         True shows a bar on terminals.
@@ -118,16 +117,16 @@ def perturbation_test(
     L / (L + 1) of a probability. Benjelloun prints that the map with the *smallest* fall is the best; the first of
     his three points, and his source, say the contrary, which is what is computed here.
 
-    Beside the paper: regions of equal importance go in random order, not in that of reading; orders are
-    compared image by image on the same draws, since the null hypothesis, that the map is as good as a random order,
-    makes the mean difference 0 exactly; intervals are Student's over images. The mean of a few very unlike images is
-    far from normal, and its interval then covers less.
+    Differences from the paper: regions of equal importance have a random order, not the reading order. Orders are
+    compared image by image on the same draws: if the map is as good as a random order, the mean difference is exactly
+    0. Intervals are Student's over images. With a few very different images, the mean is far from normal, and its
+    interval covers less.
 
-    The measure ``"score"`` rests on no label. The accuracy does, and a wrong label moves it (Benjelloun): with at most
-    m wrong labels, each area is bounded by those m labels that would move it most, whatever the classifier does, and
-    Student's interval joined over all these. Points of curves are corrected as :func:`demele.evaluation.assess` does.
-    If labels are wrong at random, whatever the image, with any other of K classes alike, all areas shrink by the same
-    factor 1 - rate K / (K - 1), and no order of maps changes.
+    The measure ``"score"`` does not depend on labels. Accuracy does, and a wrong label moves it (Benjelloun): with at
+    most m wrong labels, each area is bounded by the m labels that would move it most, for any classifier, and Student's
+    interval is the union over all these. Points of curves are corrected as :func:`demele.evaluation.assess` does. If
+    labels are wrong at random, independent of the image, with equal probability of the other K - 1 classes, all areas
+    shrink by the same factor 1 - rate K / (K - 1), and no order of maps changes.
 
     Quantus (``RegionPerturbation``) gives the falls at k = 1 ... L, whose sum divided by L + 1 is the area here, to the
     rounding of single precision; its "black" is the least value of the image, not 0.
@@ -216,14 +215,14 @@ def _courses(
     found: dict[tuple[str, Order], Course] = {}
     with reporting(progress) as report:
 
-        def told(more: int) -> None:
+        def looked_at(more: int) -> None:
             nonlocal done
             done += more
             if report is not None:
                 report(done, total, f"{done:,} of {total:,} destroyed images looked at")
 
         def run(name: str, order: Order) -> Course:
-            return course(classifier, images, importance[name], order, setting, batch=batch, told=told)
+            return course(classifier, images, importance[name], order, setting, batch=batch, done=looked_at)
 
         chance = run(next(iter(importance)), "random")
         for name, order in asked:

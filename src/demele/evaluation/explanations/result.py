@@ -1,4 +1,4 @@
-"""What a perturbation test has found: curves, areas, what a map is worth beside chance, and where it is worst."""
+"""Result of a perturbation test: curves, areas, the gain of a map over random order, and its worst images."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -107,7 +107,7 @@ class MapResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapDifference:
-    """One map beside another, image by image.
+    """One map compared with another, image by image.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Uniform audits of one classifier: cells of rows, an unknown share of each of which has a property, and its bounds."""
+"""Uniform audits of one classifier: bounds of the share of rows with a property in each cell."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -30,7 +30,7 @@ def share_of(t: Floats, u: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Rows in cells; in each an unknown share has a property, of which a random sample is known.
+    """Rows in cells; an unknown share of each cell has a property, which is known on a random sample.
 
     A measure is the proportion T / U, with T = ``T_0`` + sum of ``t`` x rows that have the property, and U likewise.
     Arrays of shape (..., n_cells), ``base`` of shape (..., 2) for T_0 and U_0; leading axes are separate problems.

@@ -73,7 +73,7 @@ def audit_interval(
         Guarantee the level whatever the numbers, at the price of width. Otherwise the coverage is about the level
         (measured: 92.5% in the worst of 120 cells for a nominal 95%, from 1 to 20% noise and from 50 audited rows).
     inference : {"population", "test_set"}
-        Accuracy on new instances (``kind="sampling"``), or on these rows with right labels (``kind="design"``).
+        Accuracy on new instances (``kind="sampling"``), or on these rows with true labels (``kind="design"``).
 
     Returns
     -------
@@ -155,7 +155,7 @@ def audited_estimate(
         or ``"micro"``; None for accuracy and error.
     level : float in (0, 1)
     inference : {"population", "test_set"}
-        On new instances, or on these rows with right labels.
+        On new instances, or on these rows with true labels.
     model : int
         Row of ``data.predictions``.
     wrong : int, optional
@@ -171,7 +171,7 @@ def audited_estimate(
     Raises
     ------
     InputError
-        For a selective audit: rows that were chosen for a reason say nothing of the others.
+        For a selective audit: rows that were chosen for a reason do not represent the others.
 
     Notes
     -----
@@ -195,7 +195,7 @@ def audited_estimate(
     if audit.design == "selective":
         raise InputError(
             "audit",
-            "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
+            "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
             "give an audit of rows drawn at random "
             f"({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
@@ -302,7 +302,7 @@ def _effects(
     groups: Groups,
     level: float,
 ) -> Floats:
-    """Design effects on right labels, of the accuracy or of each class."""
+    """Design effects on true labels, of the accuracy or of each class."""
     wrong = min(audit.wrong_labels(data.labels) / data.n, 1.0)
     found = [
         corrected_effect(*row_counts(data, measure, one, model), groups, wrong=wrong, correct=float(value), level=level)

@@ -164,7 +164,7 @@ def _uniform(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
 
 
 def _two_sided(marked: Floats, seen: Floats, n: int, k: int) -> Floats:
-    """Two-sided p-value of each number of marked rows among ``k`` drawn of ``n``, of which ``marked`` are."""
+    """Two-sided p-value of ``seen`` marked rows among ``k`` drawn of ``n``, for each number ``marked`` in all."""
     from scipy.stats import hypergeom
 
     # Classes of the same size and count come often.

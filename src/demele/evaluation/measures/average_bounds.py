@@ -15,7 +15,7 @@ GROWTH = 1.02
 
 
 def average_bounds(
-    measure: str, average: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
+    measure: str, average: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
 ) -> tuple[float, float]:
     """Return limits of an average over classes on the true labels of these instances.
 
@@ -25,7 +25,7 @@ def average_bounds(
     average : {"macro", "weighted", "micro"}
         Over the classes that have an instance in ``confusion``, where the measure is defined; ``"weighted"`` by their
         true instances.
-    confusion, budget, doubtful
+    confusion, budget, unsure
         As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
 
     Returns
@@ -43,14 +43,14 @@ def average_bounds(
     their last instance may leave the average.
     """
     if average == "micro" or (average == "weighted" and measure == "recall"):
-        low, high = correct_bounds("accuracy", confusion, budget, doubtful=doubtful)
+        low, high = correct_bounds("accuracy", confusion, budget, unsure=unsure)
         return float(low), float(high)
     observed = observed_measure(measure, confusion)
-    ends = correct_bounds(measure, confusion, budget, doubtful=doubtful)
+    ends = correct_bounds(measure, confusion, budget, unsure=unsure)
     labelled = confusion.sum(axis=1) > 0
     if np.isnan(observed[labelled]).all():
         return float("nan"), float("nan")
-    moves = Moves.within(budget, confusion if doubtful is None else doubtful)
+    moves = Moves.within(budget, confusion if unsure is None else unsure)
     if average == "weighted":
         return _weighted(measure, confusion, moves, observed, ends)
     return _macro(measure, confusion, moves, observed, ends)

@@ -81,7 +81,7 @@ class BiasCounts:
     def overall_indicators(self) -> tuple[float, float, float]:
         """F_c = P(Q | not N), F_n = P(S | N), F_r = P(Q | N); NaN where there is no such instance.
 
-        Learned from right labels, follows wrong labels, recovers from wrong labels.
+        Learned from correct labels, follows wrong labels, recovers from wrong labels.
         """
         right, wrong = self.both.sum(), self.n - self.both.sum()
         return (

@@ -28,13 +28,13 @@ def observed_measure(measure: str, confusion: Counts) -> Floats:
 
 
 def bias_bounds(
-    measure: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
+    measure: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
 ) -> tuple[Floats, Floats]:
     """Bound the bias (observed minus correct) of a measure when at most so many labels are wrong.
 
     Parameters
     ----------
-    measure, confusion, budget, doubtful
+    measure, confusion, budget, unsure
         As in :func:`correct_bounds`.
 
     Returns
@@ -57,12 +57,12 @@ def bias_bounds(
     (-0.07, 0.1)
     """
     observed = observed_measure(measure, confusion)
-    lowest, highest = correct_bounds(measure, confusion, budget, doubtful=doubtful)
+    lowest, highest = correct_bounds(measure, confusion, budget, unsure=unsure)
     return observed - highest, observed - lowest
 
 
 def correct_bounds(
-    measure: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
+    measure: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest value that a measure can have on the true labels of these instances.
 
@@ -72,10 +72,9 @@ def correct_bounds(
     confusion : int array of shape (n_classes, n_classes)
         Rows: labels. Columns: predictions.
     budget : NoiseBudget
-        How many labels are wrong at most, in all, by given label, by true class, and by both.
-    doubtful : int array of the same shape, optional
-        The part of the confusion that may be wrong, if the labels of the other instances are known to be right; all
-        of it by default.
+        Limits of the number of wrong labels: in all, by given label, by true class, and by both.
+    unsure : int array of the same shape, optional
+        The part of the confusion that may be wrong, if the other labels are known to be correct; all by default.
 
     Returns
     -------
@@ -93,7 +92,7 @@ def correct_bounds(
     the budget is a rate, or when its limits by pair of classes imply its other limits; else only safe, since limits by
     given label and by true class together make a flow problem whose easy cuts are taken. Cost: O(n_classes^2).
     """
-    doubt = confusion if doubtful is None else doubtful
+    doubt = confusion if unsure is None else unsure
     moves = Moves.within(budget, doubt)
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
@@ -155,7 +154,7 @@ class Moves:
 
 
 def corner(hits: Counts, misses: Counts, wrong: int, first: int) -> tuple[Counts, Counts]:
-    """Spend the budget on one kind first, and the rest on the other."""
+    """Spend the budget on one kind first, and the remainder on the other."""
     if first == 0:
         most = np.minimum(hits, wrong)
         return most, np.minimum(misses, wrong - most)

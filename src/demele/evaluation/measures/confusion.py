@@ -308,7 +308,7 @@ def confusion(
 def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:
     """Count class indices in pairs: rows are labels, columns predictions, of shape (k, k).
 
-    Cost: O(n + k^2), and no array longer than ``CHUNK`` beside the result.
+    Cost: O(n + k^2), and no array longer than ``CHUNK`` except the result.
     """
     total = np.zeros(k * k, dtype=np.int64)
     for start in range(0, labels.size, CHUNK):

@@ -86,13 +86,13 @@ def union_interval(low: ArrayLike, high: ArrayLike, bias_low: ArrayLike, bias_hi
 
 
 def worst_case_interval(
-    measure: str, confusion: Counts, budget: NoiseBudget, *, level: float, doubtful: Counts | None = None
+    measure: str, confusion: Counts, budget: NoiseBudget, *, level: float, unsure: Counts | None = None
 ) -> tuple[Floats, Floats]:
     """Join the score intervals on every true labels that a budget allows.
 
     Parameters
     ----------
-    measure, confusion, budget, doubtful
+    measure, confusion, budget, unsure
         As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
     level : float in (0, 1)
         Of each score interval.
@@ -107,8 +107,8 @@ def worst_case_interval(
     Notes
     -----
     Both ends of a score interval rise with a success more and fall with a failure more, so that the extreme counts give
-    the extreme ends. Accuracy, precision, F1: at one corner. Recall: anywhere between its two corners, where all
-    mixtures are looked at, beyond 256 of them in groups of which the safe end is taken.
+    the extreme ends. Accuracy, precision, F1: at one corner. Recall: anywhere between its two corners; all mixtures are
+    tried, or the safe ends of groups if there are more than 256.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def worst_case_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.802, 0.994)
     """
-    moves = Moves.within(budget, confusion if doubtful is None else doubtful)
+    moves = Moves.within(budget, confusion if unsure is None else unsure)
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
         hits, n = right.sum(), confusion.sum()

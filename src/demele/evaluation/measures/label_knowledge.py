@@ -60,7 +60,7 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     if selective and noise is None:
         raise InputError(
             "audit",
-            f"its rows were chosen for a reason ({setting(design='selective')}), so it says nothing of the other rows; "
+            f"its rows were chosen for a reason ({setting(design='selective')}), so it does not represent other rows; "
             f"give {arg('noise', code='noise=')} as well, {in_code('a rate that', otherwise='which')} bounds these, or "
             f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
@@ -68,7 +68,7 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     if audit is not None and known is not None and not selective and not isinstance(known, float):
         raise InputError(
             ("noise", "audit"),
-            "beside a random audit, only a rate that the noise does not exceed can be used, got "
+            "with a random audit, only a limit of the noise rate can be used, got "
             f"{in_code(type(known).__name__, otherwise=_TOLD[type(known).__name__])}; leave one of them out",
         )
     return known, audit
@@ -84,7 +84,7 @@ def knowledge_of(
     errs: tuple[float, ExpertErrors] = (0.0, "adversarial"),
     groups: Groups | None = None,
 ) -> "LabelKnowledge":
-    """Return what is known, from the given labels and what was supplied beside them."""
+    """Return the knowledge from the given labels and the other arguments."""
     if errs[0] and (audit is None or audit.design == "selective"):
         raise InputError(
             "expert_error",
@@ -190,7 +190,7 @@ class _Bounded(LabelKnowledge):
         groups: Groups | None,
     ) -> None:
         self.groups = groups
-        self.observed, self.believed, self.doubtful = table, table.counts, table.counts
+        self.observed, self.believed, self.unsure = table, table.counts, table.counts
         self.audit = audit
         tail = (1 - level) / 2
         self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
@@ -204,7 +204,7 @@ class _Bounded(LabelKnowledge):
         notes = [
             Note(
                 code="wrong-labels",
-                message=f"at most {self.budget.wrong} of {data.n} labels are taken to be wrong",
+                message=f"at most {self.budget.wrong} of {data.n} labels are assumed to be wrong",
             )
         ]
         if self.budget.out_of_domain:
@@ -215,10 +215,10 @@ class _Bounded(LabelKnowledge):
             notes.append(self._prove(data, audit))
         if groups is not None:
             message = (
-                "rows of a group count as one, since wrong labels may hide that they are alike; precision, recall and "
+                "rows of a group count as one, since wrong labels may hide their correlation; precision, recall and "
                 "F1 have no corrected interval then"
             )
-            notes.append(Note(code="groups-alike", message=message))
+            notes.append(Note(code="groups-as-rows", message=message))
         self.assumptions = (LabelKnowledge.assumptions[0], *known)
         self.notes = tuple(notes)
 
@@ -237,7 +237,7 @@ class _Bounded(LabelKnowledge):
         labels[audit.rows] = seen
         known = data.relabelled(labels)
         self.believed = table_of(known)
-        self.doubtful = self.believed - table_of(known.take(audit.rows))
+        self.unsure = self.believed - table_of(known.take(audit.rows))
         self.budget = replace(
             self.budget,
             wrong=self.budget.wrong - int(found.sum()),
@@ -247,17 +247,17 @@ class _Bounded(LabelKnowledge):
         )
         message = (
             f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, and say "
-            f"nothing of the other {data.n - audit.k} rows, of which at most {self.budget.wrong} are taken to be wrong"
+            f"nothing about the other {data.n - audit.k} rows; at most {self.budget.wrong} of these are assumed wrong"
         )
         return Note(code="selective-audit", message=message, severity="warning")
 
     def bias(self, measure: str) -> tuple[Floats, Floats]:
-        lowest, highest = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
+        lowest, highest = correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
         value = np.asarray(self.observed.accuracy if measure == "accuracy" else self.observed.measure(measure))
         return value - highest, value - lowest
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
-        low, high = average_bounds(measure, average, self.believed, self.budget, doubtful=self.doubtful)
+        low, high = average_bounds(measure, average, self.believed, self.budget, unsure=self.unsure)
         value = self.observed.averaged(measure, average)
         return value - high, value - low
 
@@ -266,17 +266,17 @@ class _Bounded(LabelKnowledge):
             if measure != "accuracy":
                 return np.full(len(self.believed), np.nan), np.full(len(self.believed), np.nan)
             share = alike_share(self.groups, level=self.inner)
-            low, high = correct_bounds("accuracy", self.believed, self.budget, doubtful=self.doubtful)
+            low, high = correct_bounds("accuracy", self.believed, self.budget, unsure=self.unsure)
             trials = self.believed.sum() * share
             ends = (score_interval(end * trials, trials, level=self.inner) for end in (low, high))
             return next(ends)[0], next(ends)[1]
-        return worst_case_interval(measure, self.believed, self.budget, level=self.inner, doubtful=self.doubtful)
+        return worst_case_interval(measure, self.believed, self.budget, level=self.inner, unsure=self.unsure)
 
     def average_worst(self, measure: str) -> tuple[float, float]:
         if self.groups is not None:
             return math.nan, math.nan
-        low, high = average_bounds(measure, "macro", self.believed, self.budget, doubtful=self.doubtful)
-        ends = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
+        low, high = average_bounds(measure, "macro", self.believed, self.budget, unsure=self.unsure)
+        ends = correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
         down, up = _widest(measure, self.observed, ends, self.inner)
         return low - down, high + up
 

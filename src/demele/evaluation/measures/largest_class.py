@@ -40,13 +40,13 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     hits = np.count_nonzero(right, axis=1).astype(np.float64)
     counted = [1.0 if groups is None else effective_share(row, every, groups, level=level) for row in right]
     low, _ = ends_at(hits, np.full(hits.size, float(data.n)), np.array(counted), level=level)
-    doubtful = np.flatnonzero(low <= share)
-    if doubtful.size:
-        table = Table.of(data.predictions[doubtful], data.labels, data.k)
-        doubtful = doubtful[tells_nothing(table, data.n * np.array(counted)[doubtful], level)]
-    if not doubtful.size:
+    unsure = np.flatnonzero(low <= share)
+    if unsure.size:
+        table = Table.of(data.predictions[unsure], data.labels, data.k)
+        unsure = unsure[tells_nothing(table, data.n * np.array(counted)[unsure], level)]
+    if not unsure.size:
         return ()
-    weak = tuple(data.names[model] for model in doubtful)
+    weak = tuple(data.names[model] for model in unsure)
     told = (
         f"{message}: {shown(weak)} {'is' if len(weak) == 1 else 'are'} not shown to do better; if that surprises, "
         "check that predictions and labels have the same rows in the same order, and classes of the same meaning"
