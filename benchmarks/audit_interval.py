@@ -13,8 +13,8 @@ from typing import cast
 import numpy as np
 
 from benchmarks.loop import Table, main
+from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.audit_cells import Cells, accuracy_cells, cell_interval
 
 REPEATS = 4000

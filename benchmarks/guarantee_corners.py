@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.audit_worlds import Corner, drawn
 from benchmarks.loop import Row, Table, main, share
+from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_claims import Claim
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.intervals import exact_interval
 
 REPEATS = 2000
 POWER_REPEATS = 400

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
 from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.intervals import exact_interval
 from demele.evaluation.question import Question
 from demele.labels import Audit, TransitionMatrix, draw_audit, estimate_transition
 

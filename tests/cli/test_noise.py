@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from demele import evaluation, labels
+from demele.core.proportions import exact_interval, score_interval
 from demele.data import crowd_set
-from demele.evaluation.intervals import exact_interval, score_interval
 from demele.files.named import read_table
 from tests.cli.conftest import WORDS, Program
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -21,8 +21,8 @@ from demele.core.errors import (
     UnknownNameError,
 )
 from demele.core.labelled import read_labelled
+from demele.core.proportions import score_interval
 from demele.core.signature import Signature
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.assess import assess
 from demele.evaluation.measures.assessment import Assessment
 from demele.evaluation.measures.audit_interval import audited_estimate

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
-from demele.evaluation.intervals import score_interval
+from demele.core.proportions import score_interval
 from demele.evaluation.measures.correction import (
     binary_correction,
     shifted_interval,

@@ -10,15 +10,8 @@ from scipy import stats
 
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
-from demele.evaluation.intervals import (
-    exact_interval,
-    normal_quantile,
-    overlap_gap,
-    overlap_level,
-    overlap_quantile,
-    overlap_reach,
-    score_interval,
-)
+from demele.core.proportions import exact_interval, normal_quantile, score_interval
+from demele.evaluation.intervals import overlap_gap, overlap_level, overlap_quantile, overlap_reach
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 counts = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

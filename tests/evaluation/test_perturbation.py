@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
 from demele.evaluation import PerturbationTest, perturbation_test
-from demele.evaluation.explanations.destroying import destroyed, destruction_order, fillings, region_importance, regions
+from demele.evaluation.explanations.destruction import (
+    destroyed,
+    destruction_order,
+    fillings,
+    region_importance,
+    regions,
+)
 from demele.report.document import Choice, Images, Pill, Table
 from demele.report.written import plain as plain_text
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most

@@ -237,7 +237,7 @@ ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}
         (ROWS, {"labels": ["a", "b"]}, InputError, r"^labels: .* cannot be matched"),
         (ROWS, {"classes": [0, 2]}, InputError, r"values are none of the 2 classes"),
         (ROWS, {"weights": [1, 2]}, InputError, r"^weights: expected 3 numbers, one per classifier, got shape \(2,\)"),
-        (ROWS, {"weights": [1, -2, 1]}, InputError, r"^weights: .* got 1 other, first -2 of b"),
+        (ROWS, {"weights": [1, -2, 1]}, InputError, r"^weights: .* got 1 other, first -2 of classifier 'b'"),
         (ROWS, {"weights": [0, 0, 0]}, InputError, r"^weights: expected at least one above 0"),
         (ROWS, {"weights": [0, 1, 0]}, InputError, r"^weights: all of the weight is on b, so that nobody is left"),
         (ROWS, {"weights": {"a": 1, "b": 1}}, InputError, r"^weights: .* not in both: 'c'"),

@@ -123,7 +123,7 @@ def test_what_contradicts_the_assumption_is_refused() -> None:
         assess(said, labels, audit=audit)
     with pytest.raises(InputError, match="only for design 'stratified'"):
         Audit([0], [1], design="uniform", unseen_positives=0.1)
-    with pytest.raises(InputError, match=r"a share in \[0, 1\]"):
+    with pytest.raises(InputError, match=r"a share of the rows in \[0, 1\]"):
         Audit([0], [1], design="stratified", within=[0], unseen_positives=1.5)
 
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.proportions import score_interval
 from demele.evaluation import assess
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.row_groups import Groups, corrected_effect, effective_share, ends_at, read_groups
 from demele.labels import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact

@@ -69,7 +69,7 @@ def test_refuses() -> None:
     for name in ("detected", "false_alarms", "corrected"):
         rates = {"detected": 0.5, "false_alarms": 0.1, "corrected": 0.5}
         for odd in (-0.1, 1.1, True, "half", float("nan")):
-            with pytest.raises(InputError, match=rf"^{name}: expected a probability in \[0, 1\]"):
+            with pytest.raises(InputError, match=rf"^{name}: expected a share of the rows in \[0, 1\]"):
                 simulated_cleaning([0, 1], [0, 1], **(rates | {name: odd}))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"same number of rows, got 2 and 1"):
         simulated_cleaning([0, 1], [0], detected=1, false_alarms=0)

@@ -500,6 +500,6 @@ def test_kept_and_applied() -> None:
         found.kept(["cat", "ape"])
     with pytest.raises(InputError, match=r"^y: expected classes like the suggested ones, such as 'cat', got 0"):
         found.applied([0, 1, 0])
-    for odd, message in (([0, 1], "got shape"), ([0, 2, 0], r"got 1 other, first 2 at row 1")):
+    for odd, message in (([0, 1], "got shape"), ([0, 2, 0], r"got 1 other, first 2 of flag 1")):
         with pytest.raises(InputError, match=f"^score: .*{message}"):
             Cleaning([False, True, False], score=odd)

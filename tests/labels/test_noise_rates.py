@@ -348,7 +348,7 @@ def test_symmetric_and_asymmetric_by_hand() -> None:
 @pytest.mark.parametrize(
     ("rate", "message"),
     [
-        (5, r"^rate: expected a share of the instances in \[0, 1\], got 5; for 5% write 0.05$"),
+        (5, r"^rate: expected a share of the rows in \[0, 1\], got 5; for 5% write 0.05$"),
         (np.int64(20), r"for 20% write 0.2$"),
         (1.5, r"for 1.5% write 0.015$"),
         (-0.1, r"got -0.1$"),

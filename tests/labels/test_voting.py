@@ -251,11 +251,11 @@ def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"ann": 1}, InputError, "none of 1 of 2: 'bob'"),
         ([1.0], InputError, "expected 2 numbers, one per annotator, got shape \\(1,\\)"),
         ([[1, 2]], InputError, "got shape \\(1, 2\\)"),
-        ([1, -1], InputError, "got 1 other, first -1.0 of annotator 'bob'"),
+        ([1, -1], InputError, "got 1 other, first -1 of annotator 'bob'"),
         ([math.nan, 1], InputError, "first nan of annotator 'ann'"),
         ([math.inf, 1], InputError, "first inf of annotator 'ann'"),
         ([0, 0], InputError, "at least one above 0"),
-        (["a", "b"], InputTypeError, "expected numbers"),
+        (["a", "b"], InputTypeError, "expected 2 numbers"),
     ],
 )
 def test_weights_that_cannot_be_used(weights: Any, error: type[Exception], says: str) -> None:

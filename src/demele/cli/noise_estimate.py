@@ -314,7 +314,7 @@ def _noise_of(read: Read, found: "Consensus", warn: Warn) -> "tuple[TransitionMa
 
 def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> tuple[Document, dict[str, Any]]:
     """Return how many labels of the consensus, and of the majority vote, are the right ones."""
-    from demele.evaluation.intervals import score_interval
+    from demele.core.proportions import score_interval
 
     if read.gold is None:
         raise InputError("--gold: expected labels")

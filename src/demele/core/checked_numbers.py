@@ -62,6 +62,22 @@ def checked_share(value: Any, argument: str, low: float, high: float) -> float:
     return checked_number(value, argument, f"a number in ({low:g}, {high:g}]", inside=lambda share: low < share <= high)
 
 
+def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
+    """Return a share in [0, 1]; a percentage is refused with the share that it is."""
+    if not is_number(value) or not 0 <= value <= 1:
+        percent = f"; for {value:g}% write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
+        kind = InputError if is_number(value) else InputTypeError
+        raise kind(argument, f"expected a share of {of} in [0, 1], got {plain_text(value)}{percent}")
+    return float(value)
+
+
+def checked_jobs(n_jobs: Any) -> int:
+    """Return a number of processes, -1 for all processors."""
+    return checked_whole(
+        n_jobs, "n_jobs", "a number of processes, -1 for all processors", inside=lambda n: n == -1 or n > 0
+    )
+
+
 def checked_level(level: Any) -> float:
     """Return a nominal level, strictly between 0 and 1."""
     return checked_number(level, "level", "a number between 0 and 1, such as 0.95", inside=lambda level: 0 < level < 1)

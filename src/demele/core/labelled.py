@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import holds_truths, items_of, refuse_large_floats
 from demele.core.sentences import in_code, plural, setting
-from demele.core.table_columns import as_column, check_same_order, check_texts, split_columns
+from demele.core.table_columns import as_column, check_rows, check_texts, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,17 +174,22 @@ def read_labelled(
     InputError, InputTypeError, NotEnoughData
         Naming the argument, how many values are wrong and the first row.
     """
+
+    def remedy(n: int) -> str:
+        if len(models) == n > 2:
+            return "are rows and columns exchanged? expected one column, or one entry of a mapping, per model"
+        return "row r of both must be the same instance"
+
     for name, values in models.items():
         if isinstance(values, np.ndarray) and isinstance(labels, np.ndarray) and values.ndim == labels.ndim == 1:
-            _check_sizes((name, argument), values.size, labels.size, len(models))  # before a view is copied
+            check_rows(None, None, (name, argument), (values.size, labels.size), remedy(labels.size))  # before a copy
     given = read_labels(labels, argument)
     words = vocabulary(given, classes=classes)
     coded = words.encode(given, argument)
     read, rows = [], []
     for name, values in models.items():
         predicted = read_labels(values, name)
-        _check_sizes((name, argument), predicted.size, given.size, len(models))
-        check_same_order(values, labels, (name, argument))
+        check_rows(values, labels, (name, argument), (predicted.size, given.size), remedy(given.size))
         read.append(predicted)
         rows.append(words.encode(predicted, name, partly=classes is None))
     stacked, unlabelled = np.stack(rows), set[int | str]()
@@ -196,19 +201,6 @@ def read_labelled(
     truths = [name for name, values in [(argument, labels), *models.items()] if holds_truths(values)]
     others = () if len(truths) > len(models) or not isinstance(words.classes[0], int) else tuple(truths)
     return Labelled(coded, stacked, tuple(models), words, tuple(sorted(unlabelled)), others)
-
-
-def _check_sizes(names: tuple[str, str], predicted: int, given: int, n_models: int) -> None:
-    if predicted != given:
-        raise InputError(
-            names,
-            f"expected the same number of rows, got {predicted} and {given}; "
-            + (
-                "are rows and columns exchanged? expected one column, or one entry of a mapping, per model"
-                if n_models == given and n_models > 2
-                else "row r of both must be the same instance"
-            ),
-        )
 
 
 def read_models(predictions: object, argument: str = "predictions") -> dict[str, object]:
@@ -293,6 +285,12 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
         twice = next(item for item in items if items.count(item) > 1)
         raise InputError("classes", f"expected each class once, got {quoted(twice)} more than once")
     return Vocabulary(items)
+
+
+def common_vocabulary(columns: Sequence[NDArray[Any]], *, classes: Sequence[object] | None = None) -> Vocabulary:
+    """Return the classes of columns together; those of the first where one holds numbers and another names."""
+    same = all(column.dtype == columns[0].dtype for column in columns)
+    return vocabulary(np.concatenate(columns) if same else columns[0], classes=classes)
 
 
 def shown(items: Sequence[object], at_most: int = 6) -> str:

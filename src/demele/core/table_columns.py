@@ -3,7 +3,7 @@
 import importlib
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -60,6 +60,44 @@ def check_same_order(first: object, second: object, names: tuple[str, str]) -> N
             "their indexes hold the same labels in another order, and rows are paired by position; align them with "
             f"{names[1]}.loc[{names[0]}.index], or drop the indexes with reset_index(drop=True)",
         )
+
+
+def check_rows(
+    first: object,
+    second: object,
+    names: tuple[str, str],
+    sizes: tuple[int, int],
+    remedy: str = "row r of both must be the same instance",
+) -> None:
+    """Refuse columns of different lengths, and pandas objects that hold the same labels in another order."""
+    if sizes[0] != sizes[1]:
+        raise InputError(names, f"expected the same number of rows, got {sizes[0]} and {sizes[1]}; {remedy}")
+    check_same_order(first, second, names)
+
+
+def number_column(
+    values: object,
+    argument: str,
+    n: int,
+    per: str,
+    expected: str = "finite numbers >= 0",
+    *,
+    inside: Any = None,
+    names: Sequence[object] | None = None,
+) -> NDArray[np.float64]:
+    """Return ``n`` numbers, one per row, annotator or so; ``inside`` says of an array which are as expected."""
+    array = as_column(values, argument)
+    if array.dtype.kind not in "biuf":
+        raise InputTypeError(argument, f"expected {n} numbers, one per {per}, got values of type {array.dtype}")
+    if array.shape != (n,):
+        raise InputError(argument, f"expected {n} numbers, one per {per}, got shape {array.shape}")
+    array = array.astype(np.float64)
+    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0) if inside is None else inside(array)))
+    if odd.size:
+        place, others = odd[0], plural(odd.size, "other", "others")
+        name = place if names is None else repr(names[place])
+        raise InputError(argument, f"expected {expected}, got {others}, first {array[place]:g} of {per} {name}")
+    return array
 
 
 def check_same_rows(codes: object, factors: object, *, optional: bool = False) -> None:

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from demele.core.proportions import exact_interval, score_interval
     from demele.evaluation.comparison.audit_forecast import plan_audit
     from demele.evaluation.comparison.compare import compare, compare_without_labels
     from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from demele.evaluation.comparison.sequential import SequentialComparison
     from demele.evaluation.explanations.perturbation import perturbation_test
     from demele.evaluation.explanations.result import PerturbationTest
-    from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
+    from demele.evaluation.intervals import overlap_level, overlap_quantile
     from demele.evaluation.measures.assess import assess
     from demele.evaluation.measures.assessment import Assessment
     from demele.evaluation.measures.audit_interval import audit_interval
@@ -45,7 +46,8 @@ _HOMES = {
     "demele.evaluation.comparison.sequential": "SequentialComparison",
     "demele.evaluation.explanations.perturbation": "perturbation_test",
     "demele.evaluation.explanations.result": "PerturbationTest",
-    "demele.evaluation.intervals": "exact_interval overlap_level overlap_quantile score_interval",
+    "demele.core.proportions": "exact_interval score_interval",
+    "demele.evaluation.intervals": "overlap_level overlap_quantile",
     "demele.evaluation.measures.assess": "assess",
     "demele.evaluation.measures.assessment": "Assessment",
     "demele.evaluation.measures.audit_interval": "audit_interval",

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.labelled import plain_text
+from demele.core.checked_numbers import checked_rate
+from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.sentences import setting
@@ -27,12 +27,7 @@ _METHODS = ("audit", "sequential")
 def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
     """Check how often, and in what way, the expert may be wrong among ``k`` classes."""
     checked_name(errors, "expert_errors", get_args(ExpertErrors))
-    if isinstance(error, bool) or not isinstance(error, int | float | np.number):
-        raise InputTypeError("expert_error", f"expected a share of the rows in [0, 1], got {plain_text(error)}")
-    share = float(error)
-    if not 0 <= share <= 1:
-        percent = f"; for {share:g}% write {share / 100:g}" if 1 < share <= 100 else ""
-        raise InputError("expert_error", f"expected a share of the rows in [0, 1], got {plain_text(error)}{percent}")
+    share = checked_rate(error, "expert_error")
     if errors == "random" and not share:
         raise InputError(
             "expert_errors",

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
+from demele.core.proportions import score_interval
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
-from demele.core.sentences import plural
 from demele.core.signature import Signature
-from demele.core.table_columns import as_column, check_same_order
+from demele.core.table_columns import check_rows, number_column
 from demele.core.version import __version__
-from demele.evaluation.intervals import score_interval
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.voting import TieBreaks, majority_vote
 from demele.labels.votes import are_tied, plurality
@@ -369,13 +368,8 @@ def _read(predictions: object, labels: object, classes: Sequence[object] | None)
     data = read_labelled(models, models[first], classes=classes, argument=first)
     if given is None:
         return data, None
-    if given.size != data.n:
-        raise InputError(
-            ("predictions", "labels"),
-            f"expected the same number of rows, got {data.n} and {given.size}; row r of both must be the same instance",
-        )
     for values in models.values():
-        check_same_order(values, labels, ("predictions", "labels"))
+        check_rows(values, labels, ("predictions", "labels"), (data.n, given.size))
     return data, data.vocabulary.encode(given, "labels")
 
 
@@ -389,17 +383,7 @@ def _weights(weights: Any, names: Sequence[str]) -> Any:
         if unlike:
             raise InputError("weights", f"expected one of each classifier, by name; not in both: {shown(unlike)}")
         weights = [told[name] for name in names]
-    array = as_column(weights, "weights")
-    if array.shape != (len(names),) or array.dtype.kind not in "biuf":
-        raise InputError("weights", f"expected {len(names)} numbers, one per classifier, got shape {array.shape}")
-    array = array.astype(np.float64)
-    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if odd.size:
-        raise InputError(
-            "weights",
-            f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} of "
-            f"{names[odd[0]]}",
-        )
+    array = number_column(weights, "weights", len(names), "classifier", names=names)
     if not array.any():
         raise InputError("weights", "expected at least one above 0, got only zeros: nobody would vote")
     return array

@@ -6,7 +6,6 @@ equal; elsewhere they fit the first moments, and were measured by simulation.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,10 +40,6 @@ class SampledSum:
         a, w = np.asarray(amounts, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         squared = a**2
         return cls(a @ w, spare * (squared @ (w * (w - 1))), squared @ w)
-
-    def at(self, where: Any) -> "SampledSum":
-        """Return some of the sums."""
-        return SampledSum(self.total[where], self.variance[where], self.squares[where])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Note
 from demele.core.row_blocks import numbered_rows
 from demele.core.sentences import in_code, setting
-from demele.evaluation.intervals import normal_quantile, score_interval
 from demele.evaluation.table_measures import TABLE_MEASURES, row_effects
 from demele.noise.audit import CodedAudit
 from demele.noise.square_tables import digest

@@ -1,5 +1,6 @@
 """Varied classifiers of scikit-learn, drawn at random; each gets its own part of the features."""
 
+import importlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,7 +94,8 @@ def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> VariedModel:
     if n * min(d, MOST_FEATURES) * k > MOST_PRODUCTS:
         del families["logistic regression"], families["multi-layer perceptron"]
     family = list(families)[int(rng.integers(len(families)))]
-    estimator = families[family](rng, n)
+    module, name, hyperparameters = families[family]
+    estimator = getattr(importlib.import_module(f"sklearn.{module}"), name)(**hyperparameters(rng, n))
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=int(rng.integers(2**31)))
     return VariedModel(family, estimator)
@@ -155,97 +157,62 @@ def _leaf(rng: np.random.Generator, n: int) -> int:
     return round(_log_uniform(rng, 1, max(2, n / 50)))
 
 
-def _decision_tree(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(
-        max_depth=int(rng.integers(2, 16)),
-        min_samples_leaf=_leaf(rng, n),
-        criterion=("gini", "entropy")[int(rng.integers(2))],
-        splitter=("best", "random")[int(rng.integers(2))],
-    )
+def _forest(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    return {
+        "n_estimators": int(rng.integers(3, 16)),
+        "max_depth": int(rng.integers(2, 13)),
+        "min_samples_leaf": _leaf(rng, n),
+    }
 
 
-def _random_forest(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(
-        n_estimators=int(rng.integers(3, 16)), max_depth=int(rng.integers(2, 13)), min_samples_leaf=_leaf(rng, n)
-    )
-
-
-def _extra_trees(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    return ExtraTreesClassifier(
-        n_estimators=int(rng.integers(3, 16)), max_depth=int(rng.integers(2, 13)), min_samples_leaf=_leaf(rng, n)
-    )
-
-
-def _nearest_neighbours(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    most = max(2, min(60, n // 4))
-    return KNeighborsClassifier(n_neighbors=round(_log_uniform(rng, 1, most)), algorithm="brute")
-
-
-def _nearest_centroid(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.neighbors import NearestCentroid
-
-    return NearestCentroid()
-
-
-def _normal_bayes(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.naive_bayes import GaussianNB
-
-    return GaussianNB(var_smoothing=_log_uniform(rng, 1e-6, 1.0))
-
-
-def _bernoulli_bayes(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.naive_bayes import BernoulliNB
-
-    return BernoulliNB(alpha=_log_uniform(rng, 0.01, 10.0), binarize=float(rng.uniform(0.0, 1.0)))
-
-
-def _discriminant(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage=float(rng.uniform(0.01, 1.0)))
-
-
-def _ridge(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.linear_model import RidgeClassifier
-
-    return RidgeClassifier(alpha=_log_uniform(rng, 0.1, 10.0 * n))
-
-
-def _logistic(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=_log_uniform(rng, 1e-4, 10.0), max_iter=int(rng.integers(3, 30)))
-
-
-def _perceptron(rng: np.random.Generator, n: int) -> Any:
-    from sklearn.neural_network import MLPClassifier
-
-    return MLPClassifier(
-        hidden_layer_sizes=(int(rng.integers(4, 33)),),
-        learning_rate_init=_log_uniform(rng, 1e-3, 3e-2),
-        batch_size=min(64, n),
-        max_iter=int(rng.integers(2, 13)),
-    )
-
-
-_FAMILIES: dict[str, Callable[[np.random.Generator, int], Any]] = {
-    "decision tree": _decision_tree,
-    "random forest": _random_forest,
-    "extra trees": _extra_trees,
-    "nearest neighbours": _nearest_neighbours,
-    "nearest centroid": _nearest_centroid,
-    "normal naive Bayes": _normal_bayes,
-    "binary naive Bayes": _bernoulli_bayes,
-    "linear discriminant": _discriminant,
-    "ridge": _ridge,
-    "logistic regression": _logistic,
-    "multi-layer perceptron": _perceptron,
+#: Module and class of scikit-learn, and how the hyperparameters are drawn for n instances.
+_FAMILIES: dict[str, tuple[str, str, Callable[[np.random.Generator, int], dict[str, Any]]]] = {
+    "decision tree": (
+        "tree",
+        "DecisionTreeClassifier",
+        lambda rng, n: {
+            "max_depth": int(rng.integers(2, 16)),
+            "min_samples_leaf": _leaf(rng, n),
+            "criterion": ("gini", "entropy")[int(rng.integers(2))],
+            "splitter": ("best", "random")[int(rng.integers(2))],
+        },
+    ),
+    "random forest": ("ensemble", "RandomForestClassifier", _forest),
+    "extra trees": ("ensemble", "ExtraTreesClassifier", _forest),
+    "nearest neighbours": (
+        "neighbors",
+        "KNeighborsClassifier",
+        lambda rng, n: {
+            "n_neighbors": round(_log_uniform(rng, 1, max(2, min(60, n // 4)))),
+            "algorithm": "brute",
+        },
+    ),
+    "nearest centroid": ("neighbors", "NearestCentroid", lambda rng, n: {}),
+    "normal naive Bayes": ("naive_bayes", "GaussianNB", lambda rng, n: {"var_smoothing": _log_uniform(rng, 1e-6, 1.0)}),
+    "binary naive Bayes": (
+        "naive_bayes",
+        "BernoulliNB",
+        lambda rng, n: {"alpha": _log_uniform(rng, 0.01, 10.0), "binarize": float(rng.uniform(0.0, 1.0))},
+    ),
+    "linear discriminant": (
+        "discriminant_analysis",
+        "LinearDiscriminantAnalysis",
+        lambda rng, n: {"solver": "lsqr", "shrinkage": float(rng.uniform(0.01, 1.0))},
+    ),
+    "ridge": ("linear_model", "RidgeClassifier", lambda rng, n: {"alpha": _log_uniform(rng, 0.1, 10.0 * n)}),
+    "logistic regression": (
+        "linear_model",
+        "LogisticRegression",
+        lambda rng, n: {"C": _log_uniform(rng, 1e-4, 10.0), "max_iter": int(rng.integers(3, 30))},
+    ),
+    "multi-layer perceptron": (
+        "neural_network",
+        "MLPClassifier",
+        lambda rng, n: {
+            "hidden_layer_sizes": (int(rng.integers(4, 33)),),
+            "learning_rate_init": _log_uniform(rng, 1e-3, 3e-2),
+            "batch_size": min(64, n),
+            "max_iter": int(rng.integers(2, 13)),
+        },
+    ),
 }

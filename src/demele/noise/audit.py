@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_count, checked_rate, checked_share
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Kind
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg, plural
-from demele.core.table_columns import as_column
-from demele.noise.square_tables import digest
+from demele.core.table_columns import as_column, number_column
+from demele.noise.square_tables import digest, set_fields
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,19 +226,22 @@ class Audit:
                 ("rows", "labels"),
                 f"expected one expert label per audited row, got {drawn.size} rows and {said.size} labels",
             )
-        object.__setattr__(self, "rows", drawn)
-        object.__setattr__(self, "labels", said)
-        object.__setattr__(self, "design", design)
-        object.__setattr__(self, "probabilities", _read_probabilities(probabilities, design, drawn.size))
-        object.__setattr__(self, "least_probability", _read_least(least_probability, design))
-        object.__setattr__(self, "unclear", unclear and checked_count(unclear, "unclear", 1))
         if (within is None) == (design == "stratified"):
             raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
-        object.__setattr__(self, "within", None if within is None else read_rows(within, "within"))
-        checked_number(unseen_positives, "unseen_positives", "a share in [0, 1]", inside=lambda most: 0 <= most <= 1)
-        if unseen_positives < 1 and design != "stratified":
+        unseen = checked_rate(unseen_positives, "unseen_positives")
+        if unseen < 1 and design != "stratified":
             raise InputError("unseen_positives", f"only for design 'stratified', got it with {design!r}; {_DESIGNS}")
-        object.__setattr__(self, "unseen_positives", float(unseen_positives))
+        set_fields(
+            self,
+            rows=drawn,
+            labels=said,
+            design=design,
+            probabilities=_read_probabilities(probabilities, design, drawn.size),
+            least_probability=_read_least(least_probability, design),
+            unclear=unclear and checked_count(unclear, "unclear", 1),
+            within=None if within is None else read_rows(within, "within"),
+            unseen_positives=unseen,
+        )
 
     def __repr__(self) -> str:
         known = digest(self.rows, self.labels, self.probabilities if self.within is None else self.within)
@@ -268,9 +271,8 @@ class Audit:
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
         if self.within is not None:
             return self._stratified(labels, n, argument)
-        if self.probabilities is not None:
-            inclusion = self.probabilities
-        else:
+        inclusion = self.probabilities
+        if inclusion is None:
             inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
         return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability, self.unclear)
 
@@ -410,29 +412,18 @@ def read_rows(rows: object, argument: str = "rows") -> Rows:
 
 
 def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
+    if (values is None) == (design == "weighted"):
+        problem = (
+            "a weighted design needs the probability in (0, 1] that each audited row was to be drawn"
+            if values is None
+            else f"only for design 'weighted', got them with {design!r}; {_DESIGNS}"
+        )
+        raise InputError("probabilities", problem)
     if values is None:
-        if design == "weighted":
-            raise InputError(
-                "probabilities",
-                "a weighted design needs the probability in (0, 1] that each audited row was to be drawn",
-            )
         return None
-    if design != "weighted":
-        raise InputError("probabilities", f"only for design 'weighted', got them with {design!r}; {_DESIGNS}")
-    array = as_column(values, "probabilities")
-    if array.shape != (k,) or array.dtype.kind not in "iuf":
-        raise InputError(
-            "probabilities", f"expected {k} numbers, one per audited row, got shape {array.shape} of type {array.dtype}"
-        )
-    array = array.astype(np.float64)
-    odd = np.flatnonzero(~((array > 0) & (array <= 1)))
-    if odd.size:
-        raise InputError(
-            "probabilities",
-            f"expected numbers in (0, 1], got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} at "
-            f"entry {odd[0]}",
-        )
-    return array
+    return number_column(
+        values, "probabilities", k, "audited row", "numbers in (0, 1]", inside=lambda share: (share > 0) & (share <= 1)
+    )
 
 
 def _read_least(value: Any, design: str) -> float | None:
@@ -440,4 +431,4 @@ def _read_least(value: Any, design: str) -> float | None:
         return None
     if design != "weighted":
         raise InputError("least_probability", f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
-    return checked_number(value, "least_probability", "a probability in (0, 1]", inside=lambda least: 0 < least <= 1)
+    return checked_share(value, "least_probability", 0, 1)

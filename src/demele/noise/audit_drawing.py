@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count
+from demele.core.checked_numbers import checked_count, checked_share
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import items_of
-from demele.core.labelled import Indices, plain_text, read_labels, read_models, vocabulary
+from demele.core.labelled import Indices, common_vocabulary, read_labels, read_models
 from demele.core.names import renamed
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import plural
-from demele.core.table_columns import as_column
+from demele.core.table_columns import number_column
 from demele.noise.square_tables import digest
 
 if TYPE_CHECKING:
@@ -152,11 +151,7 @@ def draw_audit(
     if disagreement is None:
         rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
-    if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor <= 1:
-        raise InputError(
-            "floor",
-            f"expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never be drawn",
-        )
+    checked_share(floor, "floor", 0, 1)
     doubts = read_disagreement(disagreement, n)
     mean = doubts.mean() or 1.0
     chances = inclusion_probabilities(floor + (1 - floor) * doubts / mean, size)
@@ -257,19 +252,7 @@ def read_disagreement(values: object, n: int) -> Floats:
     >>> read_disagreement([0, 2, 1], 3)
     array([0., 2., 1.])
     """
-    array = as_column(values, "disagreement")
-    if array.shape != (n,) or array.dtype.kind not in "biuf":
-        raise InputError(
-            "disagreement", f"expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}"
-        )
-    array = array.astype(np.float64)
-    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if odd.size:
-        raise InputError(
-            "disagreement",
-            f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first at row {odd[0]}",
-        )
-    return array
+    return number_column(values, "disagreement", n, "row")
 
 
 def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
@@ -295,6 +278,5 @@ def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
                 f"{row.size} for {what}"
                 + ("; pass predictions.T" if what == "labels" and len(rows) - 1 == row.size else ""),
             )
-    kinds = {row.dtype.kind for row in rows}
-    words = vocabulary(np.concatenate(rows) if len(kinds) == 1 else rows[0])
+    words = common_vocabulary(rows)
     return np.stack([words.encode(row, f"predictions, model {index}") for index, row in enumerate(rows)]), len(words)

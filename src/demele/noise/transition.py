@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
-from demele.core.labelled import read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.labelled import common_vocabulary, read_labels, refuse_unjudged, shown
 from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.sentences import in_code, plural, setting
 from demele.core.signature import OptionText
-from demele.core.table_columns import check_same_order
+from demele.core.table_columns import check_rows
 from demele.noise.documents import counts_document, matrix_document
 from demele.noise.limits import proportion_limits
 from demele.noise.square_tables import (
@@ -432,20 +432,13 @@ def estimate_transition(
            [0, 1]])
     """
     true, given = read_labels(true_labels, "true_labels"), read_labels(given_labels, "given_labels")
-    if true.size != given.size:
-        raise InputError(
-            ("true_labels", "given_labels"),
-            f"expected the same number of rows, got {true.size} and {given.size}; "
-            "row r of both must be the same instance",
-        )
-    check_same_order(true_labels, given_labels, ("true_labels", "given_labels"))
+    check_rows(true_labels, given_labels, ("true_labels", "given_labels"), (true.size, given.size))
     remedy = in_code(
         "keep = true_labels != -1 and pass true_labels[keep] and given_labels[keep]",
         otherwise="leave these rows out of all files",
     )
     refuse_unjudged(true, given, "true_labels", remedy, classes=classes)
-    both = np.concatenate([true, given]) if true.dtype == given.dtype else given
-    words = vocabulary(both, classes=classes)
+    words = common_vocabulary([given, true], classes=classes)
     k = len(words)
     cells = words.encode(true, "true_labels").astype(np.int64) * k + words.encode(given, "given_labels")
     table = np.bincount(cells, minlength=k * k).reshape(k, k)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from demele.core.proportions import score_interval
 from demele.evaluation.comparison.breakdown import breakdown
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.overlap import overlap
 from demele.evaluation.comparison.worst_case import mcnemar_p, worst_case
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Question, mirror
 from tests.evaluation.comparison.cases import all_labels, clean_counts, question, random_question
 from tests.tolerances import assert_exact

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from benchmarks import table_measures as measured
 from demele import evaluation
 from demele.core.errors import InputError, NotEnoughData
-from demele.evaluation.comparison.audit_tables import table_view
+from demele.evaluation.comparison.audit_effects import table_effects
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.overlap import overlap
 from demele.evaluation.comparison.table_difference import difference_reach, own_ends
@@ -120,14 +120,14 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
     truth, labels, said = models(n=150, noise=0.2)
     asked = question(labels, said, 3, measure=measure)
     coded = audit_of(truth, 60).coded(asked.data.vocabulary, 150)
-    view = table_view(replace(asked, audit=coded), coded, np.arange(2))
+    view = table_effects(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     table = [view.slopes.of(model).at(np.arange(3)[:, None], np.arange(3)[None]) for model in range(2)]
     effects = table[1][:, said[1]] - table[0][:, said[0]]
     mean = (chances.T * effects).sum(axis=0)
     loss = mean - effects.min(axis=0)
     rows, pair = coded.rows, (np.array([0]), np.array([1]))
-    assert_close(view.threat(*pair)[0][0], loss[rows], {"rtol": 1e-9, "atol": 1e-12})
+    assert_close(view.losses(*pair)[0][0], loss[rows], {"rtol": 1e-9, "atol": 1e-12})
     assert_close(view.capacity(*pair)[0], loss.sum(), {"rtol": 1e-9, "atol": 1e-12})
     assert_close(view.largest(*pair)[0], max(loss[rows].max(), (effects.max(axis=0) - mean)[rows].max()), ROUNDING)
     assert_close(view.error[1] - view.error[0], effects[coded.labels, rows] - mean[rows], ROUNDING)
@@ -138,7 +138,7 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
     least = [
         (own - one[:, predicted].min(axis=0)).sum() for own, one, predicted in zip(whole, table, said, strict=True)
     ]
-    assert_close(view.own_capacity(1), least, {"rtol": 1e-9, "atol": 1e-12})
+    assert_close(view.capacity(np.full(2, view.nobody), np.arange(2)), least, {"rtol": 1e-9, "atol": 1e-12})
 
 
 def test_estimated_counts_below_0_stay() -> None:
@@ -148,7 +148,7 @@ def test_estimated_counts_below_0_stay() -> None:
     rows = np.r_[np.arange(12), 20 + np.arange(88)]
     told = np.repeat([1, 0, 1], [12, 5, 83])
     coded = Audit(rows, told, design="uniform").coded(asked.data.vocabulary, 200)
-    view = table_view(replace(asked, audit=coded), coded, np.arange(2))
+    view = table_effects(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     news = 2 * (np.eye(2)[told] - chances[rows])
     hits = [chances[labels == k, k].sum() + news[labels[rows] == k, k].sum() for k in (0, 1)]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
+from demele.core.proportions import score_interval
 from demele.evaluation.comparison.worst_case import Reach, mcnemar_p, paired_low, reach, worst_case, worst_counts
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Inference, PairCounts, Question
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix

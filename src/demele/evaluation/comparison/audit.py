@@ -19,8 +19,7 @@ from demele.core.results import Note
 from demele.core.sentences import arg, in_code
 from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, Sampling, claims_of, margins
-from demele.evaluation.comparison.audit_tables import few_in_class_notes
-from demele.evaluation.comparison.audit_views import View, view_of
+from demele.evaluation.comparison.audit_effects import Effects, effects_of, few_in_class_notes
 from demele.evaluation.comparison.betting import unseen_losses
 from demele.evaluation.comparison.grouped import GroupedPairs, degrees_of, design_effect
 from demele.evaluation.comparison.table_difference import undefined_notes
@@ -36,6 +35,13 @@ from demele.noise.budget import noise_budget
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
 
+_DRAWN = {
+    "uniform": "The audited rows are a simple random sample of all rows.",
+    "weighted": "The audited rows were drawn at random with the probabilities supplied, and errors do not hide among "
+    "the rows that were least likely to be drawn.",
+    "stratified": "The audited rows are a simple random sample of all rows and one of a part of them, which was not "
+    "chosen by what the expert said.",
+}
 #: A smaller audit says hardly anything.
 FEW_LABELS = 20
 #: A difference of less is rounding: where all disagreements are audited, nothing else may be left.
@@ -49,7 +55,7 @@ def by_audit(question: Question) -> Outcomes:
     ----------
     question : Question
         With an audit of design ``"uniform"`` or ``"weighted"``, for any measure and inference. With a ``"selective"``
-        one and the noise supplied: the bounded comparison, for accuracy.
+        one and the noise supplied: the worst-case comparison, for accuracy.
 
     Returns
     -------
@@ -75,112 +81,123 @@ def by_audit(question: Question) -> Outcomes:
     uncertain they leave the sum. The terms for a claim get the gamma lower bound. No sum is taken to be less than its
     terms met, or more than these and the largest possible ones of the rows that were not audited: an audit of all
     disagreements knows the difference. Both distances, and that of the sampling of the test set for the population, are
-    combined in quadrature. An end on which no claim rests
-    allows at least for the losses that the exact limit leaves open.
-    The intervals of the two measures, from a uniform or stratified audit, are those of
+    combined in quadrature. An end that no claim depends on allows at least for the losses that the exact limit leaves
+    open. The intervals of the two measures, from a uniform or stratified audit, are those of
     :func:`demele.evaluation.assess`. A weighted audit is drawn by the disagreement of all compared classifiers, and the
-    :votes
-    of all sharpen these intervals too; :func:`demele.evaluation.assess` sees one classifier, and its interval is wider.
+    votes of all sharpen these intervals too; :func:`demele.evaluation.assess` sees one classifier, and its interval is
+    wider.
 
-    No theorem covers the whole; its level was measured by simulation. With ``question.exact``,
-    verdict, interval and p-value are those of :func:`demele.evaluation.comparison.audit_bet.product_bet`, which one
-    does.
+    No theorem covers the whole; its level was measured by simulation. With ``question.exact``, verdict, interval and
+    p-value are those of :func:`demele.evaluation.comparison.audit_bet.product_bet`, which has a theorem.
 
     Cost: O(models n) for the guess, O(pairs k) for an audit of k rows.
     """
-    audit = _audit(question)
+    audit: CodedAudit = question.audit  # type: ignore[assignment]  # demanded by METHODS
     if audit.design == "selective":
-        return _selective(question)
+        return _selective(question, audit)
     models, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     first, second = positions[: question.n_pairs], positions[question.n_pairs :]
-    view, drawn = view_of(question, audit, models), Drawn.of(audit)
-    sampling = _sampling(question, view, first, second)
-    claims = claims_of(view, drawn, first, second, sampling)
-    design_ends = margins(view, drawn, level=question.level, sampled=False)
-    # Counting is dear for many models, and needed only where the expert may be wrong.
+    effects, drawn, n = effects_of(question, audit, models), Drawn.of(audit), question.data.n
+    sampling = _sampling(question, effects, first, second)
+    claims = claims_of(effects, drawn, first, second, sampling)
+    # Counting is expensive for many models, and needed only where the expert may be wrong.
     disagreements = question.counts().disagreements if question.expert_error else np.zeros(first.size, np.int64)
-    needed = _needed(question, view, design_ends, first, second) * kept_share(question)
-    needed = needed + allowed_rows(question, disagreements) / question.data.n
-    difference = view.value[second] - view.value[first]
+    needed = np.zeros(first.size)
+    if question.inference == "overlap":
+        half = _half_widths(question, effects, margins(effects, drawn, level=question.level, sampled=False))
+        needed = (half[first] + half[second]) * kept_share(question)
+    needed = needed + allowed_rows(question, disagreements) / n
+    difference = effects.value[second] - effects.value[first]
     for side, claim in ((-1, claims[0].against), (1, claims[0].favour)):  # what is certain, is not estimated
         difference = difference + side * (claim.total - claim.sampled.total)
     below, above = (claim.distance(question.tail) for claim in claims)
-    shown = difference - below > needed + ROUNDING, -difference - above > needed + ROUNDING
+    better = difference - below > needed + ROUNDING, -difference - above > needed + ROUNDING
     if sampling is not None and question.measure == "accuracy":
-        below = np.where(shown[0], below, _careful(question, below, difference, sampling))
-        above = np.where(shown[1], above, _careful(question, above, -difference, sampling))
-    ends = design_ends
-    if audit.design != "weighted" and not question.of_table:
-        ends = _as_assessed(question, audit, models)
-    elif sampling is not None:
-        ends = margins(view, drawn, level=question.level, sampled=True, share=_shares(question, view))
+        below = np.where(better[0], below, _careful(question, below, difference, sampling))
+        above = np.where(better[1], above, _careful(question, above, -difference, sampling))
     low, high = difference - below, difference + above
     if audit.within is not None and sampling is None and question.measure == "accuracy":
         # Where few rows are left, the difference is a whole number of rows, and the guess of their classes is none.
-        n = question.data.n
         low, high = np.floor(low * n + ROUNDING * n) / n, np.ceil(high * n - ROUNDING * n) / n
+    ends = _model_ends(question, audit, models, effects, drawn)
+    table_notes: tuple[Note, ...] = ()
+    if question.of_table:
+        every = np.full(len(question.data.predictions), np.nan)
+        every[models] = effects.value
+        table_notes = *few_in_class_notes(question, audit), *undefined_notes(question, every)
+    few = Note(
+        code="few-audited",
+        message=f"only {audit.k} labels were audited; fewer than {FEW_LABELS} decide hardly anything",
+        severity="warning",
+    )
     estimated = Outcomes(
-        candidate=shown[0],
-        baseline=shown[1],
+        candidate=better[0],
+        baseline=better[1],
         difference=difference,
-        low=np.clip(low, view.lowest - 1.0, 1.0 - view.lowest),
-        high=np.clip(high, view.lowest - 1.0, 1.0 - view.lowest),
+        low=np.clip(low, effects.lowest - 1.0, 1.0 - effects.lowest),
+        high=np.clip(high, effects.lowest - 1.0, 1.0 - effects.lowest),
         method="audit, binomial bounds in quadrature",
         kind="design" if sampling is None else "sampling",
         p_value=claims[0].p_value(difference - needed - ROUNDING),
         baseline_interval=(ends[0][first], ends[1][first]),
         candidate_interval=(ends[0][second], ends[1][second]),
-        assumptions=_assumptions(question, audit),
-        notes=(*_notes(audit), *(_table_notes(question, audit, models, view.value) if question.of_table else ())),
+        assumptions=(
+            _DRAWN[audit.design],
+            *audit.assumed(question.data.labels),
+            expert_assumption(question, "The expert's labels are right."),
+        ),
+        notes=(*((few,) if audit.k < FEW_LABELS else ()), *table_notes),
         details={"audited": audit.k, "difference_needed": needed},
     )
-    decided = proved(question, audit, estimated) if question.exact else estimated
-    return with_expert_errors(question, decided, disagreements)
+    proven = proved(question, audit, estimated) if question.exact else estimated
+    return with_expert_errors(question, proven, disagreements)
 
 
-def _sampling(question: Question, view: View, first: Positions, second: Positions) -> Sampling | None:
+def _sampling(question: Question, effects: Effects, first: Positions, second: Positions) -> Sampling | None:
     """Return how the sampling of the test set moves each difference: of rows, or of groups with all their rows.
 
-    Of groups, the variance is that of rows apart times the design effect of what the guess says; degrees of freedom are
-    one less than the groups in which the two disagree.
+    Of groups, the variance is that of independent rows times the design effect of the guess; degrees of freedom are one
+    less than the groups in which the two disagree.
     """
     if question.inference != "population":
         return None
-    variance, step = view.sampling(first, second)
+    variance, step = effects.sampling(first, second)
     groups = question.clusters
     if groups is None:
         return Sampling(variance, step)
-    effects, degrees = np.ones(first.size), np.ones(first.size)
+    design, degrees = np.ones(first.size), np.ones(first.size)
     scale = 1.0 if question.measure != "accuracy" else float(question.data.n) ** 2
     for pair, (one, other) in enumerate(zip(first, second, strict=True)):
-        expected, size = view.terms(int(one), int(other))
-        effects[pair] = design_effect(expected, size, groups, float(variance[pair]) * scale)
+        expected, size = effects.terms(int(one), int(other))
+        design[pair] = design_effect(expected, size, groups, float(variance[pair]) * scale)
         degrees[pair] = degrees_of(int(np.count_nonzero(groups.sums(size))), question.tail)
-    return Sampling(variance * effects, step, degrees)
+    return Sampling(variance * design, step, degrees)
 
 
-def _as_assessed(question: Question, audit: CodedAudit, models: Positions) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end, as :func:`demele.evaluation.assess` gives it."""
-    known: dict[str, Any] = {"inference": "population" if question.inference == "population" else "test_set"}
-    known |= {"groups": question.clusters}
-    asked = question.data, audit, question.measure, question.of, question.level
-    found = [audited_estimate(*asked, model=int(model), **known)[1] for model in models]
-    return np.array([one.low for one in found]), np.array([one.high for one in found])
-
-
-def _shares(question: Question, view: View) -> Floats:
-    """Return what share of the trials of each model counts, where rows come in groups."""
-    groups, shares = question.clusters, np.ones(view.value.size)
-    if groups is None:
-        return shares
-    for model in range(shares.size):
-        expected, size = view.terms(None, model)
+def _model_ends(
+    question: Question, audit: CodedAudit, models: Positions, effects: Effects, drawn: Drawn
+) -> tuple[Floats, Floats]:
+    """Interval of each model's measure, shape (m,) each end: as of an assessment, or by the guess of all models."""
+    groups, data, level = question.clusters, question.data, question.level
+    if audit.design != "weighted" and not question.of_table:
+        inference: Any = "population" if question.inference == "population" else "test_set"
+        found = [
+            audited_estimate(
+                data, audit, question.measure, question.of, level, model=int(model), inference=inference, groups=groups
+            )[1]
+            for model in models
+        ]
+        return np.array([one.low for one in found]), np.array([one.high for one in found])
+    shares = np.ones(models.size)
+    for model in range(models.size):
+        if groups is None:
+            break
+        expected, size = effects.terms(effects.nobody, model)
         variance = float(size @ size)
         if question.measure == "accuracy":
-            variance *= float(view.value[model] * (1 - view.value[model]))
-        effect = design_effect(expected, size, groups, variance)
-        shares[model] = student_share(groups.count - 1, level=question.level) / effect
-    return shares
+            variance *= float(effects.value[model] * (1 - effects.value[model]))
+        shares[model] = student_share(groups.count - 1, level=level) / design_effect(expected, size, groups, variance)
+    return margins(effects, drawn, level=level, sampled=question.inference == "population", share=shares)
 
 
 def _careful(question: Question, distance: Floats, difference: Floats, sampling: Sampling) -> Floats:
@@ -197,41 +214,24 @@ def _careful(question: Question, distance: Floats, difference: Floats, sampling:
     return found
 
 
-def _audit(question: Question) -> CodedAudit:
-    audit: CodedAudit = question.audit  # type: ignore[assignment]  # demanded by the catalogue of methods
-    return audit
-
-
-def _needed(question: Question, view: View, ends: tuple[Floats, Floats], first: Positions, second: Positions) -> Floats:
-    """Return what the difference of each pair must exceed to be claimed, in the unit of the measure."""
-    if question.inference != "overlap":
-        return np.zeros(first.size)
-    if question.expert_errors == "adversarial":
-        e = question.expert_error
-        ends = np.maximum(ends[0] - e, 0), np.minimum(ends[1] + e, 1)
-    half = _half_widths(view, ends, question.level)
-    found: Floats = half[first] + half[second]
-    return found
-
-
-def _half_widths(view: View, ends: tuple[Floats, Floats], level: float) -> Floats:
-    """Share of each model in the distance at which score intervals part, at its largest over what its value may be.
+def _half_widths(question: Question, effects: Effects, ends: tuple[Floats, Floats]) -> Floats:
+    """Share of each model in the distance at which score intervals part, at its largest within its interval.
 
     Exact for accuracies (see :func:`~demele.evaluation.intervals.overlap_gap`). Two precisions have different trials,
     so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal numbers of trials.
     """
-    low, high = (end * view.trials for end in ends)
+    if question.expert_errors == "adversarial":
+        e = question.expert_error
+        ends = np.maximum(ends[0] - e, 0), np.minimum(ends[1] + e, 1)
+    low, high = (end * effects.trials for end in ends)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = overlap_reach(low, high, view.trials, level=level) / view.trials
+        found = overlap_reach(low, high, effects.trials, level=question.level) / effects.trials
     return np.where(np.isfinite(found), found, 0.0)
 
 
-# --- selective audits, and what is said of all ----------------------------------------------------------------------
-
-
-def _selective(question: Question) -> Outcomes:
-    """Correct the audited labels, and bound what the errors that are left could do."""
-    audit, data = _audit(question), question.data
+def _selective(question: Question, audit: CodedAudit) -> Outcomes:
+    """Correct the audited labels, and bound the errors that are left."""
+    data = question.data
     if question.noise is None or question.measure != "accuracy":
         raise InputError(
             "audit",
@@ -269,34 +269,4 @@ def _selective(question: Question) -> Outcomes:
             *outcomes.assumptions[1:],
         ),
         details={**outcomes.details, "audited": audit.k, "wrong_labels_left_at_most": left},
-    )
-
-
-def _assumptions(question: Question, audit: CodedAudit) -> tuple[str, ...]:
-    design = {
-        "uniform": "The audited rows are a simple random sample of all rows.",
-        "weighted": "The audited rows were drawn at random with the probabilities supplied, and errors do not hide "
-        "among the rows that were least likely to be drawn.",
-        "stratified": "The audited rows are a simple random sample of all rows and one of a part of them, which was "
-        "not chosen by what the expert said.",
-    }[audit.design]
-    return design, *audit.assumed(question.data.labels), expert_assumption(question, "The expert's labels are right.")
-
-
-def _table_notes(question: Question, audit: CodedAudit, models: Positions, value: Floats) -> tuple[Note, ...]:
-    """Name classes that few audited rows have to do with, and models without a value."""
-    every = np.full(len(question.data.predictions), np.nan)
-    every[models] = value
-    return *few_in_class_notes(question, audit), *undefined_notes(question, every)
-
-
-def _notes(audit: CodedAudit) -> tuple[Note, ...]:
-    if audit.k >= FEW_LABELS:
-        return ()
-    return (
-        Note(
-            code="few-audited",
-            message=f"only {audit.k} labels were audited; fewer than {FEW_LABELS} decide hardly anything",
-            severity="warning",
-        ),
     )

@@ -1,13 +1,13 @@
 """From what an audit shows of errors to how far an estimated difference, or a measure, may be off."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.evaluation.comparison.audit_effects import Effects
 from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
-from demele.evaluation.comparison.audit_views import View
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 from demele.noise.audit import CodedAudit
 
@@ -50,10 +50,6 @@ class Evidence:
         """Lower bound of the sum over all rows."""
         return np.clip(lower_bound(self.sampled, tail), self.certain, self.total)
 
-    def at(self, where: Any) -> "Evidence":
-        """Return that of some pairs."""
-        return Evidence(self.sampled.at(where), self.certain[where], self.room[where])
-
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -73,11 +69,6 @@ class Sampling:
         quantile = -(ndtri(tail) if self.degrees is None else stdtrit(self.degrees, tail))
         found: Floats = quantile * np.sqrt(self.variance) + self.step
         return found
-
-    def at(self, where: Any) -> "Sampling":
-        """Return that of some pairs."""
-        degrees = None if self.degrees is None else self.degrees[where]
-        return Sampling(self.variance[where], self.step[where], degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +106,8 @@ class Claim:
 
     def at(self, where: Any) -> "Claim":
         """Return those of some pairs."""
-        guard = Guard(self.guard.weight[where], self.guard.amount[where])
-        sampling = None if self.sampling is None else self.sampling.at(where)
-        return Claim(self.against.at(where), self.favour.at(where), guard, sampling)
+        found: Claim = _each(lambda values: values[where], self)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,62 +164,49 @@ class Drawn:
         return Guard(weight, np.where(size > 0, amount, largest.max(axis=0)))
 
 
+def _each(function: Any, *parts: Any) -> Any:
+    """Apply a function to the arrays in dataclasses of one kind, place by place."""
+    if not is_dataclass(parts[0]):
+        return None if parts[0] is None else function(*parts)
+    columns = ([getattr(part, one.name) for part in parts] for one in fields(parts[0]))
+    kind: Any = type(parts[0])
+    return kind(*(_each(function, *column) for column in columns))
+
+
 def claims_of(
-    view: View, drawn: Drawn, first: Positions, second: Positions, sampling: Sampling | None
+    effects: Effects, drawn: Drawn, first: Positions, second: Positions, sampling: Sampling | None = None
 ) -> tuple[Claim, Claim]:
-    """Return the claims that the second, and that the first, of each pair is better; each ordered pair is done once."""
-    models = view.value.size
-    asked = np.concatenate([first * models + second, second * models + first])
-    codes, places = np.unique(asked, return_inverse=True)
-    columns: list[tuple[Floats, ...]] = []
+    """Return the claims that the second, and that the first, of each pair is better; each ordered pair is done once.
+
+    Where the first is nobody, unseen errors are as likely as the guess says, plus 3%, and not uneven.
+    """
+    models, own = effects.nobody + 1, bool((first == effects.nobody).all())
+    codes, places = np.unique(np.concatenate([first * models + second, second * models + first]), return_inverse=True)
+    parts = []
     size = max(1, CELLS_AT_ONCE // drawn.weight.size)
     for start in range(0, codes.size, size):
         one, other = np.divmod(codes[start : start + size], models)
-        error = view.error[other] - view.error[one]
-        (loss, chance), gain = view.threat(one, other), view.threat(other, one)[0]
-        against = drawn.evidence(np.maximum(-error, 0), view.capacity(one, other), loss)
-        favour = drawn.evidence(np.maximum(error, 0), view.capacity(other, one), gain)
-        largest = view.largest(one, other)
-        guard = drawn.guard(loss, largest, chance if view.uneven else None, uneven=view.uneven)
-        columns.append((*_parts(against), *_parts(favour), guard.weight, guard.amount))
-    every = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
-    whole = Claim(_evidence(every[:5]), _evidence(every[5:10]), Guard(every[10], every[11]), None)
-
-    def claim(at: Positions) -> Claim:
-        found = whole.at(at)
-        return Claim(found.against, found.favour, found.guard, sampling)
-
-    return claim(places[: first.size]), claim(places[first.size :])
-
-
-def _parts(one: Evidence) -> tuple[Floats, ...]:
-    return one.sampled.total, one.sampled.variance, one.sampled.squares, one.certain, one.room
-
-
-def _evidence(parts: list[Floats]) -> Evidence:
-    return Evidence(SampledSum(*parts[:3]), parts[3], parts[4])
+        error = effects.error[other] - effects.error[one]
+        (loss, chance), gain = effects.losses(one, other), effects.losses(other, one)[0]
+        uneven = effects.uneven and not own
+        guard = drawn.guard(loss, effects.largest(one, other), chance if own or uneven else None, uneven=uneven)
+        against = drawn.evidence(np.maximum(-error, 0), effects.capacity(one, other), loss)
+        favour = drawn.evidence(np.maximum(error, 0), effects.capacity(other, one), gain)
+        parts.append(Claim(against, favour, guard, None))
+    whole: Claim = _each(lambda *values: np.concatenate(values), *parts)
+    forward, backward = (replace(whole.at(at), sampling=sampling) for at in np.split(places, [first.size]))
+    return forward, backward
 
 
 def margins(
-    view: View, drawn: Drawn, *, level: float, sampled: bool, share: Floats | float = 1.0
+    effects: Effects, drawn: Drawn, *, level: float, sampled: bool, share: Floats | float = 1.0
 ) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end; unseen errors are as likely as the guess says, plus 3%.
-
-    ``share``: of the rows, that counts where they come in groups.
-    """
-    ends = []
-    value, tail = view.value, (1 - level) / 2
-    largest = view.own_largest()[None]
-    for side in (1, -1):
-        error = side * view.error
-        (loss, chance), (gain, _) = view.own_threat(side), view.own_threat(-side)
-        claim = Claim(
-            drawn.evidence(np.maximum(-error, 0), view.own_capacity(side), loss),
-            drawn.evidence(np.maximum(error, 0), view.own_capacity(-side), gain),
-            drawn.guard(loss, largest, chance),
-            None,
-        )
-        ends.append(claim.distance(tail))
+    """Interval of each model's measure, shape (m,) each end. ``share``: of the rows, where they come in groups."""
+    nobody = np.full(effects.nobody, effects.nobody)
+    below, above = (
+        claim.distance((1 - level) / 2) for claim in claims_of(effects, drawn, nobody, np.arange(nobody.size))
+    )
     if sampled:
-        ends = [np.hypot(*parts) for parts in zip(ends, view.own_sampling(level, share), strict=True)]
-    return np.clip(value - ends[0], view.lowest, 1), np.clip(value + ends[1], view.lowest, 1)
+        reach = effects.sampling_reach(level, share)
+        below, above = np.hypot(below, reach[0]), np.hypot(above, reach[1])
+    return np.clip(effects.value - below, effects.lowest, 1), np.clip(effects.value + above, effects.lowest, 1)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.intervals import normal_quantile
+from demele.core.proportions import normal_quantile
 from demele.evaluation.rare_sums import SampledSum, lower_bound
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
-from demele.evaluation.intervals import exact_interval
+from demele.core.proportions import exact_interval
 
 Floats = NDArray[np.float64]
 

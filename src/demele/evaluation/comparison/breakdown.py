@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.proportions import score_interval
 from demele.evaluation.comparison.grouped import group_counts, grouped_breakdown
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.comparison.overlap import cleaned_data
 from demele.evaluation.comparison.worst_case import mcnemar_p
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Outcomes, PairCounts, Question
 
 Counts = NDArray[np.int64]

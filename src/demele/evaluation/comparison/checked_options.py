@@ -7,13 +7,13 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_flag, checked_number
+from demele.core.checked_numbers import checked_count, checked_flag, checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Labelled, read_labelled, shown
 from demele.core.names import checked_name
 from demele.core.sentences import arg, setting
-from demele.core.table_columns import as_column, check_same_order
+from demele.core.table_columns import check_same_order, number_column
 from demele.evaluation.comparison.methods import METHODS, MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
@@ -142,6 +142,9 @@ def ask(
     groups = read_groups(knowledge.groups, data.n, population=aim == "population")
     refuse_groups(spec, aim, groups, exact=exact, errors=knowledge.errors)
     suspects, suggested = _cleaned(knowledge.cleaning, data)
+    difficulty, prudence = knowledge.difficulty, knowledge.prudence
+    if difficulty is not None:
+        difficulty = number_column(difficulty, "difficulty", data.n, "row", "finite numbers", inside=np.isfinite)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
         data=data,
@@ -154,8 +157,8 @@ def ask(
         noise=noise,
         audit=None if audit is None else audit.coded(words, data.n),
         true_labels=coded_like(knowledge.true_labels, data, "true_labels"),
-        difficulty=_difficulty(knowledge.difficulty, data.n),
-        prudence=_prudence(knowledge.prudence),
+        difficulty=difficulty,
+        prudence=None if prudence is None else checked_rate(prudence, "prudence"),
         suspects=suspects,
         suggested=suggested,
         reference=coded_like(knowledge.reference, data, "reference"),
@@ -273,26 +276,3 @@ def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, I
     kind = np.int64 if isinstance(names[0], int) else object
     check_made_from(cleaning, np.array(names, dtype=kind)[data.labels], "labels")
     return suspects, coded_like(cleaning.suggested, data, "cleaning.suggested")
-
-
-def _difficulty(difficulty: object, n: int) -> NDArray[np.float64] | None:
-    if difficulty is None:
-        return None
-
-    array = as_column(difficulty, "difficulty")
-    if array.shape != (n,) or array.dtype.kind not in "biuf":
-        raise InputError(
-            "difficulty", f"expected {n} numbers, one per instance, got shape {array.shape} of {array.dtype}"
-        )
-    if not np.isfinite(array).all():
-        raise InputError(
-            "difficulty", f"expected finite numbers, got others first at row {np.flatnonzero(~np.isfinite(array))[0]}"
-        )
-    return array.astype(np.float64)
-
-
-def _prudence(prudence: Any) -> float | None:
-    if prudence is None:
-        return None
-    wanted = "a share of the instances in [0, 1], such as 0.1"
-    return checked_number(prudence, "prudence", wanted, inside=lambda share: 0 <= share <= 1)

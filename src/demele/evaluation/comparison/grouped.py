@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.proportions import normal_quantile
 from demele.evaluation.comparison.betting import sampling_gap, unseen_losses
-from demele.evaluation.intervals import normal_quantile
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.proportions import score_interval
 from demele.evaluation.comparison.audit_claims import Claim, Evidence, Sampling
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Question
 from demele.evaluation.rare_sums import Guard, SampledSum
 from demele.noise.budget import noise_budget

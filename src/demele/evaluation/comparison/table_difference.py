@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import shown
+from demele.core.proportions import normal_quantile
 from demele.core.results import Note
 from demele.evaluation.comparison.grouped import degrees_of
-from demele.evaluation.intervals import normal_quantile
 from demele.evaluation.question import Outcomes, Question, as_value
 from demele.evaluation.row_groups import Groups
 from demele.evaluation.table_measures import Table, lowest_value, refuse_empty_classes, row_effects, table_value

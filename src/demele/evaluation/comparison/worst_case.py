@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.proportions import exact_high, exact_low, normal_quantile, score_interval
 from demele.core.results import Note
 from demele.evaluation.comparison.grouped import grouped_population
-from demele.evaluation.intervals import exact_high, exact_low, normal_quantile, overlap_gap, score_interval
+from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Outcomes, PairCounts, Question
 from demele.evaluation.row_groups import alike_share, effective_share, row_counts
 from demele.noise.budget import NoiseBudget, noise_budget

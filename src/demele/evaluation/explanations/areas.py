@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
+from demele.core.proportions import score_interval
 from demele.evaluation.explanations.courses import Course
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.bias_bounds import correct_bounds
 from demele.evaluation.measures.confusion import confusion_counts
 from demele.evaluation.measures.correction import union_interval, worst_case_interval

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
-from demele.evaluation.explanations.destroying import (
+from demele.evaluation.explanations.classifier import Answers, Classifier
+from demele.evaluation.explanations.destruction import (
     Filling,
     Images,
     Order,
@@ -19,7 +20,6 @@ from demele.evaluation.explanations.destroying import (
     fillings,
     is_drawn,
 )
-from demele.evaluation.explanations.predicting import Answers, Classifier
 
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,10 @@ from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.explanations.areas import KnownNoise
+from demele.evaluation.explanations.arguments import Asked, checked, checked_region, checked_steps, checked_targets
+from demele.evaluation.explanations.classifier import Classifier
 from demele.evaluation.explanations.courses import Course, Measured, Setting, course
-from demele.evaluation.explanations.destroying import (
+from demele.evaluation.explanations.destruction import (
     Filling,
     Images,
     Order,
@@ -21,9 +23,7 @@ from demele.evaluation.explanations.destroying import (
     region_importance,
     regions,
 )
-from demele.evaluation.explanations.given import Asked, checked, checked_region, checked_steps, checked_targets
-from demele.evaluation.explanations.judged import Courses, Judged
-from demele.evaluation.explanations.predicting import Classifier
+from demele.evaluation.explanations.map_results import Courses, Judged
 from demele.evaluation.explanations.result import PerturbationTest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.runtime.progress import Report, reporting

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.labelled import Indices, Labelled
-from demele.evaluation.intervals import normal_quantile
+from demele.core.proportions import normal_quantile, proportion
 from demele.noise.audit import CodedAudit
 from demele.noise.limits import hypergeometric_limit
 
@@ -20,12 +20,6 @@ AuditInference = Literal["population", "test_set"]
 EXACT_BELOW = 100
 #: Rows of each kind that the pooled shares count beside those seen.
 HALF_ROW = 0.5
-
-
-def share_of(t: Floats, u: Floats) -> Floats:
-    """T / U; NaN where U is not positive."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(u > 0, t / u, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +287,7 @@ def _likeliest(cells: Cells) -> tuple[Floats, Floats]:
         # What raises T raises T / U; what raises U alone lowers it.
         share = np.clip(np.where(np.isnan(seen), np.where(cells.t > 0, free, 1 - free), seen), *limits)
         t, u = ((cells.size * share * slope).sum(axis=-1) for slope in (cells.t, cells.u))
-        ends.append(share_of(cells.base[..., 0] + t, cells.base[..., 1] + u))
+        ends.append(proportion(cells.base[..., 0] + t, cells.base[..., 1] + u))
     return ends[0], ends[1]
 
 
@@ -359,7 +353,7 @@ def _exact_interval(cells: Cells, level: float, inference: AuditInference) -> tu
     few, many = (np.rint(end * size).astype(np.int64) for end in cells.limits())
     most, least = np.clip(most, few, many), np.clip(least, few, many)
 
-    def total(count: NDArray[np.int64], other: NDArray[np.int64], of_t: bool) -> tuple[Floats, Floats]:
+    def total(count: NDArray[np.int64], other: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """T and U where the cells of T have ``count`` rows and those of U alone have ``other``."""
         has = np.where(cells.t > 0, count, other)
         return (
@@ -368,10 +362,9 @@ def _exact_interval(cells: Cells, level: float, inference: AuditInference) -> tu
         )
 
     ends = []
-    for (t, u), side in ((total(least, most, True), 0), (total(most, least, True), 1)):
+    for (t, u), side in ((total(least, most), 0), (total(most, least), 1)):
         if inference == "test_set":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ends.append(np.where(u > 0, t / u, np.nan))
+            ends.append(proportion(t, u))
         elif side == 0:
             ends.append(np.where(t <= 0, 0.0, betaincinv(np.maximum(t, 1), np.maximum(u - t + 1, 1), each)))
         else:

@@ -7,10 +7,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, checked_level
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_whole
+from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled
 from demele.core.names import checked_name, renamed
+from demele.core.proportions import proportion
 from demele.core.results import Interval, Note
 from demele.core.sentences import arg, in_code
 from demele.evaluation.measures.audit_cells import (
@@ -21,7 +22,6 @@ from demele.evaluation.measures.audit_cells import (
     fourfold,
     hit_cells,
     inverted,
-    share_of,
 )
 from demele.evaluation.question import as_value
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
@@ -103,24 +103,17 @@ def audit_interval(
     level = checked_level(level)
     checked_name(inference, "inference", get_args(AuditInference))
     checked_flag(exact, "exact")
-    values = {"hits": hits, "n": n, "audited_hits": audited_hits, "lost": lost}
-    values |= {"audited_misses": audited_misses, "won": won}
-    values |= {} if wrong is None else {"wrong": wrong}
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise InputTypeError(name, f"expected a count, got {quoted(value)}")
-    for name, most, what in (
-        ("hits", n, "n"),
-        ("audited_hits", hits, "hits"),
-        ("lost", audited_hits, "audited_hits"),
-        ("audited_misses", n - hits, "n - hits"),
-        ("won", audited_misses, "audited_misses"),
-        *((("wrong", n, "n"),) if wrong is not None else ()),
+    checked_count(n, "n", 1)
+    for name, value, most, what in (
+        ("hits", hits, n, "n"),
+        ("audited_hits", audited_hits, hits, "hits"),
+        ("lost", lost, audited_hits, "audited_hits"),
+        ("audited_misses", audited_misses, n - hits, "n - hits"),
+        ("won", won, audited_misses, "audited_misses"),
+        ("wrong", 0 if wrong is None else wrong, n, "n"),
     ):
-        if not 0 <= values[name] <= most:
-            raise InputError(name, f"expected a count between 0 and {what} = {most}, got {values[name]}")
-    if n < 1:
-        raise InputError("n", f"expected at least 1 row, got {n}")
+        expected = f"a count between 0 and {what} = {most}"
+        checked_whole(value, name, expected, inside=lambda count, most=most: 0 <= count <= most)  # type: ignore[misc]
     if wrong is not None and lost + won > wrong:
         raise InputError("wrong", f"at most {wrong} labels are said to be wrong, but the audit shows {lost + won}")
     cells = accuracy_cells(hits, n, audited_hits, lost, audited_misses, won).limited(wrong)
@@ -200,31 +193,25 @@ def audited_estimate(
             f"({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
     kind = "sampling" if inference == "population" else "design"
-    if of == "micro" or measure in ("accuracy", "error"):
-        effect: Floats | float = 1.0
-        if groups is not None and inference == "population":
-            correct = _accuracy(data, audit, level, inference, model, wrong, effect)[0]
-            effect = float(_effects(data, audit, "accuracy", [None], model, [correct], groups, level)[0])
-        value, low, high = _accuracy(data, audit, level, inference, model, wrong, effect)
-        if measure == "error":
-            value, low, high = 1 - value, 1 - high, 1 - low
-    else:
-        known_of: dict[str, Any] = {"inference": inference, "model": model, "wrong": wrong, "groups": groups}
-        found = np.stack(class_estimates(data, audit, measure, level, **known_of), axis=-1)
-        if isinstance(of, str):
-            weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
-            known = np.isfinite(found).all(axis=1) & (weights > 0)
-            found = np.average(found[known], axis=0, weights=weights[known]) if known.any() else np.full(3, np.nan)
-        else:
-            found = found[int(of or 0)]
-        value, low, high = (float(end) for end in found)
-    method = _METHODS[False] if of == "micro" or measure in ("accuracy", "error") else _OF_CLASSES
+    one_number = of == "micro" or measure in ("accuracy", "error")
+    known: dict[str, Any] = {"inference": inference, "model": model, "wrong": wrong, "groups": groups}
+    found = np.stack(audited_ends(data, audit, "accuracy" if one_number else measure, level, **known), axis=-1)
+    if not one_number and isinstance(of, str):
+        weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
+        defined = np.isfinite(found).all(axis=1) & (weights > 0)
+        found = np.average(found[defined], axis=0, weights=weights[defined]) if defined.any() else np.full(3, np.nan)
+    elif not one_number:
+        found = found[int(of or 0)]
+    value, low, high = (float(end) for end in found)
+    if measure == "error":
+        value, low, high = 1 - value, 1 - high, 1 - low
+    method = _METHODS[False] if one_number else _OF_CLASSES
     if audit.design == "weighted":
         method = "weighted audit, binomial bounds in quadrature"
     return value, Interval(low=low, high=high, level=level, method=method, kind=kind)
 
 
-def class_estimates(
+def audited_ends(
     data: Labelled,
     audit: CodedAudit,
     measure: str,
@@ -235,33 +222,46 @@ def class_estimates(
     wrong: int | None = None,
     groups: Groups | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Estimate precision, recall or F1 of every class, as :func:`audited_estimate` does of one.
+    """Estimate the accuracy, or precision, recall or F1 of every class, as :func:`audited_estimate` does.
 
     Returns
     -------
-    value, low, high : arrays of shape (n_classes,)
+    value, low, high : arrays of shape () for accuracy, else (n_classes,)
         NaN where nothing can be estimated.
     """
+    known: dict[str, Any] = {"model": model, "wrong": wrong}
     effect: Floats | float = 1.0
-    if groups is not None and inference == "population":
-        value = class_estimates(data, audit, measure, level, model=model, wrong=wrong)[0]
-        correct = value / (2 - value) if measure == "f1" else value
-        effect = _effects(data, audit, measure, range(data.k), model, correct, groups, level)
+    if groups is not None and inference == "population":  # the design effect on true labels
+        value = audited_ends(data, audit, measure, level, **known)[0]
+        correct = np.atleast_1d(value / (2 - value) if measure == "f1" else value)
+        share = min(audit.wrong_labels(data.labels) / data.n, 1.0)
+        classes: Iterable[int | None] = [None] if measure == "accuracy" else range(data.k)
+        effects = [
+            corrected_effect(
+                *row_counts(data, measure, one, model), groups, wrong=share, correct=float(value), level=level
+            )
+            for one, value in zip(classes, correct, strict=True)
+        ]
+        effect = effects[0] if measure == "accuracy" else np.array(effects)
+    ends: tuple[Floats, ...]
+    known = {"level": level, "inference": inference}
     if audit.design != "weighted":
-        cells = class_cells(data, audit, measure, model).limited(wrong)
-        t, u = cells.totals
-        value = share_of(t, u)
-        low, high = cell_interval(cells, level=level, exact=False, inference=inference, effect=effect)
+        cells = hit_cells(data, audit, model) if measure == "accuracy" else class_cells(data, audit, measure, model)
+        cells = cells.limited(wrong)
+        ends = proportion(*cells.totals), *cell_interval(cells, exact=False, effect=effect, **known)
+    elif measure == "accuracy":
+        sample = weighted_sample(data, audit, measure, None, model)
+        ends = sample.value, *weighted_interval(sample, wrong=wrong, effect=effect, **known)
     else:
-        blocks, effects = [], np.broadcast_to(np.asarray(effect, dtype=np.float64), (data.k,))
+        blocks, effect = [], np.broadcast_to(effect, (data.k,))
         step = max(1, VALUES_AT_ONCE // audit.k)
         for first in range(0, data.k, step):
-            classes = np.arange(first, min(first + step, data.k))
-            sample = weighted_sample(data, audit, measure, classes, model)
-            ends = weighted_interval(sample, level=level, inference=inference, wrong=wrong, effect=effects[classes])
-            blocks.append((sample.value, *ends))
-        value, low, high = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    return as_value(value, measure), as_value(low, measure), as_value(high, measure)
+            some = np.arange(first, min(first + step, data.k))
+            sample = weighted_sample(data, audit, measure, some, model)
+            blocks.append((sample.value, *weighted_interval(sample, wrong=wrong, effect=effect[some], **known)))
+        ends = tuple(np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    value, low, high = (as_value(end, measure) for end in ends)
+    return value, low, high
 
 
 def unseen_notes(
@@ -290,44 +290,6 @@ def unseen_notes(
             f"if none is, {none}. Where that can be assumed, give {arg('unseen_positives', code='unseen_positives=')}"
         )
     return (Note(code="rare-class", message=message, subject=(str(name),)),)
-
-
-def _effects(
-    data: Labelled,
-    audit: CodedAudit,
-    measure: str,
-    of: Iterable[int | None],
-    model: int,
-    correct: Iterable[float],
-    groups: Groups,
-    level: float,
-) -> Floats:
-    """Design effects on true labels, of the accuracy or of each class."""
-    wrong = min(audit.wrong_labels(data.labels) / data.n, 1.0)
-    found = [
-        corrected_effect(*row_counts(data, measure, one, model), groups, wrong=wrong, correct=float(value), level=level)
-        for one, value in zip(of, correct, strict=True)
-    ]
-    return np.array(found)
-
-
-def _accuracy(
-    data: Labelled,
-    audit: CodedAudit,
-    level: float,
-    inference: AuditInference,
-    model: int,
-    wrong: int | None,
-    effect: Floats | float,
-) -> tuple[float, float, float]:
-    """Value, low and high of the accuracy."""
-    if audit.design == "weighted":
-        sample = weighted_sample(data, audit, "accuracy", None, model)
-        low, high = weighted_interval(sample, level=level, inference=inference, wrong=wrong, effect=effect)
-        return float(sample.value), float(low), float(high)
-    cells = hit_cells(data, audit, model).limited(wrong)
-    low, high = cell_interval(cells, level=level, exact=False, inference=inference, effect=effect)
-    return float(share_of(*cells.totals)), float(low), float(high)
 
 
 def _true_shares(data: Labelled, audit: CodedAudit) -> Floats:
@@ -372,7 +334,7 @@ class WeightedSample:
     @property
     def value(self) -> Floats:
         """Estimate of T / U, in [0, 1]; NaN where U is not positive."""
-        return np.clip(share_of(*self.totals), 0, 1)
+        return np.clip(proportion(*self.totals), 0, 1)
 
 
 def weighted_sample(

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
+from demele.core.proportions import proportion
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
-from demele.evaluation.measures.confusion import ratio
 from demele.evaluation.question import coded_like
 from demele.report.written import count, written
 
@@ -75,7 +75,7 @@ class BiasCounts:
     @property
     def rate(self) -> float:
         """Share of wrong labels, nu = P(N)."""
-        return 1 - float(ratio(self.both.sum(), self.n))
+        return 1 - float(proportion(self.both.sum(), self.n))
 
     @property
     def overall_indicators(self) -> tuple[float, float, float]:
@@ -85,23 +85,23 @@ class BiasCounts:
         """
         right, wrong = self.both.sum(), self.n - self.both.sum()
         return (
-            float(ratio(self.right_on_clean.sum(), right)),
-            float(ratio(self.follows_label.sum(), wrong)),
-            float(ratio(self.recovers.sum(), wrong)),
+            float(proportion(self.right_on_clean.sum(), right)),
+            float(proportion(self.follows_label.sum(), wrong)),
+            float(proportion(self.recovers.sum(), wrong)),
         )
 
     @property
     def class_indicators(self) -> tuple[Floats, Floats, Floats]:
         """F_c = P(P | not N, C), F_n = P(P | N, A), F_r = P(P | N, C) of each class, each of shape (n_classes,)."""
         return (
-            ratio(self.right_on_clean, self.both),
-            ratio(self.follows_label, self.labelled - self.both),
-            ratio(self.recovers, self.actual - self.both),
+            proportion(self.right_on_clean, self.both),
+            proportion(self.follows_label, self.labelled - self.both),
+            proportion(self.recovers, self.actual - self.both),
         )
 
     def share(self, name: str) -> Floats:
         """Return one of the counts as a share of all instances."""
-        return ratio(getattr(self, name), self.n)
+        return proportion(getattr(self, name), self.n)
 
 
 def accuracy_bias(rate: float, f_n: float, f_r: float) -> float:
@@ -133,7 +133,7 @@ def precision_bias(counts: BiasCounts) -> Floats:
     """
     _, f_n, f_r = counts.class_indicators
     given, true, both = counts.share("labelled"), counts.share("actual"), counts.share("both")
-    return ratio(_times(given - both, f_n) - _times(true - both, f_r), counts.share("predicted"))
+    return proportion(_times(given - both, f_n) - _times(true - both, f_r), counts.share("predicted"))
 
 
 def recall_bias(counts: BiasCounts) -> Floats:
@@ -149,9 +149,9 @@ def recall_bias(counts: BiasCounts) -> Floats:
     f_c, f_n, f_r = counts.class_indicators
     given, true, both = counts.share("labelled"), counts.share("actual"), counts.share("both")
     value = (
-        _times(1 - ratio(both, given), f_n)
-        - _times(1 - ratio(both, true), f_r)
-        + _times(ratio(both, given) - ratio(both, true), f_c)
+        _times(1 - proportion(both, given), f_n)
+        - _times(1 - proportion(both, true), f_r)
+        + _times(proportion(both, given) - proportion(both, true), f_c)
     )
     return np.where((given > 0) & (true > 0), value, np.nan)
 
@@ -172,7 +172,7 @@ def f1_bias(counts: BiasCounts) -> Floats:
     follows, recovers, clean = _times(given - both, f_n), _times(true - both, f_r), _times(both, f_c)
     of_precision = says * (follows - recovers)  # P(P)^2 bias_p
     of_recall = true * follows - given * recovers + (true - given) * clean  # P(A) P(C) bias_r
-    return ratio(2 * (of_precision + of_recall), (says + given) * (says + true))
+    return proportion(2 * (of_precision + of_recall), (says + given) * (says + true))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

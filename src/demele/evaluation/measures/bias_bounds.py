@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.measures.confusion import class_measure, ratio
+from demele.core.proportions import proportion
+from demele.evaluation.measures.confusion import class_measure
 from demele.noise.budget import NoiseBudget
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,7 @@ def observed_measure(measure: str, confusion: Counts) -> Floats:
     """
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
-        return ratio(right.sum(), confusion.sum())
+        return proportion(right.sum(), confusion.sum())
     return class_measure(measure, right, predicted, labelled)
 
 
@@ -97,9 +98,9 @@ def correct_bounds(
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
         n = confusion.sum()
-        return ratio(right.sum() - moves.all_lost, n), ratio(right.sum() + moves.all_won, n)
+        return proportion(right.sum() - moves.all_lost, n), proportion(right.sum() + moves.all_won, n)
     if measure == "precision":
-        return ratio(right - moves.hits_out, predicted), ratio(right + moves.hits_in, predicted)
+        return proportion(right - moves.hits_out, predicted), proportion(right + moves.hits_in, predicted)
     observed = class_measure(measure, right, predicted, labelled)
     lowest = highest = observed
     for first in (0, 1):

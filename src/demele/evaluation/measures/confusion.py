@@ -11,6 +11,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import plain_array
 from demele.core.labelled import Indices, read_labelled, vocabulary
 from demele.core.names import checked_name
+from demele.core.proportions import proportion
 from demele.core.result import Result
 from demele.core.sentences import plural
 from demele.evaluation.measures.documents import confusion_document
@@ -121,7 +122,7 @@ class ConfusionCounts(Result):
     @property
     def accuracy(self) -> float:
         """Share of instances predicted as their class, in [0, 1]; NaN without an instance."""
-        return float(ratio(self.right.sum(), self.counts.sum()))
+        return float(proportion(self.right.sum(), self.counts.sum()))
 
     @property
     def error(self) -> float:
@@ -207,7 +208,7 @@ class ConfusionCounts(Result):
             return self.accuracy
         checked_name(average, "average", get_args(Average))
         weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else self.support > 0)
-        return float(ratio(weights @ np.nan_to_num(values), weights.sum()))
+        return float(proportion(weights @ np.nan_to_num(values), weights.sum()))
 
     def merge(self, other: "ConfusionCounts") -> "ConfusionCounts":
         """Return the counts of both sets of instances together; changes neither.
@@ -332,21 +333,8 @@ def class_measure(measure: str, right: Any, predicted: Any, support: Any) -> Flo
     array([0.8, nan])
     """
     if measure == "precision":
-        return ratio(right, predicted)
-    return ratio(right, support) if measure == "recall" else ratio(2 * right, predicted + support)
-
-
-def ratio(part: Any, whole: Any) -> Floats:
-    """Divide counts; NaN where there is nothing to divide by.
-
-    Examples
-    --------
-    >>> ratio([1, 0], [4, 0])
-    array([0.25,  nan])
-    """
-    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(whole > 0, part / whole, np.nan)
+        return proportion(right, predicted)
+    return proportion(right, support) if measure == "recall" else proportion(2 * right, predicted + support)
 
 
 def _checked_counts(values: object) -> Counts:

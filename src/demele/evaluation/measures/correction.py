@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_level, checked_number, checked_whole
 from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
+from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.bias_bounds import Moves, corner
 from demele.evaluation.question import as_value
 from demele.noise.budget import NoiseBudget

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import ALL_CORRECT, Labelled
+from demele.core.proportions import score_interval
 from demele.core.results import Note
 from demele.core.sentences import arg, in_code, setting
 from demele.evaluation.expert_errors import ExpertErrors, expert_words, moved_ends
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.audit_cells import AuditInference
-from demele.evaluation.measures.audit_interval import audited_estimate, class_estimates, unseen_notes
+from demele.evaluation.measures.audit_interval import audited_ends, unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.average_bounds import average_bounds
 from demele.evaluation.measures.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
@@ -365,13 +365,12 @@ class _Audited(LabelKnowledge):
     def _ends(self, measure: str, inference: AuditInference) -> tuple[Floats, Floats]:
         if (measure, inference) not in self.found:
             known: dict[str, Any] = {"inference": inference, "wrong": self.most, "groups": self.groups}
-            if measure == "accuracy":
-                _, interval = audited_estimate(self.data, self.audit, measure, None, self.level, **known)
-                ends = moved_ends((interval.low, interval.high), *self.errs, k=self.data.k)
-            elif self.errs[0]:
+            if measure != "accuracy" and self.errs[0]:
                 ends = np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
             else:
-                ends = class_estimates(self.data, self.audit, measure, self.level, **known)[1:]
+                ends = audited_ends(self.data, self.audit, measure, self.level, **known)[1:]
+            if measure == "accuracy":
+                ends = moved_ends(ends, *self.errs, k=self.data.k)
             self.found[measure, inference] = ends
         return self.found[measure, inference]
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled, shown
+from demele.core.proportions import normal_quantile
 from demele.core.results import Note
 from demele.core.written_numbers import notation_doubt
-from demele.evaluation.intervals import normal_quantile
 from demele.evaluation.row_groups import Groups, effective_share, ends_at
 from demele.evaluation.table_measures import Table
 

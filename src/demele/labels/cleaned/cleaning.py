@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, checked_number, checked_whole
+from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import plain_array
 from demele.core.kinds import FILE
-from demele.core.labelled import read_labels, shown, vocabulary
+from demele.core.labelled import common_vocabulary, read_labels, shown
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import plural
 from demele.core.signature import Signature
-from demele.core.table_columns import as_column, check_same_order
+from demele.core.table_columns import as_column, check_rows, number_column
 from demele.labels.cleaned.documents import cleaning_document
 from demele.noise.square_tables import digest
 from demele.report.document import Document
@@ -99,10 +98,19 @@ class Cleaning(Result):
         instead = None if suggested is None else read_labels(suggested, "suggested")
         if instead is not None and instead.size != flags.size:
             raise InputError("suggested", f"expected {flags.size} labels, one per flag of suspect, got {instead.size}")
+        if score is not None:
+            score = number_column(
+                score,
+                "score",
+                flags.size,
+                "flag",
+                "numbers in [0, 1]",
+                inside=lambda share: ~((share < 0) | (share > 1)),
+            )
         values: dict[str, object] = {
             "suspect": flags,
             "suggested": instead,
-            "score": None if score is None else _read_score(score, flags.size),
+            "score": score,
             "method": method,
             "signature": signature,
             "notes": tuple(notes),
@@ -355,17 +363,11 @@ def simulated_cleaning(
     array([0, 1, 0, 0])
     """
     given, true = read_labels(labels, "labels"), read_labels(true_labels, "true_labels")
-    if given.size != true.size:
-        raise InputError(
-            ("labels", "true_labels"),
-            f"expected the same number of rows, got {given.size} and {true.size}; "
-            "row r of both must be the same instance",
-        )
-    check_same_order(labels, true_labels, ("labels", "true_labels"))
-    s, e = _probability(detected, "detected"), _probability(false_alarms, "false_alarms")
-    c = None if corrected is None else _probability(corrected, "corrected")
+    check_rows(labels, true_labels, ("labels", "true_labels"), (given.size, true.size))
+    s, e = checked_rate(detected, "detected"), checked_rate(false_alarms, "false_alarms")
+    c = None if corrected is None else checked_rate(corrected, "corrected")
     seed = checked_seed(seed)
-    words = vocabulary(np.concatenate([given, true]) if given.dtype == true.dtype else given)
+    words = common_vocabulary([given, true])
     coded, truth = words.encode(given, "labels"), words.encode(true, "true_labels")
     suspect = rng_for(seed, "simulated_cleaning", "suspect").random(given.size) < np.where(coded != truth, s, e)
     if c is None:
@@ -377,22 +379,3 @@ def simulated_cleaning(
     found = np.where(succeeds, truth, (truth + shift) % len(words))
     names = np.array(words.classes, dtype=given.dtype)
     return Cleaning(suspect, np.where(suspect, names[found], given))
-
-
-def _probability(value: Any, argument: str) -> float:
-    return checked_number(value, argument, "a probability in [0, 1]", inside=lambda share: 0 <= share <= 1)
-
-
-def _read_score(score: object, n: int) -> NDArray[np.float64]:
-    array = as_column(score, "score")
-    if array.shape != (n,) or array.dtype.kind not in "iuf":
-        raise InputError("score", f"expected {n} numbers, one per flag of suspect, got shape {array.shape}")
-    array = array.astype(np.float64)
-    odd = np.flatnonzero((array < 0) | (array > 1))
-    if odd.size:
-        raise InputError(
-            "score",
-            f"expected numbers in [0, 1], got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} at "
-            f"row {odd[0]}",
-        )
-    return array

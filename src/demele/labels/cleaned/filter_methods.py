@@ -11,7 +11,7 @@ from demele.core.extras import require
 from demele.core.labelled import Indices
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.labels.cleaned.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
+from demele.labels.cleaned.out_of_fold import FoldedRows, answered, dealt, out_of_fold, seeded
 from demele.labels.votes import earliest_voter, plurality
 from demele.runtime.work import ordered
 
@@ -45,70 +45,30 @@ def nearest_neighbours(features: Floats, labels: Indices, k_classes: int, *, k: 
     return Found(suspect=most > own, suggested=other, score=1 - own / k)
 
 
-def classification(
-    models: Sequence[Any],
-    features: Floats,
-    labels: Indices,
-    k_classes: int,
-    *,
-    folds: int,
-    seed: int,
-    n_jobs: int | None,
-) -> Found:
+def classification(models: Sequence[Any], rows: FoldedRows) -> Found:
     """Suspect labels that one model, trained on the other folds, does not predict."""
-    seen = out_of_fold(
-        models,
-        features,
-        labels,
-        k_classes,
-        folds=folds,
-        want="classes",
-        seed=seed,
-        n_jobs=n_jobs,
-        identity="classification",
-    )
+    seen = out_of_fold(models, rows, "classification")
     predicted = seen.predicted[0]
-    return Found(suspect=(predicted != labels) & seen.judged, suggested=predicted, notes=_convergence(seen))
+    suspect = (predicted != rows.labels) & seen.judged
+    return Found(suspect=suspect, suggested=predicted, notes=convergence_notes(seen.unconverged))
 
 
-def voting(
-    models: Sequence[Any],
-    features: Floats,
-    labels: Indices,
-    k_classes: int,
-    *,
-    folds: int,
-    rule: str,
-    seed: int,
-    n_jobs: int | None,
-) -> Found:
+def voting(models: Sequence[Any], rows: FoldedRows, *, rule: str) -> Found:
     """Suspect labels that more than half of the models (or all of them), trained on the other folds, do not predict."""
-    seen = out_of_fold(
-        models, features, labels, k_classes, folds=folds, want="classes", seed=seed, n_jobs=n_jobs, identity="voting"
-    )
-    against = (seen.predicted != labels).sum(axis=0)
+    seen = out_of_fold(models, rows, "voting")
+    against = (seen.predicted != rows.labels).sum(axis=0)
     needed = against == len(models) if rule == "consensus" else 2 * against > len(models)
     return Found(
         suspect=needed & seen.judged,
-        suggested=_tally(seen.predicted, labels, k_classes)[2],
+        suggested=_tally(seen.predicted, rows.labels, rows.k)[2],
         score=np.where(seen.judged, against / len(models), np.nan),
-        notes=_convergence(seen),
+        notes=convergence_notes(seen.unconverged),
     )
 
 
-def partitioning(
-    models: Sequence[Any],
-    features: Floats,
-    labels: Indices,
-    k_classes: int,
-    *,
-    folds: int,
-    rule: str,
-    rounds: int,
-    seed: int,
-    n_jobs: int | None,
-) -> Found:
+def partitioning(models: Sequence[Any], rows: FoldedRows, *, rule: str, rounds: int) -> Found:
     """Split, train a model per part, let all of them vote on every instance, drop the suspects, and begin again."""
+    features, labels, k, seed = rows.features, rows.labels, rows.k, rows.seed
     n = labels.size
     suspect, score, suggested = np.zeros(n, dtype=bool), np.full(n, np.nan), labels.copy()
     unconverged = done = 0
@@ -118,7 +78,7 @@ def partitioning(
         here = labels[left]
         if np.unique(here).size < 2:
             break
-        part = dealt(here, min(folds, here.size), rng_for(seed, "clean", "partitioning", "parts", done))
+        part = dealt(here, min(rows.folds, here.size), rng_for(seed, "clean", "partitioning", "parts", done))
         parts = range(int(part.max()) + 1)
         calls = (
             (
@@ -126,34 +86,29 @@ def partitioning(
                 features[left[part == each]],
                 here[part == each],
                 features[left],
-                k_classes,
+                k,
                 "classes",
             )
             for each in parts
         )
-        answers = list(ordered(answered, calls, n_jobs=n_jobs))
+        answers = list(ordered(answered, calls, n_jobs=rows.n_jobs))
         predicted = np.stack([values for values, _ in answers])
         unconverged += sum(not converged for _, converged in answers)
         # A model that never saw a class cannot vote for it: on the labels of that class it has no say.
-        knows = np.stack([np.bincount(here[part == each], minlength=k_classes) > 0 for each in parts])[:, here]
+        knows = np.stack([np.bincount(here[part == each], minlength=k) > 0 for each in parts])[:, here]
         against, voters = ((predicted != here) & knows).sum(axis=0), knows.sum(axis=0)
         needed = against == voters if rule == "non-objection" else 2 * against > voters
         judged = voters > 1
         found = left[needed & judged]
         score[left] = np.where(judged, against / voters, score[left])
-        suggested[found] = _tally(predicted, here, k_classes)[2][needed & judged]
+        suggested[found] = _tally(predicted, here, k)[2][needed & judged]
         suspect[found] = True
         done += 1
         settled = found.size < SETTLED * n
-    notes = _unconverged(unconverged)
+    notes = convergence_notes(unconverged)
     if not settled:
-        notes += (
-            Note(
-                code="not-settled",
-                message=f"Round {done}, the last, still found at least {SETTLED:.0%} new suspects, or left one class.",
-                severity="warning",
-            ),
-        )
+        message = f"Round {done}, the last, still found at least {SETTLED:.0%} new suspects, or left one class."
+        notes += (Note(code="not-settled", message=message, severity="warning"),)
     return Found(suspect=suspect, suggested=suggested, score=score, notes=notes, context={"rounds": str(done)})
 
 
@@ -209,33 +164,6 @@ def confident(probabilities: Floats, labels: Indices, *, rule: str) -> Found:
     )
 
 
-def probabilities_of(
-    models: Sequence[Any],
-    features: Floats,
-    labels: Indices,
-    k_classes: int,
-    *,
-    folds: int,
-    seed: int,
-    n_jobs: int | None,
-) -> tuple[Floats, NDArray[np.bool_], tuple[Note, ...]]:
-    """Return out-of-fold probabilities of shape (n, K), which labels they can judge, and what to say of them."""
-    seen = out_of_fold(
-        models,
-        features,
-        labels,
-        k_classes,
-        folds=folds,
-        want="probabilities",
-        seed=seed,
-        n_jobs=n_jobs,
-        identity="probabilities",
-    )
-    if seen.probabilities is None:
-        raise RuntimeError("probabilities were asked for")
-    return seen.probabilities[0], seen.judged, _convergence(seen)
-
-
 def _own_order(probabilities: Floats, labels: Indices) -> NDArray[np.intp]:
     """Return an order of the rows that depends on what they hold only; equal rows are neighbours in it."""
     keys = np.stack([probabilities.max(axis=1), probabilities[np.arange(labels.size), labels], labels])
@@ -273,17 +201,7 @@ def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[NDArray[np.int
     return own, most, other
 
 
-def _convergence(seen: OutOfFold) -> tuple[Note, ...]:
-    return _unconverged(seen.unconverged)
-
-
-def _unconverged(trainings: int) -> tuple[Note, ...]:
-    if not trainings:
-        return ()
-    return (
-        Note(
-            code="not-converged",
-            message=f"{trainings} trainings stopped before they converged; allow more iterations with model=...",
-            severity="warning",
-        ),
-    )
+def convergence_notes(trainings: int) -> tuple[Note, ...]:
+    """Warn of trainings that stopped before they converged."""
+    message = f"{trainings} trainings stopped before they converged; allow more iterations with model=..."
+    return (Note(code="not-converged", message=message, severity="warning"),) if trainings else ()

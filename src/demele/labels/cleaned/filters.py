@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.checked_numbers import checked_count, checked_jobs, checked_number
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.extras import require
@@ -17,12 +17,19 @@ from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
-from demele.core.table_columns import check_same_order
+from demele.core.table_columns import check_rows
 from demele.core.version import __version__
 from demele.labels.cleaned import filter_methods as methods
 from demele.labels.cleaned.cleaning import Cleaning, label_digest
 from demele.labels.cleaned.filter_methods import Found
-from demele.labels.cleaned.out_of_fold import default_model, model_name, read_model, standardised
+from demele.labels.cleaned.out_of_fold import (
+    FoldedRows,
+    default_model,
+    model_name,
+    out_of_fold,
+    read_model,
+    standardised,
+)
 from demele.labels.cleaned.probability_tables import read_probabilities, unread_probabilities
 
 Floats = NDArray[np.float64]
@@ -199,108 +206,79 @@ def clean(
     if np.unique(labels).size < 2:
         raise NotEnoughData("y", f"expected labels of at least 2 classes, got only {shown(given[:1].tolist())}")
     table = read_codes(features_or_probabilities, "features_or_probabilities")
-    if len(table.values) != labels.size:
-        raise InputError(
-            ("y", "features_or_probabilities"),
-            f"expected the same number of rows, got {labels.size} and "
-            f"{len(table.values)}; row r of both must be the same instance",
-        )
-    check_same_order(y, features_or_probabilities, ("y", "features_or_probabilities"))
+    names = ("y", "features_or_probabilities")
+    check_rows(y, features_or_probabilities, names, (labels.size, len(table.values)))
     if n_jobs is not None:
-        processes = "a number of processes, -1 for all processors, or None"
-        checked_whole(n_jobs, "n_jobs", processes, inside=lambda number: number != 0)
+        checked_jobs(n_jobs)
     task = _Task(labels, words, table, options, checked_count(seed, "seed", 0), n_jobs)
     found, settings = _run(method, task)
-    return _told(method, task, found, settings, given)
-
-
-def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
-    """Do it, and return the options as they were used."""
-    options, labels, k_classes = task.options, task.labels, len(task.words)
-    if method == "knn":
-        if options["k"] >= labels.size:
-            raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
-        scaled = task.table.values if options["scaling"] == "none" else standardised(task.table.values)
-        return methods.nearest_neighbours(scaled, labels, k_classes, k=options["k"], n_jobs=task.n_jobs), options
-    notes: tuple[Note, ...] = ()
-    if "kind" in options:
-        read, said = read_probabilities(task.table, task.words, options["kind"])
-        notes += said
-        if read is not None:
-            options, said = _with_threshold(method, options, read, labels)
-            notes += said
-            used = {name: value for name, value in options.items() if name not in ("model", "folds")}
-            for name in ("model", "folds"):
-                if options[name] != _OPTIONS[method][name]:
-                    raise InputError(
-                        name,
-                        f"nothing is trained, since {arg('features_or_probabilities')} was read as probabilities; drop "
-                        f"{arg(name)}, or {give(kind='features')}",
-                    )
-            found = _from_probabilities(method, read, labels, options)
-            return replace(found, notes=found.notes + notes), {**used, "kind": "probabilities"}
-        options = {**options, "kind": "features"}
-    models = _models(method, options["model"])
-    options = {**options, "model": [model_name(one) for one in models] if method == "voting" else model_name(models[0])}
-    values = np.asarray(task.table.values, dtype=np.float64)
-    shared: dict[str, Any] = {"folds": options["folds"], "seed": task.seed, "n_jobs": task.n_jobs}
-    if method == "classification":
-        return methods.classification(models, values, labels, k_classes, **shared), options
-    if method == "voting":
-        return methods.voting(models, values, labels, k_classes, rule=options["rule"], **shared), options
-    if method == "partitioning":
-        extra = {"rule": options["rule"], "rounds": options["rounds"]}
-        return methods.partitioning(models, values, labels, k_classes, **extra, **shared), options
-    made, judged, trained = methods.probabilities_of(models, values, labels, k_classes, **shared)
-    options, said = _with_threshold(method, options, made, labels)
-    notes += said
-    found = _from_probabilities(method, made, labels, options)
-    score = None if found.score is None else np.where(judged, found.score, np.nan)
-    suspect, notes = found.suspect & judged, found.notes + notes + trained
-    return replace(found, suspect=suspect, score=score, notes=notes), options
-
-
-def _with_threshold(
-    method: str, options: dict[str, Any], probabilities: Floats, labels: Indices
-) -> tuple[dict[str, Any], tuple[Note, ...]]:
-    """Put a threshold from the data in the place of none, and say so where it is not the least."""
-    if method != "entropy" or options["threshold"] is not None:
-        return options, ()
-    # A decimal number can be given back as it is told.
-    limit = round(methods.entropy_threshold(probabilities, labels), 4)
-    options = {**options, "threshold": limit}
-    if limit <= methods.LEAST_SURE:
-        return options, ()
-    return options, (
-        Note(
-            code="threshold-from-data",
-            message=f"The probabilities are rarely certain, so the threshold is {limit:g} and not "
-            f"{methods.LEAST_SURE:g}: the mean entropy of the rows whose label is the most probable class. "
-            f"{setting(threshold=methods.LEAST_SURE)} suspects fewer.",
-        ),
-    )
-
-
-def _from_probabilities(method: str, probabilities: Floats, labels: Indices, options: dict[str, Any]) -> Found:
-    if method == "entropy":
-        return methods.entropy(probabilities, labels, threshold=options["threshold"])
-    return methods.confident(probabilities, labels, rule=options["rule"])
-
-
-def _told(method: Method, task: _Task, found: Found, settings: dict[str, Any], given: NDArray[Any]) -> Cleaning:
-    """Turn what was found into a result: names of classes, notes, signature."""
-    names = np.array(task.words.classes, dtype=given.dtype)
+    class_names = np.array(words.classes, dtype=given.dtype)
     drawn = {} if method == "knn" or settings.get("kind") == "probabilities" else {"seed": task.seed}
-    context = {"n": str(given.size), "classes": str(len(task.words)), **found.context, "demele": __version__}
+    context = {"n": str(given.size), "classes": str(len(words)), **found.context, "demele": __version__}
     return Cleaning(
         found.suspect,
-        np.where(found.suspect, names[found.suggested], given),
+        np.where(found.suspect, class_names[found.suggested], given),
         score=found.score,
         method=method,
         made_from=label_digest(given),
         signature=Signature("clean", {"method": method, **settings, **drawn}, context),
         notes=(*found.notes, *_remarks(method, task, found, settings)),
     )
+
+
+def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
+    """Find the suspects, and return the options as they were used."""
+    options, labels, values = task.options, task.labels, task.table.values
+    if method == "knn":
+        if options["k"] >= labels.size:
+            raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
+        scaled = values if options["scaling"] == "none" else standardised(values)
+        return methods.nearest_neighbours(scaled, labels, len(task.words), k=options["k"], n_jobs=task.n_jobs), options
+    notes: tuple[Note, ...] = ()
+    probabilities, judged = None, np.ones(labels.size, dtype=bool)
+    if "kind" in options:
+        probabilities, notes = read_probabilities(task.table, task.words, options["kind"])
+        options = {**options, "kind": "features" if probabilities is None else "probabilities"}
+    converged: tuple[Note, ...] = ()
+    if probabilities is not None:
+        for name in ("model", "folds"):
+            if options.pop(name) != _OPTIONS[method][name]:
+                raise InputError(
+                    name,
+                    f"nothing is trained, since {arg('features_or_probabilities')} was read as probabilities; drop "
+                    f"{arg(name)}, or {give(kind='features')}",
+                )
+    else:
+        models = _models(method, options["model"])
+        names = [model_name(one) for one in models]
+        options = {**options, "model": names if method == "voting" else names[0]}
+        features = np.asarray(values, dtype=np.float64)
+        rows = FoldedRows(features, labels, len(task.words), options["folds"], task.seed, task.n_jobs)
+        if method == "classification":
+            return methods.classification(models, rows), options
+        if method == "voting":
+            return methods.voting(models, rows, rule=options["rule"]), options
+        if method == "partitioning":
+            return methods.partitioning(models, rows, rule=options["rule"], rounds=options["rounds"]), options
+        seen = out_of_fold(models, rows, "probabilities", "probabilities")
+        probabilities, judged = seen.probabilities[0], seen.judged  # type: ignore[index]  # they were asked for
+        converged = methods.convergence_notes(seen.unconverged)
+    if method == "entropy":
+        if options["threshold"] is None:
+            # A decimal number can be given back as it is written.
+            options = {**options, "threshold": round(methods.entropy_threshold(probabilities, labels), 4)}
+            if options["threshold"] > methods.LEAST_SURE:
+                message = (
+                    f"The probabilities are rarely certain, so the threshold is {options['threshold']:g} and not "
+                    f"{methods.LEAST_SURE:g}: the mean entropy of the rows whose label is the most probable class. "
+                    f"{setting(threshold=methods.LEAST_SURE)} suspects fewer."
+                )
+                notes += (Note(code="threshold-from-data", message=message),)
+        found = methods.entropy(probabilities, labels, threshold=options["threshold"])
+    else:
+        found = methods.confident(probabilities, labels, rule=options["rule"])
+    score: Any = np.where(judged, np.asarray(found.score), np.nan)
+    return replace(found, suspect=found.suspect & judged, score=score, notes=found.notes + notes + converged), options
 
 
 def _remarks(method: str, task: _Task, found: Found, settings: dict[str, Any]) -> list[Note]:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,10 +12,11 @@ from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import holm
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
+from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
-from demele.core.table_columns import check_same_order
+from demele.core.table_columns import check_rows
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.labels.cleaned.documents import harm_document
 from demele.report.document import Document
@@ -201,13 +201,7 @@ def cleaning_harm(
     check_made_from(cleaning, given, "y")
     true = None if true_labels is None else read_labels(true_labels, "true_labels")
     if true is not None:
-        if true.size != given.size:
-            raise InputError(
-                ("y", "true_labels"),
-                f"expected the same number of rows, got {given.size} and {true.size}; row r of both "
-                "must be the same instance",
-            )
-        check_same_order(y, true_labels, ("y", "true_labels"))
+        check_rows(y, true_labels, ("y", "true_labels"), (given.size, true.size))
         refuse_unjudged(true, given, "true_labels", _WITHOUT_UNJUDGED, classes=classes)
     instead = None if cleaning.suggested is None else np.where(cleaning.suspect, cleaning.suggested, given)
     same = [part for part in (given, true, instead) if part is not None and part.dtype == given.dtype]
@@ -234,28 +228,30 @@ class _Rows:
     words: Vocabulary
     level: float
 
-    def count(self, values: Indices, where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        return np.bincount(values if where is None else values[where], minlength=len(self.words))
-
 
 def _harm(rows: _Rows, method: str | None) -> Harm:
+    from scipy.stats import hypergeom
+
     names = rows.words.classes
     everyone = np.zeros(rows.given.size, dtype=np.int32)
-    overall = _group("overall", (None,), everyone, rows)[0]
-    given = _group("given", names, rows.given, rows)
-    true = () if rows.true is None else _group("true", names, rows.true, rows)
+    overall = _lines("overall", (None,), everyone, rows)[0]
+    given = _lines("given", names, rows.given, rows)
+    true = () if rows.true is None else _lines("true", names, rows.true, rows)
     # What is lost, and of how many: right labels, if it is known which they are.
     at_stake = np.ones(rows.given.size, dtype=bool) if rows.true is None else rows.given == rows.true
-    sizes = rows.count(rows.given)
-    total, lost = rows.count(rows.given, at_stake), rows.count(rows.given, at_stake & rows.suspect)
-    shares = _ratio(lost, total)
+    every = np.ones(rows.given.size, dtype=bool)
+    sizes, total, lost = (
+        np.bincount(rows.given[where], minlength=len(names)) for where in (every, at_stake, at_stake & rows.suspect)
+    )
+    shares = proportion(lost, total)
     present = np.flatnonzero(sizes)
     rarest = present[sizes[present] == sizes[present].min()]
     defined = np.isfinite(shares)
     mean = float(shares[defined].mean()) if defined.any() else math.nan
     theirs = shares[rarest][defined[rarest]]
     minority = np.flatnonzero((total > 0) & (sizes * present.size < rows.given.size))
-    p_values = _more_than_others(lost[minority], total[minority], int(lost.sum()), int(total.sum()))
+    # Fisher's exact test, one-sided, each class against all others together.
+    p_values = hypergeom.sf(lost[minority] - 1, total.sum(), lost.sum(), total[minority])
     harmed = minority[holm(p_values, 1 - rows.level)]
     return Harm(
         overall=overall,
@@ -272,9 +268,9 @@ def _harm(rows: _Rows, method: str | None) -> Harm:
     )
 
 
-def _group(by: Grouping, names: Sequence[int | str | None], member: Indices, rows: _Rows) -> tuple[ClassHarm, ...]:
-    """Return one line per class that ``member`` says each instance to be of."""
-    k = len(names)
+def _lines(by: Grouping, names: Sequence[int | str | None], member: Indices, rows: _Rows) -> tuple[ClassHarm, ...]:
+    """Return one line per class; ``member`` is the class of each instance."""
+    k, level = len(names), rows.level
 
     def count(where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         return np.bincount(member if where is None else member[where], minlength=k)
@@ -286,55 +282,38 @@ def _group(by: Grouping, names: Sequence[int | str | None], member: Indices, row
         left = count(~suspect)
     elif by == "given":
         left = np.bincount(rows.after, minlength=k)
-    share, before, after = _ratio(hit, size), size / rows.given.size, _ratio(left, np.full(k, left.sum()))
-    lines = []
-    known: dict[str, NDArray[Any]] = {}
+    columns: dict[str, list[Any]] = {
+        "instances": size.tolist(),
+        "suspected": hit.tolist(),
+        "share": proportion(hit, size).tolist(),
+        "interval": _intervals(hit, size, level),
+        "before": (size / rows.given.size).tolist(),
+        "after": proportion(left, left.sum()).tolist(),
+    }
     if rows.true is not None:
         right = rows.given == rows.true
-        fixed = np.zeros(k) if rows.after is None else count(suspect & (rows.after == rows.true))
-        known = {
-            "right": count(right),
-            "wrong": count(~right),
-            "alarms": count(right & suspect),
-            "detected": _ratio(count(~right & suspect), count(~right)),
-            "corrected": np.full(k, np.nan) if rows.after is None else _ratio(fixed, hit),
+        n_right, n_wrong, alarms = count(right), count(~right), count(right & suspect)
+        fixed = np.full(k, np.nan) if rows.after is None else count(suspect & (rows.after == rows.true))
+        columns |= {
+            "right": n_right.tolist(),
+            "wrong": n_wrong.tolist(),
+            "false_alarms": proportion(alarms, n_right).tolist(),
+            "false_alarm_interval": _intervals(alarms, n_right, level),
+            "detected": proportion(count(~right & suspect), n_wrong).tolist(),
+            "corrected": proportion(fixed, hit).tolist(),
         }
-    for each, name in enumerate(names):
-        line = ClassHarm(
-            by=by,
-            of=name,
-            instances=int(size[each]),
-            suspected=int(hit[each]),
-            share=float(share[each]),
-            interval=_wilson(int(hit[each]), int(size[each]), rows.level),
-            before=float(before[each]),
-            after=float(after[each]),
-            **_truth(known, each, rows.level),
-        )
-        lines.append(line)
-    return tuple(lines)
+    return tuple(
+        ClassHarm(by=by, of=name, **{key: values[each] for key, values in columns.items()})
+        for each, name in enumerate(names)
+    )
 
 
-def _truth(known: dict[str, NDArray[Any]], each: int, level: float) -> dict[str, Any]:
-    """Return what only the true labels say of one class."""
-    if not known:
-        return {}
-    right, alarms = int(known["right"][each]), int(known["alarms"][each])
-    return {
-        "right": right,
-        "wrong": int(known["wrong"][each]),
-        "false_alarms": alarms / right if right else math.nan,
-        "false_alarm_interval": _wilson(alarms, right, level),
-        "detected": float(known["detected"][each]),
-        "corrected": float(known["corrected"][each]),
-    }
-
-
-def _more_than_others(lost: NDArray[Any], total: NDArray[Any], all_lost: int, everyone: int) -> NDArray[np.float64]:
-    """One-sided p-values of Fisher's exact test, each class against all others together."""
-    from scipy.stats import hypergeom
-
-    return np.asarray(hypergeom.sf(lost - 1, everyone, all_lost, total), dtype=np.float64)
+def _intervals(successes: NDArray[Any], trials: NDArray[Any], level: float) -> list[Interval | None]:
+    """Return Wilson's intervals; None without a trial."""
+    ends = zip(*(end.tolist() for end in score_interval(successes, trials, level=level)), strict=True)
+    return [
+        None if math.isnan(low) else Interval(low=low, high=high, level=level, method="wilson") for low, high in ends
+    ]
 
 
 def _notes(
@@ -342,48 +321,22 @@ def _notes(
 ) -> tuple[Note, ...]:
     names = [str(name) for name in rows.words.classes]
     notes = []
+    what = "labels" if rows.true is None else "correct labels"
     if harmed.size:
         worst = int(harmed[shares[harmed].argmax()])
         other = (lost.sum() - lost[worst]) / max(int(total.sum() - total[worst]), 1)
-        what = "labels" if rows.true is None else "correct labels"
-        caution = (
-            " Its labels may also be worse than those of the others: only true labels, or an audit, can tell."
-            if rows.true is None
-            else ""
+        message = (
+            f"{harmed.size} minority classes lose significantly more {what} than the other classes; most, "
+            f"{names[worst]}: {shares[worst]:.1%} of its {what} are suspected, {other:.1%} of the others'."
         )
-        notes.append(
-            Note(
-                code="minority-harm",
-                message=f"{harmed.size} minority classes lose significantly more {what} than the other classes; most, "
-                f"{names[worst]}: {shares[worst]:.1%} of its {what} are suspected, {other:.1%} of the others'."
-                + caution,
-                subject=tuple(names[each] for each in harmed[:6]),
-                severity="warning",
+        if rows.true is None:
+            message += (
+                " Its labels may also be worse than those of the others: only true labels, or an audit, can tell."
             )
-        )
+        subject = tuple(names[each] for each in harmed[:6])
+        notes.append(Note(code="minority-harm", message=message, subject=subject, severity="warning"))
     ended = np.flatnonzero((total > 0) & (lost == total))
     if ended.size:
-        notes.append(
-            Note(
-                code="lost-classes",
-                message=f"{ended.size} classes lose all their {'labels' if rows.true is None else 'correct labels'}.",
-                subject=tuple(names[each] for each in ended[:6]),
-                severity="warning",
-            )
-        )
+        message, subject = f"{ended.size} classes lose all their {what}.", tuple(names[each] for each in ended[:6])
+        notes.append(Note(code="lost-classes", message=message, subject=subject, severity="warning"))
     return tuple(notes)
-
-
-@lru_cache(maxsize=4096)  # SciPy also makes a p-value each time, and many classes have the same counts
-def _wilson(successes: int, trials: int, level: float) -> Interval | None:
-    from scipy.stats import binomtest
-
-    if trials == 0:
-        return None
-    found = binomtest(successes, trials).proportion_ci(level, method="wilson")
-    return Interval(low=float(found.low), high=float(found.high), level=level, method="wilson")
-
-
-def _ratio(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below > 0, above / below, np.nan)

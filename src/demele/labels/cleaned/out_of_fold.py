@@ -98,41 +98,45 @@ def seeded(model: Any, rng: np.random.Generator) -> Any:
     return copy.set_params(**unset) if unset else copy
 
 
-def out_of_fold(
-    models: Sequence[Any],
-    features: Floats,
-    labels: Indices,
-    k: int,
-    *,
-    folds: int,
-    want: Literal["classes", "probabilities"],
-    seed: int,
-    n_jobs: int | None,
-    identity: str,
-) -> OutOfFold:
-    """Train every model on all folds but one, and ask it about that one.
+@dataclass(frozen=True, slots=True)
+class FoldedRows:
+    """Rows that models are trained on and judge, fold by fold.
 
-    Parameters
+    Attributes
     ----------
-    models : sequence of classifiers
     features : array of shape (n, d)
     labels : array of int of shape (n,)
     k : int
         Number of classes.
     folds : int
         At most n are used.
-    want : {"classes", "probabilities"}
-    seed, identity
-        What the folds and the models' random states are drawn from.
+    seed : int
     n_jobs : int or None
-        The result does not depend on it.
+        No result depends on it.
+    """
+
+    features: Floats
+    labels: Indices
+    k: int
+    folds: int
+    seed: int
+    n_jobs: int | None
+
+
+def out_of_fold(
+    models: Sequence[Any], rows: FoldedRows, identity: str, want: Literal["classes", "probabilities"] = "classes"
+) -> OutOfFold:
+    """Train every model on all folds but one, and predict that one.
+
+    ``identity`` and the seed: what the folds and the models' random states are drawn from.
 
     Raises
     ------
     InputError
         If probabilities are wanted of a model that has none.
     """
-    fold = dealt(labels, min(folds, labels.size), rng_for(seed, "clean", identity, "folds"))
+    features, labels, k, seed = rows.features, rows.labels, rows.k, rows.seed
+    fold = dealt(labels, min(rows.folds, labels.size), rng_for(seed, "clean", identity, "folds"))
     parts = range(int(fold.max()) + 1)
     tasks = [
         (seeded(model, rng_for(seed, "clean", identity, "model", index, part)), fold != part, fold == part)
@@ -140,17 +144,15 @@ def out_of_fold(
         for part in parts
     ]
     calls = ((model, features[train], labels[train], features[test], k, want) for model, train, test in tasks)
-    answers = list(ordered(answered, calls, n_jobs=n_jobs))
+    answers = list(ordered(answered, calls, n_jobs=rows.n_jobs))
     predicted = np.empty((len(models), labels.size), dtype=np.int32)
     shares = np.zeros((len(models), labels.size, k)) if want == "probabilities" else None
     for place, ((_, _, test), (values, _)) in enumerate(zip(tasks, answers, strict=True)):
         index = place // len(parts)
-        if shares is None:
-            predicted[index, test] = values
-        else:
+        if shares is not None:
             shares[index, test] = values
-            predicted[index, test] = values.argmax(axis=1)
-    # A class dealt to one fold only is missing where that fold is asked about.
+        predicted[index, test] = values if shares is None else values.argmax(axis=1)
+    # A class dealt to one fold only is missing where that fold is predicted.
     judged = np.bincount(labels, minlength=k)[labels] > 1
     return OutOfFold(predicted, shares, judged, sum(not converged for _, converged in answers))
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_level, is_whole
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.checked_numbers import checked_count, checked_level
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import plain_text, shown
 from demele.core.names import checked_name
 from demele.core.result import Result
@@ -37,6 +37,7 @@ Floats = NDArray[np.float64]
 _SKEWED, _FAR = 0.8, 0.3
 #: With fewer items than this that have an answer not of the most frequent class, intervals cover too little.
 _FEW_ITEMS = 20
+_WARNINGS = ("kappa-undefined", "alphabetical-scale", "undefined-resamples", "few-items")
 #: Tables of more pairs of annotators would be most of a file: 2000 annotators of the same items have 2 million pairs.
 MOST_PAIRS_WRITTEN = 200_000
 
@@ -259,10 +260,7 @@ def _check(scale: object, level: Any, n_resamples: Any, seed: Any) -> None:
     checked_name(scale, "scale", get_args(Scale))
     checked_level(level)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
-        if not is_whole(number):
-            raise InputTypeError(name, f"expected a whole number, got {plain_text(number)}")
-        if number < 0:
-            raise InputError(name, f"expected a whole number from 0, got {number}")
+        checked_count(number, name, 0)
     least = math.ceil(2 / (1 - float(level)) - 1e-9)
     if 0 < n_resamples < least:
         raise InputError("n_resamples", f"expected 0, or at least {least} for level {level}, got {n_resamples}")
@@ -343,44 +341,55 @@ def _notes(
     scale: Scale,
     ordered: bool,
 ) -> tuple[Note, ...]:
-    notes: list[Note] = []
     answers = np.asarray(votes.sum(axis=1))
-    single = int(times[answers == 1].sum())
-    if table.n_repeats:
-        text = "Cohen's kappa and the agreement with the rest use the first answer of an annotator about an item."
-        notes.append(Note(code="first-of-repeated", message=text))
-    if single:
-        text = (
-            f"{single} of {times.sum()} answered items have one answer: they only count in the shares of Fleiss' kappa."
-        )
-        notes.append(Note(code="single-answers", message=text))
-    if np.unique(answers).size > 1:
-        text = (
+    single, most = int(times[answers == 1].sum()), float(per_class["share"].max())
+    named = table.k > 2 and isinstance(table.classes[0], str) and not ordered
+    cases = (
+        (
+            "first-of-repeated",
+            table.n_repeats > 0,
+            "Cohen's kappa and the agreement with the rest use the first answer of an annotator about an item.",
+        ),
+        (
+            "single-answers",
+            single > 0,
+            f"{single} of {times.sum()} answered items have one answer: they count only in shares of Fleiss' kappa.",
+        ),
+        (
+            "unequal-answers",
+            np.unique(answers).size > 1,
             f"Items have from {answers.min()} to {answers.max()} answers: Fleiss' kappa is its generalisation (Gwet "
-            "2014); Krippendorff's alpha is made for this."
-        )
-        notes.append(Note(code="unequal-answers", message=text))
-    if math.isnan(found["fleiss"]) or math.isnan(found["krippendorff"]):
-        text = (
-            "The answers that count are all of one class: chance would agree as well, and kappa or alpha is undefined."
-        )
-        notes.append(Note(code="kappa-undefined", message=text, severity="warning"))
-    most = float(per_class["share"].max())
-    if most >= _SKEWED and found["raw"] - found["fleiss"] >= _FAR:
-        text = (
+            "2014); Krippendorff's alpha is made for this.",
+        ),
+        (
+            "kappa-undefined",
+            math.isnan(found["fleiss"]) or math.isnan(found["krippendorff"]),
+            "The answers that count are all of one class: chance would agree as well, and kappa or alpha is undefined.",
+        ),
+        (
+            "kappa-paradox",
+            most >= _SKEWED and found["raw"] - found["fleiss"] >= _FAR,
             f"Raw agreement is {found['raw']:.3f} but Fleiss' kappa {found['fleiss']:.3f}: {most:.1%} of the answers "
             f"are {plain_text(per_class['share'].idxmax())}, so that chance agrees often (the kappa paradox, Feinstein "
-            "& Cicchetti 1990); read the agreement and kappa of each class."
-        )
-        notes.append(Note(code="kappa-paradox", message=text))
-    named = table.k > 2 and isinstance(table.classes[0], str) and not ordered
-    if scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)):
-        text = (
+            "& Cicchetti 1990); read the agreement and kappa of each class.",
+        ),
+        (
+            "alphabetical-scale",
+            scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)),
             f"The classes are in alphabetical order, {shown(table.classes)}: if that is not their order on the scale, "
-            f"give {setting(classes=[...])}."
-        )
-        notes.append(Note(code="alphabetical-scale", message=text, severity="warning"))
-    return tuple(notes)
+            f"give {setting(classes=[...])}.",
+        ),
+    )
+    return _notes_of(cases)
+
+
+def _notes_of(cases: Sequence[tuple[str, bool, str]]) -> tuple[Note, ...]:
+    """Return the notes of the cases that are there: code, whether it is there, and the text."""
+    return tuple(
+        Note(code=code, message=text, severity="warning" if code in _WARNINGS else "info")
+        for code, there, text in cases
+        if there
+    )
 
 
 def _telling(votes: Any, times: NDArray[np.int64], per_class: "pd.DataFrame") -> int:
@@ -392,20 +401,24 @@ def _telling(votes: Any, times: NDArray[np.int64], per_class: "pd.DataFrame") ->
 
 
 def _resampling_notes(telling: int, lost: int, n_resamples: int, undefined: int, n_pairs: int) -> tuple[Note, ...]:
-    notes: list[Note] = []
-    if undefined:
-        text = (
-            f"Cohen's kappa of {undefined} of {n_pairs} pairs is undefined: on the items they share, both gave one and "
-            "the same class only. The mean leaves them out."
+    return _notes_of(
+        (
+            (
+                "cohen-undefined",
+                undefined > 0,
+                f"Cohen's kappa of {undefined} of {n_pairs} pairs is undefined: on the items they share, both gave one "
+                "and the same class only. The mean leaves them out.",
+            ),
+            (
+                "undefined-resamples",
+                n_resamples > 0 and lost > 0,
+                f"In {lost} of {n_resamples} resamples a coefficient is undefined; its interval leaves them out.",
+            ),
+            (
+                "few-items",
+                n_resamples > 0 and telling < _FEW_ITEMS,
+                f"Only {telling} items with two answers or more have one that is not of the most frequent class: the "
+                "intervals are narrower than their level says.",
+            ),
         )
-        notes.append(Note(code="cohen-undefined", message=text))
-    if n_resamples and lost:
-        text = f"In {lost} of {n_resamples} resamples a coefficient is undefined; its interval leaves them out."
-        notes.append(Note(code="undefined-resamples", message=text, severity="warning"))
-    if n_resamples and telling < _FEW_ITEMS:
-        text = (
-            f"Only {telling} items with two answers or more have one that is not of the most frequent class: the "
-            "intervals are narrower than their level says."
-        )
-        notes.append(Note(code="few-items", message=text, severity="warning"))
-    return tuple(notes)
+    )

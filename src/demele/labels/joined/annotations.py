@@ -14,6 +14,7 @@ from demele.core.results import Note
 from demele.core.table_columns import as_column, split_columns
 from demele.labels.joined.answer_remarks import remarks
 from demele.labels.joined.answer_table import AnswerTable
+from demele.noise.square_tables import set_fields
 
 #: What the columns of a data frame may be called.
 COLUMN_NAMES = {
@@ -88,11 +89,17 @@ class Annotations(AnswerTable):
         if listed is not None:
             _check_listed(columns["items"], listed)
         coded = {name: words[name].encode(column, name) for name, column in columns.items()}
-        _set(self, items=words["items"], annotators=words["annotators"], classes=words["answers"])
-        for name, key in (("item", "items"), ("annotator", "annotators"), ("answer", "answers")):
-            object.__setattr__(self, name, coded[key])
-        object.__setattr__(self, "silent", ())
-        object.__setattr__(self, "named", classes is not None)
+        set_fields(
+            self,
+            items=words["items"].classes,
+            annotators=words["annotators"].classes,
+            classes=words["answers"].classes,
+            item=coded["items"],
+            annotator=coded["annotators"],
+            answer=coded["answers"],
+            silent=(),
+            named=classes is not None,
+        )
 
     @classmethod
     def from_matrix(
@@ -137,14 +144,9 @@ class Annotations(AnswerTable):
             raise InputError(
                 "annotations", f"expected as many items of each annotator, got from {sizes[0]} to {sizes[-1]}"
             )
-        kept: list[NDArray[Any]] = []
-        places: list[NDArray[np.intp]] = []
-        for row in rows:
-            here = _answered(row, missing)
-            kept.append(row[here])
-            places.append(here)
+        places = [_answered(row, missing) for row in rows]
         who = np.repeat(np.arange(len(rows)), [place.size for place in places])
-        answers = np.concatenate([part.astype(object) for part in kept]) if kept else np.empty(0, dtype=object)
+        answers = np.concatenate([row[here].astype(object) for row, here in zip(rows, places, strict=True)])
         if answers.size == 0:
             raise NotEnoughData("annotations", "expected at least 1 answer, got none")
         named = np.empty(len(names), dtype=object)
@@ -155,10 +157,12 @@ class Annotations(AnswerTable):
         # Names in the order of the rows, not sorted: weights, for one, may come in that order.
         codes, first = np.unique(table.annotator, return_index=True)
         order = codes[np.argsort(first)]
-        _set(table, annotators=Vocabulary(tuple(table.annotators[code] for code in order)))
-        object.__setattr__(table, "annotator", np.argsort(order).astype(np.int32)[table.annotator])
-        silent = tuple(str(name) for name, place in zip(names, places, strict=True) if not place.size)
-        object.__setattr__(table, "silent", silent)
+        set_fields(
+            table,
+            annotators=tuple(table.annotators[code] for code in order),
+            annotator=np.argsort(order).astype(np.int32)[table.annotator],
+            silent=tuple(str(name) for name, place in zip(names, places, strict=True) if not place.size),
+        )
         return table
 
     def remarks(self) -> tuple[Note, ...]:
@@ -191,10 +195,10 @@ def read_annotations(
             return annotations
         raise InputError("classes", "the annotations have their own; give them where the annotations are made")
     if hasattr(annotations, "columns"):
-        columns, names = split_columns(annotations, "annotations", "column")
+        columns, names = _columns(annotations, "column")
         found = _long_columns(names)
         if found is not None:
-            items, annotators, answers = (_column(columns, names.index(name)) for name in found)
+            items, annotators, answers = (columns[names.index(name)] for name in found)
             if missing is None:
                 return Annotations(items, annotators, answers, classes=classes)
             return _without_missing(items, annotators, answers, missing, classes)
@@ -233,8 +237,9 @@ def _without_missing(
     )
 
 
-def _column(columns: Any, place: int) -> Any:
-    return columns[place] if isinstance(columns, list) else columns[:, place]
+def _columns(table: Any, default: str) -> tuple[list[Any], tuple[str, ...]]:
+    columns, names = split_columns(table, "annotations", default)
+    return columns if isinstance(columns, list) else list(columns.T), names
 
 
 def _long_columns(names: Sequence[str]) -> list[str] | None:
@@ -254,9 +259,9 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
             name: as_column(values, f"annotations, annotator {plain_text(name)}") for name, values in matrix.items()
         }
     elif hasattr(matrix, "columns"):
-        columns, names = split_columns(matrix, "annotations", "annotator")
+        columns, names = _columns(matrix, "annotator")
         rows = {
-            name: as_column(_column(columns, place), f"annotations, annotator {plain_text(name)}")
+            name: as_column(columns[place], f"annotations, annotator {plain_text(name)}")
             for place, name in enumerate(names)
         }
     else:
@@ -302,8 +307,3 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
             f"{wrong.size} of {items.size} answers are about items that all_items does not list, first "
             f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}",
         )
-
-
-def _set(annotations: Annotations, **words: Vocabulary) -> None:
-    for name, word in words.items():
-        object.__setattr__(annotations, name, word.classes)

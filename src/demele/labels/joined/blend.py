@@ -1,7 +1,7 @@
 """The consensus where nobody names a method: an average of the vote and of models that are shrunken."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.labels.joined.annotations import Annotations, read_annotations
-from demele.labels.joined.answer_counts import answer_counts
 from demele.labels.joined.consensus_result import Consensus
 from demele.labels.joined.item_response import (
     MAX_ITERATIONS,
@@ -21,10 +20,11 @@ from demele.labels.joined.item_response import (
     one_coin,
     own_profiles,
     signature_of,
+    votes_and_counts,
     warn_unsettled,
 )
 from demele.labels.joined.shrunken import shrunken_fit
-from demele.labels.joined.voting import majority_vote, vote_shares
+from demele.labels.joined.voting import majority_vote
 
 Floats = NDArray[np.float64]
 #: Answers per annotator, at the median, below which the blend of two classes may well be worse than the vote.
@@ -107,20 +107,17 @@ def consensus(
     """
     checked_name(method, "method", get_args(Method))
     table = read_annotations(annotations, classes=classes, missing=missing)
-    if method == "majority":
-        return majority_vote(table, seed=seed)
-    if method == "one-coin":
-        return one_coin(table, seed=seed)
     if method == "own-prior":
         return dawid_skene(table, prior="own", seed=seed)
-    if method == "dawid-skene":
-        return dawid_skene(table, seed=seed)
-    return _blend(table, checked_seed(seed))
+    functions: dict[str, Any] = {"majority": majority_vote, "one-coin": one_coin, "dawid-skene": dawid_skene}
+    if method == "blend":
+        return _blend(table, checked_seed(seed))
+    found: Consensus = functions[method](table, seed=seed)
+    return found
 
 
 def _blend(table: Annotations, seed: int) -> Consensus:
-    shares, answers = vote_shares(table), answer_counts(table)
-    votes = shares[answers.answered].T
+    shares, answers, votes = votes_and_counts(table)
     strengths: dict[str, float | None] = {"own-prior": STRENGTH}
     if table.k <= 2:
         strengths["one-coin"] = None
@@ -147,12 +144,8 @@ def _few_answers(table: Annotations) -> tuple[Note, ...]:
     """Warn where annotators answer so little that, with two classes, the vote is likely to be better."""
     counts = np.bincount(table.annotator, minlength=table.n_annotators)
     half = float(np.median(counts[counts > 0])) if (counts > 0).any() else 0.0
-    if table.k > 2 or half >= FEW_ANSWERS:
-        return ()
-    return (
-        Note(
-            code="few-answers",
-            message=f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote "
-            "(majority_vote) is often better than the blend: take it, or compare both",
-        ),
+    message = (
+        f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote (majority_vote) "
+        "is often better than the blend: take it, or compare both"
     )
+    return () if table.k > 2 or half >= FEW_ANSWERS else (Note(code="few-answers", message=message),)

@@ -1,15 +1,15 @@
 """Dawid and Skene's model as a Bayesian one, and Felt's, which also uses features of the items: by Gibbs sampling."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_level, checked_whole, is_number, is_whole
-from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
-from demele.core.labelled import plain_text, shown
+from demele.core.checked_numbers import checked_count, checked_jobs, checked_level, checked_number
+from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.labelled import shown
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import arg
@@ -18,7 +18,7 @@ from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.chains import FEWEST_DRAWS, effective_samples, split_r_hat
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
-from demele.labels.joined.gibbs import Answers, Chain, FeatureModel, run_chain
+from demele.labels.joined.gibbs import Answers, Chain, run_chain
 from demele.labels.joined.item_features import ItemFeatures, named_feature_model, read_item_features
 from demele.labels.joined.voting import of_items, vote_shares
 from demele.runtime.work import ordered
@@ -158,43 +158,31 @@ def bayesian_consensus(
     table = read_annotations(annotations, classes=classes, missing=missing)
     asked = _Settings(
         feature_model=named_feature_model(feature_model),
-        n_samples=_whole(n_samples, "n_samples", FEWEST_DRAWS),
-        n_warmup=_whole(n_warmup, "n_warmup", 0),
-        n_chains=_whole(n_chains, "n_chains", 1),
+        n_samples=checked_count(n_samples, "n_samples", FEWEST_DRAWS),
+        n_warmup=checked_count(n_warmup, "n_warmup", 0),
+        n_chains=checked_count(n_chains, "n_chains", 1),
         level=checked_level(level),
-        seed=_whole(seed, "seed", 0),
+        seed=checked_count(seed, "seed", 0),
         prior_right=_positive(prior_right, "prior_right"),
         prior_other=_positive(1 / max(table.k - 1, 1) if prior_other is None else prior_other, "prior_other"),
         prior_proportions=_prior_proportions(prior_proportions, table.k),
         prior_features=_positive(prior_features, "prior_features"),
     )
-    jobs = _jobs(n_jobs)
+    jobs = checked_jobs(n_jobs)
     read = None if features is None else read_item_features(features, table, asked.feature_model, asked.prior_features)
     prior = np.full((table.k, table.k), asked.prior_other)
     np.fill_diagonal(prior, asked.prior_right)
     answers = Answers(table.responses(), prior, table.n_annotators)
-    chains = _run(answers, None if read is None else read.model, table, asked, jobs)
+    votes, model = table.votes(), None if read is None else read.model
+
+    def chain(index: int) -> Chain:
+        rng = rng_for(asked.seed, "consensus", "chain", index)
+        sweeps = {"n_warmup": asked.n_warmup, "n_samples": asked.n_samples}
+        return run_chain(answers, model, votes, asked.prior_proportions, **sweeps, rng=rng)
+
+    numbers = ((index,) for index in range(asked.n_chains))
+    chains = list(ordered(chain, numbers, n_jobs=1 if asked.n_chains == 1 else jobs))
     return _consensus(table, asked, answers, read, chains)
-
-
-def _run(
-    answers: Answers, features: FeatureModel | None, table: Annotations, asked: _Settings, n_jobs: int
-) -> list[Chain]:
-    votes = table.votes()
-
-    def one(index: int) -> Chain:
-        return run_chain(
-            answers,
-            features,
-            votes,
-            asked.prior_proportions,
-            n_warmup=asked.n_warmup,
-            n_samples=asked.n_samples,
-            rng=rng_for(asked.seed, "consensus", "chain", index),
-        )
-
-    jobs = 1 if asked.n_chains == 1 else n_jobs
-    return list(ordered(one, ((index,) for index in range(asked.n_chains)), n_jobs=jobs))
 
 
 def _consensus(
@@ -202,7 +190,8 @@ def _consensus(
 ) -> Consensus:
     probabilities = np.mean([chain.probabilities for chain in chains], axis=0)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
-    draws = {name: np.stack([getattr(chain, name) for chain in chains]) for name in _names_of_draws()}
+    sampled = ("proportions", "accuracy", "log_joint")
+    draws = {name: np.stack([getattr(chain, name) for chain in chains]) for name in sampled}
     log_joint = draws["log_joint"][:, asked.n_warmup :]
     watched = {"log_joint": log_joint, "proportions": draws["proportions"], "accuracy": draws["accuracy"]}
     r_hat = {name: split_r_hat(found) for name, found in watched.items()}
@@ -249,10 +238,6 @@ def _consensus(
             "seeds": tuple((asked.seed, "consensus", "chain", index) for index in range(asked.n_chains)),
         },
     )
-
-
-def _names_of_draws() -> list[str]:
-    return [field.name for field in fields(Chain) if field.name != "probabilities"]
 
 
 def _worst(r_hat: dict[str, Floats], table: Annotations) -> str | None:
@@ -307,27 +292,21 @@ def _remarks(table: Annotations, read: ItemFeatures | None) -> tuple[Note, ...]:
 def _weak(table: Annotations, asked: _Settings, read: ItemFeatures | None) -> tuple[Note, ...]:
     found: list[Note] = []
     if table.k > 1 and asked.prior_right <= asked.prior_other:
-        found.append(
-            Note(
-                code="prior-without-preference",
-                message=f"prior_right={asked.prior_right:g} is not above prior_other={asked.prior_other:g}: answers "
-                "cannot tell which class is which, and only where the chains start does.",
-                severity="warning",
-            )
+        message = (
+            f"prior_right={asked.prior_right:g} is not above prior_other={asked.prior_other:g}: answers cannot tell "
+            "which class is which, and only where the chains start does."
         )
+        found.append(Note(code="prior-without-preference", message=message, severity="warning"))
     pairs = np.sort(table.item.astype(np.int64) * table.n_annotators + table.annotator)
     each = np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // table.n_annotators)
     each = each[each > 0]
     enough = int(np.count_nonzero(each >= ENOUGH_ANNOTATORS))
     if read is None and 2 * enough < each.size and table.k > 1:
-        found.append(
-            Note(
-                code="weakly-identified",
-                message=f"{enough} of {each.size} answered items have {ENOUGH_ANNOTATORS} annotators or more: with "
-                "fewer, several explanations fit the answers as well, and the prior chooses among them.",
-                severity="warning",
-            )
+        message = (
+            f"{enough} of {each.size} answered items have {ENOUGH_ANNOTATORS} annotators or more: with fewer, several "
+            "explanations fit the answers as well, and the prior chooses among them."
         )
+        found.append(Note(code="weakly-identified", message=message, severity="warning"))
     return tuple(found)
 
 
@@ -345,16 +324,13 @@ def _exchanged(
             wrong.append((index, [table.classes[k] for k in rows[rows != columns]]))
     if not wrong:
         return ()
-    return (
-        Note(
-            code="classes-exchanged",
-            message=f"{len(wrong)} of {len(chains)} chains match the votes better with classes exchanged (chain "
-            f"{wrong[0][0]}: {shown(wrong[0][1])}): its labels may have each other's names, or most annotators be "
-            "wrong about these classes; check some items, or give a higher prior_right.",
-            subject=tuple(f"chain {index}" for index, _ in wrong),
-            severity="warning",
-        ),
+    message = (
+        f"{len(wrong)} of {len(chains)} chains match the votes better with classes exchanged (chain {wrong[0][0]}: "
+        f"{shown(wrong[0][1])}): its labels may have each other's names, or most annotators be wrong about these "
+        "classes; check some items, or give a higher prior_right."
     )
+    subject = tuple(f"chain {index}" for index, _ in wrong)
+    return (Note(code="classes-exchanged", message=message, subject=subject, severity="warning"),)
 
 
 def _few_draws(effective: dict[str, Floats], asked: _Settings) -> tuple[Note, ...]:
@@ -387,20 +363,8 @@ def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) 
 # The door ---------------------------------------------------------------------------------------------------------
 
 
-def _whole(value: Any, argument: str, least: int) -> int:
-    if not is_whole(value):
-        raise InputTypeError(argument, f"expected a whole number, got {plain_text(value)}")
-    if value < least:
-        raise InputError(argument, f"expected {least} or more, got {value}")
-    return int(value)
-
-
 def _positive(value: Any, argument: str) -> float:
-    if not is_number(value):
-        raise InputTypeError(argument, f"expected a number above 0, got {plain_text(value)}")
-    if not 0 < value < np.inf:
-        raise InputError(argument, f"expected a finite number above 0, got {plain_text(value)}")
-    return float(value)
+    return checked_number(value, argument, "a finite number above 0", inside=lambda number: 0 < number < np.inf)
 
 
 def _prior_proportions(given: Any, k: int) -> Floats:
@@ -409,9 +373,3 @@ def _prior_proportions(given: Any, k: int) -> Floats:
     if len(given) != k:
         raise InputError("prior_proportions", f"expected {k} numbers, one per class, or one for all, got {len(given)}")
     return np.array([_positive(value, f"prior_proportions, class {index}") for index, value in enumerate(given)])
-
-
-def _jobs(n_jobs: Any) -> int:
-    return checked_whole(
-        n_jobs, "n_jobs", "a whole number other than 0 (-1: one per core)", inside=lambda number: number != 0
-    )

@@ -131,19 +131,16 @@ def dawid_skene(
     least = (1e-10 if own is None else SETTLED) if tolerance is None else tolerance
     _check(smoothing, max_iterations, least)
     table = read_annotations(annotations, classes=classes, missing=missing)
-    shares, answers = vote_shares(table), answer_counts(table)
     settings: dict[str, Any] = {
         "max_iterations": int(max_iterations),
         "tolerance": float(least),
         "seed": checked_seed(seed),
     }
     if own is not None:
-        start = shares[answers.answered].T
         settings = {"prior": "own", "strength": own, **settings}
-        drawn = shrunken_fit(answers, start, strength=own, max_iterations=int(max_iterations), tolerance=float(least))
-        return _shrunken(table, answers, shares, drawn, "Dawid-Skene, own prior", "dawid_skene", settings, own)
-    model = _Model(answers, float(smoothing))
-    fit = _maximise(model, shares[answers.answered].T, int(max_iterations), float(least) * table.n_answers)
+        return _shrunken(table, "Dawid-Skene, own prior", "dawid_skene", settings, own)
+    shares, answers, start = votes_and_counts(table)
+    fit = _maximise(answers, float(smoothing), start, int(max_iterations), float(least) * table.n_answers)
     if fit.converged is False:
         gain = (fit.trace[-1] - ([fit.start, *fit.trace])[-2]) / table.n_answers
         warn_user(
@@ -157,7 +154,7 @@ def dawid_skene(
             who=answers.who,
             what=answers.what,
             counts=np.asarray(answers.transposed @ fit.posterior.T),
-            smoothing=np.full((table.k, table.k), model.smoothing),
+            smoothing=np.full((table.k, table.k), float(smoothing)),
         ),
         method="Dawid-Skene",
         signature=signature_of("dawid_skene", table, {"smoothing": float(smoothing), **settings}),
@@ -233,20 +230,18 @@ def one_coin(
     """
     _check(0.0, max_iterations, tolerance)
     table = read_annotations(annotations, classes=classes, missing=missing)
-    shares, answers = vote_shares(table), answer_counts(table)
     settings: dict[str, Any] = {
         "max_iterations": int(max_iterations),
         "tolerance": float(tolerance),
         "seed": checked_seed(seed),
     }
-    drawn = shrunken_fit(
-        answers,
-        shares[answers.answered].T,
-        strength=None,
-        max_iterations=int(max_iterations),
-        tolerance=float(tolerance),
-    )
-    return _shrunken(table, answers, shares, drawn, "one-coin", "one_coin", settings, None)
+    return _shrunken(table, "one-coin", "one_coin", settings, None)
+
+
+def votes_and_counts(table: Annotations) -> tuple[Floats, AnswerCounts, Floats]:
+    """Return the vote shares, the answers as counts, and the shares of answered items as posteriors to start from."""
+    shares, answers = vote_shares(table), answer_counts(table)
+    return shares, answers, shares[answers.answered].T
 
 
 def joined_labels(
@@ -299,40 +294,22 @@ def signature_of(function: str, table: Annotations, arguments: dict[str, object]
 
 
 def _shrunken(
-    table: Annotations,
-    answers: AnswerCounts,
-    shares: Floats,
-    drawn: Shrunken,
-    method: str,
-    function: str,
-    settings: dict[str, Any],
-    strength: float | None,
+    table: Annotations, method: str, function: str, settings: dict[str, Any], strength: float | None
 ) -> Consensus:
-    warn_unsettled(drawn, method, settings["tolerance"])
-    profiles = own_profiles(table, answers, drawn.posterior, strength or 0.0)
+    shares, answers, start = votes_and_counts(table)
+    most, tolerance = settings["max_iterations"], settings["tolerance"]
+    fit = shrunken_fit(answers, start, strength=strength, max_iterations=most, tolerance=tolerance)
+    warn_unsettled(fit, method, tolerance)
     return Consensus(
-        **joined_labels(table, answers, shares, drawn.posterior, drawn.proportions, settings["seed"]),
-        profiles=profiles,
+        **joined_labels(table, answers, shares, fit.posterior, fit.proportions, settings["seed"]),
+        profiles=own_profiles(table, answers, fit.posterior, strength or 0.0),
         method=method,
         signature=signature_of(function, table, settings),
-        log_likelihood=drawn.log_likelihood,
-        iterations=drawn.iterations,
-        converged=drawn.converged,
-        details={"accuracies": drawn.accuracies, "change": drawn.change},
+        log_likelihood=fit.log_likelihood,
+        iterations=fit.iterations,
+        converged=fit.converged,
+        details={"accuracies": fit.accuracies, "change": fit.change},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """The answers, and what is added to each count."""
-
-    answers: AnswerCounts
-    smoothing: float
-
-    @property
-    def pseudo(self) -> float:
-        """What is added to each count."""
-        return self.smoothing or _LEAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,17 +324,17 @@ class _Fit:
     converged: bool | None
 
 
-def _maximise(model: _Model, found: Floats, max_iterations: int, least_gain: float) -> _Fit:
+def _maximise(answers: AnswerCounts, smoothing: float, found: Floats, max_iterations: int, least_gain: float) -> _Fit:
     """Iterate from given posteriors of shape (K, n); ``least_gain`` is that of the whole objective, in nats."""
-    proportions, log_profiles, log_prior = _m_step(model, found)
-    found, log_likelihood = posterior(model.answers, proportions, log_profiles)
+    proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
+    found, log_likelihood = posterior(answers, proportions, log_profiles)
     start = before = log_likelihood + log_prior
     trace: list[float] = []
     converged = None if least_gain == 0 else False
     while True:
         # The E step above was of this iteration; it also gave the objective of the one before.
-        proportions, log_profiles, log_prior = _m_step(model, found)
-        following, log_likelihood = posterior(model.answers, proportions, log_profiles)
+        proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
+        following, log_likelihood = posterior(answers, proportions, log_profiles)
         trace.append(log_likelihood + log_prior)
         if least_gain and trace[-1] - before < least_gain:
             converged = True
@@ -366,18 +343,18 @@ def _maximise(model: _Model, found: Floats, max_iterations: int, least_gain: flo
         found, before = following, trace[-1]
 
 
-def _m_step(model: _Model, found: Floats) -> tuple[Floats, Floats, float]:
+def _m_step(answers: AnswerCounts, smoothing: float, found: Floats) -> tuple[Floats, Floats, float]:
     """Return proportions (K,), log profiles (n_columns, K) and the log prior of the profiles."""
-    answers = model.answers
+    pseudo = smoothing or _LEAST
     counts = np.asarray(answers.transposed @ found.T)
-    counts += model.pseudo
+    counts += pseudo
     # Cells of answers that an annotator never gave are not stored, but they have a prior too, unless it is the least.
-    n_unseen = answers.k - answers.n_own if model.smoothing else np.zeros_like(answers.n_own)
-    log_sums = np.log(np.add.reduceat(counts, answers.first, axis=0) + (n_unseen * model.pseudo)[:, None])
+    n_unseen = answers.k - answers.n_own if smoothing else np.zeros_like(answers.n_own)
+    log_sums = np.log(np.add.reduceat(counts, answers.first, axis=0) + (n_unseen * pseudo)[:, None])
     log_profiles = np.log(counts, out=counts)
     log_profiles -= log_sums[answers.who]
-    unseen = (n_unseen[:, None] * (np.log(model.pseudo) - log_sums)).sum()
-    return found.mean(axis=1), log_profiles, model.pseudo * float(log_profiles.sum() + unseen)
+    unseen = (n_unseen[:, None] * (np.log(pseudo) - log_sums)).sum()
+    return found.mean(axis=1), log_profiles, pseudo * float(log_profiles.sum() + unseen)
 
 
 def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:

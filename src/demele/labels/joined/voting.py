@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
+from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import Indices, plain_text, shown
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import plural
 from demele.core.signature import Signature
-from demele.core.table_columns import as_column
+from demele.core.table_columns import number_column
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles
@@ -236,26 +235,8 @@ def _read_weights(weights: object, table: Annotations) -> Floats:
                 "weights",
                 f"expected one of each annotator, got none of {len(missing)} of {table.n_annotators}: {shown(missing)}",
             )
-        column = as_column([weights[name] for name in table.annotators], "weights")
-    else:
-        column = as_column(weights, "weights")
-    if column.dtype.kind not in "biuf":
-        raise InputTypeError("weights", f"expected numbers, got values of type {column.dtype}")
-    if column.shape != (table.n_annotators,):
-        raise InputError(
-            "weights",
-            f"expected {table.n_annotators} numbers, one per annotator, got shape {column.shape}; a mapping "
-            "of annotator to weight cannot be in the wrong order",
-        )
-    values = column.astype(np.float64)
-    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if wrong.size:
-        raise InputError(
-            "weights",
-            f"expected finite numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}, first "
-            f"{values[wrong[0]]} of "
-            f"annotator {table.annotators[wrong[0]]!r}; an annotator to leave out has weight 0",
-        )
+        weights = [weights[name] for name in table.annotators]
+    values = number_column(weights, "weights", table.n_annotators, "annotator", names=table.annotators)
     if not values.any():
         raise InputError("weights", "expected at least one above 0, got only zeros")
     return values
@@ -263,35 +244,26 @@ def _read_weights(weights: object, table: Annotations) -> Floats:
 
 def _weightless(table: Annotations, weights: Floats) -> tuple[Note, ...]:
     """Say which items have answers, but none that counts."""
-    silent = np.bincount(table.item, minlength=table.n_items) == 0
+    answered = np.bincount(table.item, minlength=table.n_items) > 0
     counted = np.bincount(table.item, weights=weights[table.annotator], minlength=table.n_items)
-    lost = np.flatnonzero((counted == 0) & ~silent)
-    if not lost.size:
-        return ()
-    return (
-        Note(
-            code="weightless-items",
-            message=f"{lost.size} of {table.n_items} items were answered only by annotators of weight 0: what is said "
-            "of them is only how frequent the classes are.",
-            subject=tuple(str(table.items[place]) for place in lost[:6]),
-            severity="warning",
-        ),
+    lost = np.flatnonzero((counted == 0) & answered)
+    message = (
+        f"{lost.size} of {table.n_items} items were answered only by annotators of weight 0: what is said of them is "
+        "only how frequent the classes are."
     )
+    subject = tuple(str(table.items[place]) for place in lost[:6])
+    return (Note(code="weightless-items", message=message, subject=subject, severity="warning"),) if lost.size else ()
 
 
 def _tied(table: Annotations, shares: Floats) -> tuple[Note, ...]:
-    """Say how many items have two classes or more with as many votes, and what was done."""
+    """Say how many items have two classes or more with as many votes, and how they were decided."""
     tied = np.intersect1d(np.flatnonzero(are_tied(shares)), table.item)
-    if not tied.size:
-        return ()
-    return (
-        Note(
-            code="ties",
-            message=f"{tied.size} of {table.n_items} items have a tie: several classes got the most votes. The label "
-            "is the class whose annotators agree more with the other annotators, or else it is drawn.",
-            subject=tuple(str(table.items[place]) for place in tied[:6]),
-        ),
+    message = (
+        f"{tied.size} of {table.n_items} items have a tie: several classes got the most votes. The label is the class "
+        "whose annotators agree more with the other annotators, or else it is drawn."
     )
+    subject = tuple(str(table.items[place]) for place in tied[:6])
+    return (Note(code="ties", message=message, subject=subject),) if tied.size else ()
 
 
 def _signature(table: Annotations, weights: object, found: Floats, seed: int) -> Signature:

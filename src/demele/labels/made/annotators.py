@@ -1,6 +1,6 @@
 """Artificial annotators: varied classifiers that mistake instances because of what these look like."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_whole
+from demele.core.checked_numbers import checked_count, checked_jobs
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
@@ -18,8 +18,9 @@ from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
-from demele.core.table_columns import check_same_order
+from demele.core.table_columns import check_rows
 from demele.core.version import __version__
+from demele.labels.cleaned.out_of_fold import seeded
 from demele.labels.varied_models import draw_eyes, draw_model, fitted_predictions, seen_predictions
 from demele.report.written import count, written
 from demele.runtime.progress import Report, reporting
@@ -159,8 +160,7 @@ def artificial_annotators(
     wanted = checked_count(n_annotators, "n_annotators", 1)
     aims = ErrorAims.checked(highest_error, step, tolerance)
     checked_count(seed, "seed", 0)
-    processes = "a number of processes, or -1 for all processors"
-    checked_whole(n_jobs, "n_jobs", processes, inside=lambda number: number == -1 or number > 0)
+    checked_jobs(n_jobs)
     own = None if models is None else _read_models(models, seed)
     words = vocabulary(true)
     jobs: list[Any] = list(range(AT_MOST * wanted)) if own is None else own
@@ -325,13 +325,8 @@ def _fitted(table: Floats, truth: Indices, job: tuple[int, tuple[str, Any]]) -> 
 def _read(features: object, y: object) -> tuple[Floats, NDArray[Any], Indices]:
     table = read_codes(features, "features")
     true = read_labels(y, "y")
-    if table.n != true.size:
-        raise InputError(
-            ("features", "y"),
-            f"expected the same number of rows, got {table.n} and {true.size}; "
-            + ("pass features.T" if table.d == true.size else "row r of both must be the same instance"),
-        )
-    check_same_order(features, y, ("features", "y"))
+    remedy = "pass features.T" if table.d == true.size else "row r of both must be the same instance"
+    check_rows(features, y, ("features", "y"), (table.n, true.size), remedy)
     words = vocabulary(true)
     if len(words) < 2:
         raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
@@ -347,31 +342,20 @@ def _read_models(models: Any, seed: int) -> list[tuple[str, Any]]:
             f"expected a sequence of classifiers, or a mapping of name to classifier, got "
             f"{type(models).__name__}" + ("; write [model]" if hasattr(models, "fit") else ""),
         )
-    items: list[tuple[Any, Any]]
-    if isinstance(models, Mapping):
-        items = list(models.items())
-    else:
-        items = [(f"{type(model).__name__} {index}", model) for index, model in enumerate(models)]
+    if not isinstance(models, Mapping):
+        models = {f"{type(model).__name__} {index}": model for index, model in enumerate(models)}
+    items: Any = models.items()
     if not items:
         raise NotEnoughData("models", "expected at least 1 classifier, got none")
-    return [(str(name), model) for name, model in _seeded(items, seed)]
-
-
-def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]]:
-    from sklearn.base import clone
-
-    for position, (name, model) in enumerate(items):
+    for name, model in items:
         if isinstance(model, type) or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
             raise InputTypeError(
                 "models",
                 f"expected classifiers with fit, predict and get_params, got {quoted(model)} as {plain_text(name)}"
                 + ("; make an instance of it" if isinstance(model, type) else ""),
             )
-        copy = clone(model)
-        parameters = copy.get_params(deep=True)
-        unset = [key for key in sorted(parameters) if key.split("__")[-1] == "random_state" and parameters[key] is None]
-        draws = rng_for(seed, "annotator", "model", position)
-        yield name, copy.set_params(**{key: int(draws.integers(2**31)) for key in unset})
+    streams = (rng_for(seed, "annotator", "model", position) for position in range(len(items)))
+    return [(str(name), seeded(model, rng)) for (name, model), rng in zip(items, streams, strict=True)]
 
 
 def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, checked_whole
+from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg, in_code, marked, setting
-from demele.labels.made.noise import NoisyLabels, noisy_labels, read_rate
+from demele.labels.made.noise import NoisyLabels, noisy_labels
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ def add_uniform_noise(
     >>> bool((noisy.labels[noisy.mislabelled] != noisy.true_labels[noisy.mislabelled]).all())
     True
     """
-    share, exact, seed = read_rate(rate), checked_flag(exact, "exact"), checked_seed(seed)
+    share, exact, seed = checked_rate(rate, "rate"), checked_flag(exact, "exact"), checked_seed(seed)
     true = read_labels(y, "y")
     words = vocabulary(true, classes=classes)
     coded = words.encode(true, "y")
@@ -147,7 +147,8 @@ def add_class_noise(y: object, transition: object, *, exact: bool = False, seed:
     coded = words.encode(true, "y")
     draws = rng_for(seed, "add_class_noise", "wrong").random(true.size)
     if exact:
-        order = rng_for(seed, "add_class_noise", "ties").permuted(_rows_of_order(len(words)), axis=1)
+        ranks = np.tile(np.arange(len(words), dtype=np.int64), (len(words), 1))
+        order = rng_for(seed, "add_class_noise", "ties").permuted(ranks, axis=1)
         noisy = _rounded(coded, matrix.probabilities, draws, order)
     else:
         which = rng_for(seed, "add_class_noise", "which").random(true.size)
@@ -185,7 +186,7 @@ def symmetric_transition(classes: Sequence[object] | int, rate: float) -> Transi
     dog    0.1  0.8  0.1
     owl    0.1  0.1  0.8
     """
-    words, share = _read_classes(classes), read_rate(rate)
+    words, share = _read_classes(classes), checked_rate(rate, "rate")
     table = np.full((len(words), len(words)), share / (len(words) - 1))
     np.fill_diagonal(table, 1 - share)
     return TransitionMatrix(table, words.classes)
@@ -239,7 +240,8 @@ def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[A
                 "confusions",
                 f"expected each confusion once, got {plain_text(true)} as {plain_text(given)} more than once",
             )
-        table[row, column] = _read_confusion(value, true, given)
+        name = f"confusions, {plain_text(true)} as {plain_text(given)}"
+        table[row, column] = checked_rate(value, name, f"the instances of {plain_text(true)}")
     sums = table.sum(axis=1)
     over = np.flatnonzero(sums > 1 + SUM_TOLERANCE)
     if over.size:
@@ -302,10 +304,6 @@ def _largest_remainders(sizes: Counts, probabilities: Floats, order: Counts) -> 
     more = np.arange(len(sizes)) < left[:, None]
     np.put_along_axis(cells, first, np.take_along_axis(cells, first, axis=1) + more, axis=1)
     return cells
-
-
-def _rows_of_order(k: int) -> Counts:
-    return np.tile(np.arange(k, dtype=np.int64), (k, 1))
 
 
 def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix, Vocabulary]:
@@ -382,8 +380,3 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
             raise InputTypeError(
                 "confusions", f"expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}"
             )
-
-
-def _read_confusion(value: Any, true: object, given: object) -> float:
-    name = f"confusions, {plain_text(true)} as {plain_text(given)}"
-    return read_rate(value, name, f"the instances of {plain_text(true)}")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
+from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels
 from demele.core.result import Result
-from demele.core.sentences import arg, plural
-from demele.core.table_columns import as_column, check_same_order
+from demele.core.sentences import arg
+from demele.core.table_columns import check_same_order, number_column
 from demele.labels.documents import noisy_document
 from demele.labels.votes import earliest_voter, plurality
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -142,8 +143,12 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     words = _common_vocabulary(true, rows, "annotations")
     coded = words.encode(true, "y")
     votes = np.stack([words.encode(row, f"annotations, annotator {index}") for index, row in enumerate(rows)])
-    share = read_rate(rate)
-    trust = (votes == coded).mean(axis=1) if legitimacy is None else _read_legitimacy(legitimacy, len(rows))
+    share = checked_rate(rate, "rate")
+    trust = (
+        (votes == coded).mean(axis=1)
+        if legitimacy is None
+        else number_column(legitimacy, "legitimacy", len(rows), "annotator")
+    )
     difficulty, mistaken = _most_plausible_mistake(coded, votes, trust, len(words))
     wanted, reachable = round(share * true.size), int(np.count_nonzero(difficulty > 0))
     if wanted > reachable:
@@ -201,7 +206,7 @@ def add_model_noise(y: object, predictions: object, rate: float | None = None) -
     models = _read_annotations(
         predictions if _several(predictions) else [predictions], y, true.size, "predictions", "model"
     )
-    share = None if rate is None else read_rate(rate)
+    share = None if rate is None else checked_rate(rate, "rate")
     if share is None and len(models) > 1:
         raise InputError(
             "rate", f"expected the rate wanted, to choose one of {len(models)} models by its error, got None"
@@ -246,21 +251,6 @@ def noisy_labels(
     )
 
 
-def read_rate(rate: Any, argument: str = "rate", share_of: str = "the instances") -> float:
-    """Return a share in [0, 1] that a user gave.
-
-    Raises
-    ------
-    InputError
-        For anything else, with a hint for a percentage.
-    """
-    number = isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool)
-    if not number or not 0 <= rate <= 1:
-        percent = f"; for {rate:g}% write {rate / 100:g}" if number and 1 < rate <= 100 else ""
-        raise InputError(argument, f"expected a share of {share_of} in [0, 1], got {plain_text(rate)}{percent}")
-    return float(rate)
-
-
 def _most_plausible_mistake(true: Indices, votes: Indices, trust: Floats, k: int) -> tuple[Floats, Indices]:
     """Return the trust in being wrong, and the wrong class with most trust, of each instance; shape (n,) each.
 
@@ -283,9 +273,8 @@ def _most_plausible_mistake(true: Indices, votes: Indices, trust: Floats, k: int
 
 
 def _common_vocabulary(true: NDArray[Any], rows: list[NDArray[Any]], argument: str) -> Vocabulary:
-    same = all(row.dtype == true.dtype for row in rows)
-    words = vocabulary(np.concatenate([true, *rows]) if same else true)
-    if same and len(words) < 2:
+    words = common_vocabulary([true, *rows])
+    if len(words) < 2 and all(row.dtype == true.dtype for row in rows):
         raise NotEnoughData(
             "y", f"expected at least 2 classes among {arg('y')} and {arg(argument)}, got only {words.classes[0]!r}"
         )
@@ -321,18 +310,3 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
             )
         check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
     return rows
-
-
-def _read_legitimacy(legitimacy: object, n_annotators: int) -> Floats:
-    array = as_column(legitimacy, "legitimacy")
-    if array.shape != (n_annotators,) or array.dtype.kind not in "biuf":
-        raise InputError("legitimacy", f"expected {n_annotators} numbers, one per annotator, got shape {array.shape}")
-    array = array.astype(np.float64)
-    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if odd.size:
-        raise InputError(
-            "legitimacy",
-            f"expected finite numbers >= 0, got {plural(odd.size, 'other', 'others')}, first {array[odd[0]]:g} of "
-            f"annotator {odd[0]}",
-        )
-    return array

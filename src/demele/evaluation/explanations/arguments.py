@@ -13,7 +13,7 @@ from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.names import checked_name
 from demele.core.sentences import arg, give, setting
 from demele.evaluation.explanations.courses import Measured
-from demele.evaluation.explanations.destroying import Images
+from demele.evaluation.explanations.destruction import Images
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import classes_of, read_noise
 from demele.noise.audit import Audit

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.sentences import arg, setting
-from demele.evaluation.explanations.destroying import Images
+from demele.evaluation.explanations.destruction import Images
 
 Floats = NDArray[np.float64]
 

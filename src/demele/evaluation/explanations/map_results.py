@@ -21,11 +21,11 @@ from demele.evaluation.explanations.areas import (
     mean_interval,
     predicted_shares,
 )
+from demele.evaluation.explanations.arguments import Asked
+from demele.evaluation.explanations.classifier import Classifier
 from demele.evaluation.explanations.courses import Course, Setting, state_after
-from demele.evaluation.explanations.destroying import ORDERS, Order
+from demele.evaluation.explanations.destruction import ORDERS, Order
 from demele.evaluation.explanations.documents import decisive
-from demele.evaluation.explanations.given import Asked
-from demele.evaluation.explanations.predicting import Classifier
 from demele.evaluation.explanations.result import (
     MapDifference,
     MapResult,

@@ -1,0 +1,127 @@
+"""Proportions and their intervals."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.checked_numbers import checked_level
+from demele.core.given_arrays import real_numbers
+
+Floats = NDArray[np.float64]
+
+
+def proportion(part: Any, whole: Any) -> Floats:
+    """Divide counts; NaN where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> proportion([1, 0], [4, 0])
+    array([0.25,  nan])
+    """
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the quantile of the standard normal distribution."""
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def score_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Wilson's score interval of a proportion.
+
+    Parameters
+    ----------
+    successes, trials : array-like of the same shape
+        Counts; successes need not be whole. Where there is no trial, both ends are NaN.
+    level : float in (0, 1)
+        Nominal coverage.
+
+    Returns
+    -------
+    low, high : arrays
+        Within [0, 1].
+
+    Raises
+    ------
+    InputError
+        If the level is not between 0 and 1.
+
+    Notes
+    -----
+    Source: Wilson 1927; Benjelloun, chapter 2. With e = successes / n and z the quantile of (1 + level) / 2:
+    (e + z^2 / 2n -+ z sqrt(e/n - e^2/n + z^2 / 4n^2)) / (1 + z^2 / n).
+
+    Examples
+    --------
+    >>> low, high = score_interval([8, 80], [10, 100])
+    >>> low.round(2), high.round(2)
+    (array([0.49, 0.71]), array([0.94, 0.87]))
+    """
+    z = normal_quantile((1 + checked_level(level)) / 2)
+    hits, n = real_numbers(successes, "successes"), real_numbers(trials, "trials")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        e = hits / n
+        centre = e + z * z / (2 * n)
+        half = z * np.sqrt(np.maximum(e * (1 - e), 0) / n + z * z / (4 * n * n))
+        low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+    # At no success, and at no failure, the end is exact; rounding would leave it a hair outside.
+    return np.where(hits <= 0, np.where(n > 0, 0.0, np.nan), low), np.where(
+        hits >= n, np.where(n > 0, 1.0, np.nan), high
+    )
+
+
+def exact_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of a proportion: covers at least its level, whatever the proportion.
+
+    Parameters
+    ----------
+    successes, trials : array-like of whole numbers, of the same shape
+    level : float in (0, 1)
+
+    Returns
+    -------
+    low, high : arrays
+        Within [0, 1]; NaN where there is no trial.
+
+    Raises
+    ------
+    InputError
+        If the level is not between 0 and 1.
+
+    Notes
+    -----
+    Source: Clopper and Pearson 1934, through the quantiles of the beta distribution.
+
+    Examples
+    --------
+    >>> low, high = exact_interval(0, 100)
+    >>> float(low), round(float(high), 4)
+    (0.0, 0.0362)
+    """
+    tail = (1 - checked_level(level)) / 2
+    return exact_low(successes, trials, tail), exact_high(successes, trials, tail)
+
+
+def exact_low(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
+    """Lower end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
+    from scipy.special import betaincinv
+
+    hits, n = np.broadcast_arrays(real_numbers(successes, "successes"), real_numbers(trials, "trials"))
+    with np.errstate(invalid="ignore"):
+        low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, 1), np.maximum(n - hits + 1, 1), tail))
+    return np.where(n > 0, low, np.nan)
+
+
+def exact_high(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
+    """Upper end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
+    from scipy.special import betaincinv
+
+    hits, n = np.broadcast_arrays(real_numbers(successes, "successes"), real_numbers(trials, "trials"))
+    with np.errstate(invalid="ignore"):
+        high = np.where(hits >= n, 1.0, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail))
+    return np.where(n > 0, high, np.nan)

@@ -1,0 +1,472 @@
+"""What rows add to the measure of every model, by a guess of the true classes and an audit; and the most they can add.
+
+A measure is linearised at its estimate: a row of true class t that is predicted as p adds g[t, p]. A difference of two
+models has the effects g2[t, p2] - g1[t, p1]. The last model is nobody, to whom no row adds anything: the difference of
+a model and nobody is its measure. Three kinds of measures share these sums: accuracies, whose effects are 0 or 1 / n;
+precisions, recalls and F1 of one class; and measures of all classes. What the rows of a rare class add to the last is
+large, also where no model predicts it, since any row may truly be of it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.labelled import Indices, Labelled, shown
+from demele.core.proportions import normal_quantile, score_interval
+from demele.core.results import Note
+from demele.evaluation.comparison.audit_guess import Guess, fitted_guess
+from demele.evaluation.question import Question
+from demele.evaluation.table_measures import Slopes, Table, lowest_value
+from demele.noise.audit import CodedAudit
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+#: A class of which fewer rows are estimated keeps what the guess says of it.
+HALF_A_ROW = 0.5
+#: The sampling variance is at least this share of that by the guess, whatever the audit makes of it.
+LEAST_SHARE = 0.25
+#: A class that fewer audited rows have to do with is named.
+FEW_IN_CLASS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """Estimated measures of m models, and what each of k audited rows adds to them; in arrays of m + 1, nobody is last.
+
+    Attributes
+    ----------
+    value, trials : arrays of shape (m,)
+        Estimated measure of each model, and its denominator (of measures of all classes: rows).
+    error : array of shape (m + 1, k)
+        Residual of each audited row (true minus guessed effect).
+    lowest : float
+        Least value that the measure can have; the largest is 1.
+    uneven : bool
+        Whether the largest losses of rows differ by far; see :meth:`Drawn.guard`.
+    """
+
+    value: Floats
+    trials: Floats
+    error: Floats
+    lowest: float = 0.0
+    uneven: bool = False
+
+    @property
+    def nobody(self) -> int:
+        """Index of the model without predictions."""
+        return int(self.value.size)
+
+    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
+        """Guessed effect of every row on a difference, and the root mean square of its effect; shape (n,) each.
+
+        In rows for accuracies. Only if the question has groups.
+        """
+        raise NotImplementedError
+
+    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        """Largest error against "second is better" that each audited row could have, and how likely; (pairs, k)."""
+        raise NotImplementedError
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        """Largest error that any row of each stratum could have, shape (strata, pairs); or (1, pairs), of all rows."""
+        raise NotImplementedError
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        """Sum of the largest errors of all rows, audited or not, shape (pairs,)."""
+        raise NotImplementedError
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
+        raise NotImplementedError
+
+    def sampling_reach(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
+        """How far below and above each value the sampling of the test set reaches, of a share of the rows; (m,)."""
+        low, high = score_interval(self.value * self.trials * share, self.trials * share, level=level)
+        return self.value - low, high - self.value
+
+    def _of_nobody(self, first: Positions, second: Positions, otherwise: Floats) -> Floats:
+        """Replace the largest errors of single models: a row of the smallest denominator."""
+        largest = float(np.nanmax(np.r_[0.0, 1 / np.maximum(self.trials, 1)]))
+        return np.where((first == self.nobody) | (second == self.nobody), largest, otherwise)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AccuracyEffects(Effects):
+    """Accuracies.
+
+    ``guessed``: mean guess of the predictions of all rows, shape (m + 1,). ``at`` and ``guess``: predictions of shape
+    (m + 1, k) on audited rows, and the probability guessed for them. ``apart``: rows of each stratum on which two
+    models differ, shape (strata, m + 1, m + 1); none for a first, all for a second model that is nobody. With groups,
+    ``predictions`` and ``likely``: predictions of all rows and their guess, shape (m + 1, n).
+    """
+
+    guessed: Floats
+    at: Indices
+    guess: Floats
+    apart: Floats
+    predictions: Indices
+    likely: Floats
+
+    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
+        apart = (self.predictions[first] != self.predictions[second]).astype(np.float64)
+        return self.likely[second] - self.likely[first], apart
+
+    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        # At worst the first is right, unless it is nobody.
+        alone = (first == self.nobody)[:, None]
+        loss = ~alone + self.guess[second] - self.guess[first]
+        differ = self.at[first] != self.at[second]
+        return np.where(differ, loss, 0.0) / self.trials[0], np.where(alone, 1 - self.guess[second], self.guess[first])
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        apart = np.where(self.apart[:, first, second] > 0, 2.0, 0.0) / self.trials[0]
+        return self._of_nobody(first, second, apart)
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        # Where the two agree, their guesses do.
+        apart = self.apart[:, first, second].sum(axis=0)
+        return np.asarray(apart / self.trials[0] + self.guessed[second] - self.guessed[first])
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        n = float(self.trials[0])
+        return self.apart[:, first, second].sum(axis=0) / n**2, np.full(first.size, 1 / n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ClassEffects(Effects):
+    """Precisions, recalls or F1 of one class: a row adds ``effect[model, truly so, predicted so]``.
+
+    ``predicted``: whether all rows are predicted so, shape (m + 1, n), and ``at`` the audited ones; ``likely`` and
+    ``guess``: probability that they truly are. ``rows`` and ``true``: rows, and the guessed number truly so, by (first
+    predicts it, second predicts it), shape (2, 2, m + 1, m + 1); ``parts``: rows of each stratum.
+    """
+
+    measure: str
+    effect: Floats
+    predicted: NDArray[np.intp]
+    at: NDArray[np.intp]
+    likely: Floats
+    guess: Floats
+    parts: Floats
+    rows: Floats
+    true: Floats
+
+    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
+        untrue, true = (
+            self.effect[second][truth][self.predicted[second]] - self.effect[first][truth][self.predicted[first]]
+            for truth in (0, 1)
+        )
+        expected = (1 - self.likely) * untrue + self.likely * true
+        return expected, np.sqrt((1 - self.likely) * untrue**2 + self.likely * true**2)
+
+    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        spread = self.effect[:, 1] - self.effect[:, 0]
+
+        def surprise(models: Positions, truth: int) -> Floats:
+            """Return what the audited rows would add beyond the guess, were they all truly so, or all not."""
+            return np.asarray((truth - self.guess) * np.take_along_axis(spread[models], self.at[models], axis=1))
+
+        untrue, true = (surprise(first, truth) - surprise(second, truth) for truth in (0, 1))
+        return np.maximum(np.maximum(untrue, true), 0.0), np.where(true > untrue, self.guess, 1 - self.guess)
+
+    def _changes(self, first: Positions, second: Positions) -> Floats:
+        """Return what being truly of the class adds to a difference, by (first predicts it, second predicts it)."""
+        spread = (self.effect[:, 1] - self.effect[:, 0]).T
+        return np.asarray(spread[:, second] - spread[:, None, first])
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        met = self.parts[..., first, second] > 0
+        largest = np.where(met, np.abs(self._changes(first, second)), 0.0).max(axis=(1, 2))
+        return self._of_nobody(first, second, largest)
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        change, true = self._changes(first, second), self.true[..., first, second]
+        untrue = self.rows[..., first, second] - true
+        return np.asarray((np.where(change < 0, untrue, true) * np.abs(change)).sum(axis=(0, 1)))
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        weight = self.trials[first], self.trials[second]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            common = (self.value[first] * weight[0] + self.value[second] * weight[1]) / (weight[0] + weight[1])
+        tables = [_class_effects(self.measure, common, trials) for trials in weight]
+        variance, step = np.zeros(first.size), np.zeros(first.size)
+        for a in (0, 1):
+            for b in (0, 1):
+                true = self.true[a, b, first, second]
+                for truth, rows in ((1, true), (0, self.rows[a, b, first, second] - true)):
+                    moved = tables[1][:, truth, b] - tables[0][:, truth, a]
+                    variance += rows * moved**2
+                    step = np.where(rows > 0, np.maximum(step, np.abs(moved)), step)
+        return variance, step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TableEffects(Effects):
+    """Measures of all classes.
+
+    ``predictions``: of shape (m + 1, n). ``guess``: of the true classes, by all models; ``own``: its probabilities of
+    the audited rows, shape (k, n_classes). ``slopes``: of every model, at the estimated table. ``guessed``: sum of the
+    guessed effects of all rows, shape (m + 1,).
+    """
+
+    data: Labelled
+    audit: CodedAudit
+    predictions: Indices
+    guess: Guess
+    own: Floats
+    slopes: Slopes
+    guessed: Floats
+
+    def _effect(self, truth: int | Indices, first: int, second: int, rows: Positions) -> Floats:
+        """Return what rows add to a difference if they are truly of a class."""
+        found = self.slopes.of(second).at(truth, self.predictions[second, rows])
+        return found - self.slopes.of(first).at(truth, self.predictions[first, rows])
+
+    def _extremes(self, first: int, second: int, rows: Positions) -> tuple[Floats, Floats]:
+        """Least and largest that rows could add to a difference, over all classes; shape (rows,)."""
+        effects = (self._effect(truth, first, second, rows) for truth in range(self.data.k))
+        low = high = next(effects)
+        for effect in effects:
+            low, high = np.minimum(low, effect), np.maximum(high, effect)
+        return low, high
+
+    def _surprises(self, first: int, second: int) -> tuple[Floats, Floats]:
+        """Largest loss and largest gain of each audited row beyond the guess, shape (k,) each."""
+        rows = self.audit.rows
+        low, high = self._extremes(first, second, rows)
+        mean, other = (
+            _guessed_effects(self.slopes.of(model), self.predictions[model, rows], self.own)
+            for model in (second, first)
+        )
+        return np.maximum(mean - other - low, 0.0), np.maximum(high - (mean - other), 0.0)
+
+    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        losses = np.array([self._surprises(*pair)[0] for pair in _pairs(first, second)])
+        # How likely each audited row is not of the class that seems likeliest.
+        return losses, np.broadcast_to(1 - self.own.max(axis=1), losses.shape)
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        # Of the audited rows: every class may be that of a row that was not audited.
+        surprises = (self._surprises(*pair) for pair in _pairs(first, second))
+        return np.array([[max(part.max() for part in parts) for parts in surprises]])
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        least = np.empty(first.size)
+        for place, pair in enumerate(_pairs(first, second)):
+            codes = self.predictions[pair[1]].astype(np.intp) * self.data.k + self.predictions[pair[0]]
+            _, rows, counts = np.unique(codes, return_index=True, return_counts=True)
+            least[place] = float(counts @ self._extremes(*pair, rows)[0])
+        return np.asarray(self.guessed[second] - self.guessed[first] - least)
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        """Variance of the sum of effects, and half of the largest effect on the known labels.
+
+        The guessed sum of squares is corrected by the audit, as the estimates are, but not below a quarter of itself.
+        """
+        spreads = np.array([self._spread(*pair) for pair in _pairs(first, second)]).reshape(-1, 2)
+        return spreads[:, 0], spreads[:, 1]
+
+    def sampling_reach(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
+        every = np.arange(self.nobody)
+        variance, step = self.sampling(np.full(self.nobody, self.nobody), every)
+        reach = normal_quantile((1 + level) / 2) * np.sqrt(variance / share) + step
+        return reach, reach
+
+    def _spread(self, first: int, second: int) -> tuple[float, float]:
+        squares = total = 0.0
+        for rows, chances in self.guess.everywhere():
+            for truth in range(self.data.k):
+                effect = self._effect(truth, first, second, rows)
+                squares += float(chances[:, truth] @ effect**2)
+                total += float(chances[:, truth] @ effect)
+        guessed = squares - total**2 / self.data.n
+        rows = self.audit.rows
+        own = np.zeros(rows.size)
+        for truth in range(self.data.k):
+            own += self.own[:, truth] * self._effect(truth, first, second, rows) ** 2
+        news = self._effect(self.audit.labels, first, second, rows) ** 2 - own
+        corrected = guessed + float(news @ (1 / self.audit.inclusion))
+        labels = self.data.labels.copy()
+        labels[rows] = self.audit.labels
+        step = float(np.abs(self._effect(labels, first, second, np.arange(self.data.n))).max()) / 2
+        return max(corrected, LEAST_SHARE * guessed), step
+
+    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
+        mean, square = np.zeros(self.data.n), np.zeros(self.data.n)
+        for rows, chances in self.guess.everywhere():
+            for truth in range(self.data.k):
+                effect = self._effect(truth, first, second, rows)
+                mean[rows] += chances[:, truth] * effect
+                square[rows] += chances[:, truth] * effect**2
+        return mean, np.sqrt(square)
+
+
+def _pairs(first: Positions, second: Positions) -> list[tuple[int, int]]:
+    return list(zip(first.tolist(), second.tolist(), strict=True))
+
+
+def _and_nobody(values: NDArray, filler: int = 0) -> NDArray:  # type: ignore[type-arg]
+    """Append a row for nobody."""
+    return np.concatenate([values, np.full_like(values[:1], filler)])
+
+
+def _class_effects(measure: str, value: Floats, trials: Floats) -> Floats:
+    """Return what one row adds to a ratio near its value: shape (m, 2, 2), [truly of the class, predicted so]."""
+    numerator, denominator = {
+        "precision": ([[0, 0], [0, 1]], [[0, 1], [0, 1]]),
+        "recall": ([[0, 0], [0, 1]], [[0, 0], [1, 1]]),
+        "f1": ([[0, 0], [0, 2]], [[0, 1], [1, 2]]),
+    }[measure]
+    slope = np.asarray(numerator, float) - value[:, None, None] * np.asarray(denominator, float)
+    effects = np.where((trials > 0)[:, None, None], slope / np.where(trials > 0, trials, 1)[:, None, None], 0.0)
+    return np.where(np.isfinite(value)[:, None, None], effects, 0.0)
+
+
+def _guessed_effects(slopes: Slopes, predicted: Indices, chances: Floats) -> Floats:
+    """Return what rows add on average over their guessed classes, shape (rows,), of one model."""
+    right = chances[np.arange(predicted.size), predicted]
+    return np.asarray(slopes.same[predicted] * right + chances @ slopes.true + slopes.said[predicted])
+
+
+def effects_of(question: Question, audit: CodedAudit, models: Positions) -> Effects:
+    """Return the effects of rows on some models: on accuracies, a measure of one class or of all."""
+    if question.of_table:
+        return table_effects(question, audit, models)
+    return (_accuracies if question.measure == "accuracy" else _of_one_class)(question, audit, models)
+
+
+def _accuracies(question: Question, audit: CodedAudit, models: Positions) -> Effects:
+    data, m = question.data, models.size
+    guess, strata = fitted_guess(data, audit), [part for part, _ in audit.strata]
+    sums, apart = np.zeros(m + 1), np.zeros((len(strata), m + 1, m + 1))
+    likely = np.zeros((m + 1, 0 if question.clusters is None else data.n))
+    same = np.zeros((len(strata), m, m))
+    for rows, chances in guess.everywhere():
+        block = data.predictions[np.ix_(models, rows)]
+        own_guess = chances[np.arange(rows.size), block]
+        sums[:m] += own_guess.sum(axis=1)
+        if likely.size:
+            likely[:m, rows] = own_guess
+        for k in np.unique(block):
+            here = (block == k).astype(np.float32)
+            same += [(here * part[rows]) @ here.T for part in strata]
+    sizes = np.array([part.sum() for part in strata])[:, None, None]
+    apart[:, :m, :m] = sizes - same
+    apart[:, :m, m:] = sizes
+    at = data.predictions[np.ix_(models, audit.rows)]
+    own = guess.of(audit.rows)[np.arange(audit.k), at]
+    error, guessed = ((at == audit.labels) - own) / data.n, sums / data.n
+    return _AccuracyEffects(
+        value=np.clip(guessed[:m] + error @ (1 / audit.inclusion), 0, 1),
+        trials=np.full(m, float(data.n)),
+        error=_and_nobody(error),
+        guessed=guessed,
+        at=_and_nobody(at, -1),
+        guess=_and_nobody(own),
+        apart=apart,
+        predictions=_and_nobody(data.predictions[models] if likely.size else at, -1),
+        likely=likely,
+    )
+
+
+def _of_one_class(question: Question, audit: CodedAudit, models: Positions) -> Effects:
+    data, of = question.data, int(question.of or 0)
+    q = np.concatenate([guess[:, of] for _, guess in fitted_guess(data, audit).everywhere()])
+    predicted = _and_nobody((data.predictions[models] == of).astype(np.float64))
+    at, truth, q_at = predicted[:, audit.rows].astype(np.intp), audit.labels == of, q[audit.rows]
+    news = (truth - q_at) / audit.inclusion
+    both, n_predicted = (predicted @ q + at @ news)[:-1], predicted.sum(axis=1)[:-1]
+    # No model finds more rows of a class than there are; recalls that were each cut off at 1 would hide a difference.
+    true = np.full(models.size, max(q.sum() + news.sum(), both.max(), 0.0))
+    numerator, trials = {
+        "precision": (both, n_predicted),
+        "recall": (both, true),
+        "f1": (2 * both, n_predicted + true),
+    }[question.measure]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(trials > 0, np.clip(numerator / trials, 0, 1), np.nan)
+    effect = _and_nobody(_class_effects(question.measure, value, trials))
+    spread = effect[:, 1] - effect[:, 0]
+    sides = 1 - predicted, predicted
+    parts = np.array([[[(a * part) @ b.T for b in sides] for a in sides] for part, _ in audit.strata])
+    return _ClassEffects(
+        value=value,
+        trials=trials,
+        error=(truth - q_at) * np.take_along_axis(spread, at, axis=1),
+        measure=question.measure,
+        effect=effect,
+        predicted=predicted.astype(np.intp),
+        at=at,
+        likely=q,
+        guess=q_at,
+        parts=parts,
+        rows=parts.sum(axis=0),
+        true=np.array([[(a * q) @ b.T for b in sides] for a in sides]),
+    )
+
+
+def table_effects(question: Question, audit: CodedAudit, models: Positions) -> _TableEffects:
+    """Estimate the table of each model by the guess and the audit's correction, and linearise the measure.
+
+    Estimated counts below 0 stay: cutting them off would favour one side. A class of less than half a row keeps the
+    guess.
+    """
+    data, measure = question.data, question.measure
+    guess, predictions = fitted_guess(data, audit), data.predictions[models]
+    hits, true = np.zeros((models.size, data.k)), np.zeros(data.k)
+    for rows, chances in guess.everywhere():
+        true += chances.sum(axis=0)
+        for model, predicted in enumerate(predictions[:, rows]):
+            right = chances[np.arange(rows.size), predicted]
+            hits[model] += np.bincount(predicted, weights=right, minlength=data.k)
+    own, weight = guess.of(audit.rows), 1 / audit.inclusion
+    news = np.eye(data.k)[audit.labels] - own
+    estimated = true + weight @ news
+    known = estimated >= HALF_A_ROW
+    for model, predicted in enumerate(predictions[:, audit.rows]):
+        surprise = weight * news[np.arange(audit.k), predicted]
+        hits[model] += np.where(known, np.bincount(predicted, weights=surprise, minlength=data.k), 0.0)
+    true = np.where(known, estimated, true)
+    counts = np.array([np.bincount(one, minlength=data.k) for one in predictions], dtype=np.float64)
+    table = Table(hits, np.broadcast_to(true, hits.shape), counts)
+    slopes = table.slopes(measure)
+    guessed, error = np.zeros(models.size + 1), np.zeros((models.size + 1, audit.k))
+    for model, predicted in enumerate(predictions):
+        one, at = slopes.of(model), predicted[audit.rows]
+        for rows, chances in guess.everywhere():
+            guessed[model] += float(_guessed_effects(one, predicted[rows], chances).sum())
+        error[model] = one.at(audit.labels, at) - _guessed_effects(one, at, own)
+    return _TableEffects(
+        value=table.value(measure),
+        trials=np.full(models.size, float(data.n)),
+        error=error,
+        lowest=lowest_value(measure),
+        uneven=True,
+        data=replace(data, predictions=predictions, names=tuple(data.names[model] for model in models)),
+        audit=audit,
+        predictions=_and_nobody(predictions),
+        guess=guess,
+        own=own,
+        slopes=Slopes(*map(_and_nobody, (slopes.same, slopes.true, slopes.said))),
+        guessed=guessed,
+    )
+
+
+def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
+    """Name the classes that hardly any audited row is predicted, labelled or truly of."""
+    data = question.data
+    compared = np.unique(np.concatenate([question.baseline, question.candidate]))
+    columns = [audit.labels, data.labels[audit.rows], *data.predictions[compared][:, audit.rows]]
+    met = np.array([sum(column == k for column in columns) > 0 for k in range(data.k)])
+    few = np.flatnonzero(met.sum(axis=1) < FEW_IN_CLASS)
+    if not few.size:
+        return ()
+    names = tuple(str(data.vocabulary.classes[k]) for k in few)
+    message = (
+        f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(names)} of {data.k} classes, {shown(names)}: "
+        f"what is not known of them keeps the interval of {question.measure} wide; audit more rows, or compare "
+        "the accuracy"
+    )
+    return (Note(code="few-audited-in-class", message=message, subject=names, severity="warning"),)
