@@ -31,7 +31,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: demo-score demo-compare  ## Score bundled codes, rank bundled language models; write demele-demo.html and demele-compare.html
 
 demo-score: $(VENV)/.demo  ## Score bundled codes; write demele-demo.html
-	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
+	$(BIN)/demele demo score --jobs 2 -o demele-demo.html --force
 
 demo-compare: $(VENV)/.demo  ## Rank bundled language models; write demele-compare.html
 	$(BIN)/demele demo compare -o demele-compare.html --force

@@ -37,7 +37,7 @@ import shlex, subprocess, sys
 
 def _console(command):
     words = shlex.split(command)
-    shown = words[0] in ("score", "noise", "probe") or words[:2] in (
+    shown = words[0] == "noise" or words[:2] in (
         ["bench", "comparisons"], ["study", "show"], ["study", "pruning"],
         ["data", "list"], ["data", "describe"], ["data", "check"])
     if shown and "--format" not in words:

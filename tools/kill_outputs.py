@@ -67,9 +67,9 @@ class Command:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "score": Command("score codes.npy factors.csv --metrics mig --output s.json --report s.html", ("s.json", "s.html")),
-    "score-csv": Command("score codes.npy factors.csv --metrics mig --output s.csv", ("s.csv",)),
-    "score-sparse": Command("score sparse.npz factors.csv --metrics mig --output s.json", ("s.json",)),
+    "score": Command("score codes.npy factors.csv --metrics mig -o s.json -o s.html", ("s.json", "s.html")),
+    "score-csv": Command("score codes.npy factors.csv --metrics mig -o s.csv", ("s.csv",)),
+    "score-sparse": Command("score sparse.npz factors.csv --metrics mig -o s.json", ("s.json",)),
     "assess": Command("assess data.csv::one data.csv::label --noise 0.05 -o a.json -o a.html", ("a.json", "a.html")),
     "compare": Command("compare data.csv::one data.csv::two data.csv::label -o c.json -o c.html", ("c.json", "c.html")),
     "compare-rank": Command("compare data.csv::one,two data.csv::label -o c.csv -o c.html", ("c.csv", "c.html")),

@@ -30,7 +30,7 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
     assert scores["modularity"]["alignment"] is None
     run = demele(
         *("score", "turned.npy", "factors.csv", *METRICS, "--aligned", "--whiten", "--quiet", "--format", "table"),
-        *("--report", "axes.html", "--explain"),
+        *("-o", "axes.html", "--explain"),
     )
     told = " ".join(run.out.split())
     assert "Modularity: Not aligned: it rates codes that tell next to nothing" in told
@@ -41,15 +41,13 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
 
 
 def test_without_it_nothing_is_said_of_axes(demele: Program, turned: Path) -> None:
-    run = demele(
-        "score", "turned.npy", "factors.csv", *METRICS, "--quiet", "--format", "table", "--report", "plain.html"
-    )
+    run = demele("score", "turned.npy", "factors.csv", *METRICS, "--quiet", "--format", "table", "-o", "plain.html")
     assert "aligned" not in run.out
     assert "Aligned scores" not in (turned / "plain.html").read_text(encoding="utf-8")
 
 
 def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Path) -> None:
-    several = demele("score", "turned.npy", "run.npz::codes", "--factors", "factors.csv", "--aligned")
+    several = demele("score", "turned.npy", "run.npz::codes", "factors.csv", "--aligned")
     assert several.status == 2
     assert "--aligned: is for one representation" in several.err
     alone = demele("score", "turned.npy", "factors.csv", *METRICS, "--whiten")
@@ -57,4 +55,4 @@ def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Pat
     assert "--aligned too" in alone.err.replace("give --aligned", "--aligned")
     replayed = demele("score", "turned.npy", "factors.csv", "--aligned", "--replay", "mig(bins=10)")
     assert replayed.status == 2
-    assert "--aligned: needs whole evaluations" in replayed.err
+    assert "--aligned: is for one representation" in replayed.err

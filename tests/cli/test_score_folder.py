@@ -36,7 +36,9 @@ def test_a_folder_is_scored_as_one_table(demele: Program, parts: Path, table: pd
 
 
 def test_a_sample_is_said(demele: Program, parts: Path, table: pd.DataFrame) -> None:
-    run = demele("score", "run::z1,z2,z3", "run::shape,size", "--metrics", "mig,irs,mcc_rank", "--rows", 60, "--quiet")
+    run = demele(
+        "score", "run::z1,z2,z3", "run::shape,size", "--metrics", "mig,irs,mcc_rank", "--sample", 60, "--quiet"
+    )
     scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
     assert scores["mig"]["n"] == scores["irs"]["n"] == len(table)
     assert scores["mcc_rank"]["n"] == 60
@@ -55,7 +57,7 @@ def test_large_files_are_read_a_piece_at_a_time(
     table.to_parquet(folder / "large.parquet")
     monkeypatch.setattr(pieces, "LARGEST_MAPPED", 100)
     for file in ("large.npy", "large.parquet::z1,z2,z3"):
-        run = demele("score", file, "large.parquet::size", "--metrics", "jemmig,mcc_rank", "--rows", 50, "--quiet")
+        run = demele("score", file, "large.parquet::size", "--metrics", "jemmig,mcc_rank", "--sample", 50, "--quiet")
         scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
         assert scores["jemmig"]["value"] == library.jemmig(codes, table[["size"]]).value
         assert scores["mcc_rank"]["n"] == 50
@@ -67,7 +69,7 @@ def test_large_files_are_read_a_piece_at_a_time(
         (("run::z1,z9", "run::shape"), "holds no column called 'z9'"),
         (("run::z1,z2", "run::shape", "--bootstrap", 10), "bootstrap: resamples are drawn from all rows"),
         (("run::z1,z2", "run::shape", "--permutations", 10), "permutations: all rows are permuted"),
-        (("run::z1,z2", "run::shape", "--rows", 2), "--rows: expected a number of rows of at least 4, got 2"),
+        (("run::z1,z2", "run::shape", "--sample", 2), "--sample: expected a number of rows of at least 4, got 2"),
         (("runn::z1", "run::shape"), "runn: there is no such file or folder"),
         (("run::z1", "runn"), "runn: there is no such file or folder"),
         (("empty", "run::shape"), "holds no file called *.parquet"),

@@ -49,15 +49,15 @@ def corrected(run: Run) -> dict[str, Any]:
 
 
 def test_an_audit_of_all_factors_corrects_all_scores(demele: Program, noisy: Path) -> None:
-    run = demele(*CALL, "--factor-audit", "audited.csv", "--format", "json", "--report", "page.html")
+    run = demele(*CALL, "--factor-noise", "audited.csv", "--format", "json", "-o", "page.html")
     assert run.status == 0, run.err
     found = corrected(run)
     assert {one["method"] for one in found.values()} == {"audited"}
-    assert demele(*CALL, "--factor-audit", "bare.csv", "--audit-design", "uniform", "--format", "json").status == 0
+    assert demele(*CALL, "--factor-noise", "bare.csv", "--audit-design", "uniform", "--format", "json").status == 0
     page = (noisy / "page.html").read_text("utf-8")
     assert "Corrected scores" in page
     assert "Audited rows alone" in page
-    table = demele(*CALL, "--factor-audit", "unclear.csv", "--format", "table", "--explain")
+    table = demele(*CALL, "--factor-noise", "unclear.csv", "--format", "table", "--explain")
     assert "drawn at random, and their true values are right" in " ".join(table.out.split())
     assert "1 of 200 drawn rows have unclear true values" in " ".join(table.out.split())
 
@@ -72,13 +72,13 @@ def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
     )
     assert "do not depend on the codes" in table
     assert "the score is not made of tables" in table
-    mixed = demele(*CALL, "--factor-audit", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
+    mixed = demele(*CALL, "--factor-noise", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
     assert corrected(mixed)["mig"]["method"] == "transition"
 
 
 def test_one_factor_of_a_file_with_columns_called_as_factors(demele: Program, noisy: Path) -> None:
-    words = ("--factor-audit", "shape=audited.csv", "--factor-noise", "size=t.csv", "--format", "json")
-    beside = ("--factor-audit", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
+    words = ("--factor-noise", "shape=audited.csv", "--factor-noise", "size=t.csv", "--format", "json")
+    beside = ("--factor-noise", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
     assert corrected(demele(*CALL, *words)) == corrected(demele(*CALL, *beside))
 
 
@@ -93,14 +93,14 @@ def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> No
     [
         (("--factor-noise", "shap=0.1"), "no factor is called 'shap'"),
         (("--factor-noise", "shape=8%"), "--factor-noise: shape=8%: expected a share, not percent; write 0.08"),
-        (("--factor-noise", "noise.csv"), "a .json file"),
-        (("--factor-noise", "shape=0.1", "--factor-audit", "audited.csv"), "tells of it twice"),
-        (("--factor-audit", "bare.csv"), "--audit-design uniform"),
-        (("--factor-audit", "bare.csv", "--audit-design", "selective"), "looked wrong"),
-        (("--factor-audit", "gap.csv"), "1 row has no true value"),
-        (("--factor-audit", "factors.csv"), "expected columns row"),
+        (("--factor-noise", "noise.csv"), "noise.csv: No such file"),
+        (("--factor-noise", "shape=0.1", "--factor-noise", "audited.csv"), "tells of it twice"),
+        (("--factor-noise", "bare.csv"), "--audit-design uniform"),
+        (("--factor-noise", "bare.csv", "--audit-design", "selective"), "looked wrong"),
+        (("--factor-noise", "gap.csv"), "1 row has no true value"),
+        (("--factor-noise", "factors.csv"), "expected columns row"),
         (("--factor-noise-method", "audited"), "says how to correct"),
-        (("--audit-design", "uniform"), "which is not given"),
+        (("--audit-design", "uniform"), "is not given"),
     ],
 )
 def test_mistakes_are_told(demele: Program, noisy: Path, words: tuple[str, ...], message: str) -> None:

@@ -51,7 +51,7 @@ def test_one_file_may_be_standard_input(demele: Program, sent: Path, monkeypatch
     [
         (("-", "table.csv::shape"), "say what standard input is, with --input-format csv|"),
         (("table.csv::z1", "table.csv::shape", "--input-format", "csv"), "give - in place of a file"),
-        (("-", "table.csv::shape", "--input-format", "xlsx"), "invalid choice: 'xlsx'"),
+        (("-", "table.csv::shape", "--input-format", "xlsx"), "--input-format: expected one of csv"),
         (("-", "table.csv::shape", "--input-format", "npy"), "not a NumPy file"),
         (("-::z9", "table.csv::shape", "--input-format", "csv"), "stdin.csv: holds no column called 'z9'"),
     ],
@@ -68,13 +68,6 @@ def test_labels_from_standard_input(demele: Program, sent: Path, monkeypatch: py
     run = demele("assess", "-::model", "-::label", "--input-format", "csv", "--format", "json")
     assert run.status == 0, run.err
     assert '"n": 60' in run.out
-
-
-@pytest.mark.parametrize("command", ["score --demo", "study show --demo"])
-def test_a_report_is_a_page(command: str, demele: Program, folder: Path) -> None:
-    run = demele(*command.split(), "--report", "x.pdf")
-    assert run.status == 2
-    assert "--report: writes an HTML page; call it x.html, not x.pdf" in run.err
 
 
 def test_the_module_is_the_program() -> None:

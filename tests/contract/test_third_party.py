@@ -507,7 +507,7 @@ def test_score_takes_functions_and_metrics_of_files(files: Path, capsys: pytest.
         metrics = f"{files}/mine.py::f,mig,{files}/mine.py::METRIC"
         page = files / f"page{jobs}.html"
         asked = ["--metrics", metrics, "--jobs", jobs, "--bootstrap", "4", "--permutations", "3", "--format", "json"]
-        code = main(["score", f"{files}/codes.csv", f"{files}/factors.csv", *asked, "--report", str(page), "--quiet"])
+        code = main(["score", f"{files}/codes.csv", f"{files}/factors.csv", *asked, "-o", str(page), "--quiet"])
         assert code == 0
         result = json.loads(capsys.readouterr().out)  # what the functions print is not among the results
         for score in result["scores"]:

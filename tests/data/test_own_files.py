@@ -218,7 +218,7 @@ def test_packed_images_may_not_fill_the_memory(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "zeros.npz", images=np.zeros((100, 64, 64), np.uint8))
     assert len(open_images(tmp_path / "zeros.npz")) == 100
     with pytest.raises(FormatError, match="declare 400 KiB of data, more than the 1000 bytes that are allowed"):
-        open_images(tmp_path / "zeros.npz", max_bytes=1000)
+        open_images(tmp_path / "zeros.npz", max_size=1000)
 
 
 def test_kinds_of_factors_in_files_are_checked_as_elsewhere(saved: Path) -> None:

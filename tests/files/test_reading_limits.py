@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 
 from demele import bench
-from demele.cli.score_files import read_or_scan
+from demele.cli.representations import read_or_scan
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
 from demele.core.sparse_structure import checked_structure
@@ -61,7 +61,7 @@ def test_an_archive_that_unpacks_to_more_than_is_allowed_is_refused_before() -> 
         for _ in range(rows // 1000):
             member.write(bytes(8000))
         member.write(bytes(8 * (rows % 1000)))
-    with pytest.raises(FormatError, match=r"declare 520 MiB of data, more than the .* allowed; .* max_bytes=\d+"):
+    with pytest.raises(FormatError, match=r"declare 520 MiB of data, more than the .* allowed; .* max_size=\d+"):
         read("bomb.npz")
     with unpacking_at_most(1 << 31):
         assert read("bomb.npz").shape == (rows, 1)
@@ -78,7 +78,7 @@ def test_the_option_lifts_the_limit(demele: Program) -> None:
     size = Path("zeros.npz").stat().st_size
     run = demele("score", "zeros.npz", "factors.csv", "--max-size", str(size))
     assert run.status == 2
-    assert "that are allowed; if it is meant to be so large, give --max-size 1M" in run.err
+    assert "that are allowed; if it is meant to be so large, give --max-size 1048576" in run.err
     assert "allowed" not in demele("score", "zeros.npz", "factors.csv", "--metrics", "mig", "--max-size", "1M").err
     assert "expected a size such as 500M or 8G" in demele("score", "a", "b", "--max-size", "much").err
 
@@ -182,10 +182,10 @@ def test_nested_columns_of_parquet_are_named() -> None:
 
 def test_a_saved_bench_that_grows_without_end() -> None:
     Path("bomb.json.gz").write_bytes(gzip.compress(bytes(1 << 24)) * 40)
-    with pytest.raises(FormatError, match="max_bytes="):
+    with pytest.raises(FormatError, match="max_size="):
         bench.load("bomb.json.gz")
     with pytest.raises(FormatError, match="not a saved characterisation"):
-        bench.load("bomb.json.gz", max_bytes=1 << 31)
+        bench.load("bomb.json.gz", max_size=1 << 31)
 
 
 # How numbers are written -----------------------------------------------------------------------------------------

@@ -52,12 +52,13 @@ def test_what_is_no_metric_names_its_function() -> None:
 
 def test_commands_that_are_named_are_there(capsys: pytest.CaptureFixture[str]) -> None:
     for command in other_names._COMMANDS.values():
-        words = command.split()
-        assert main([words[1], "--help"]) == 0
+        words = command.split()[1:]
+        named = [word for word in words[: 2 if words[0] == "probe" else 1] if word]
+        assert main([*named, "--help"]) == 0
         shown = capsys.readouterr().out
-        assert all(word in shown for word in words[2:])
-    assert main(["score", "--demo", "--metrics", "strong_downstream_task"]) == 2
-    assert "demele downstream --new-values" in capsys.readouterr().err
+        assert all(word in shown for word in words[len(named) :])
+    assert main(["demo", "score", "--metrics", "strong_downstream_task"]) == 2
+    assert "demele probe downstream --task new-values" in capsys.readouterr().err
 
 
 def test_names_of_nobody_have_the_nearest_as_before() -> None:
@@ -67,7 +68,7 @@ def test_names_of_nobody_have_the_nearest_as_before() -> None:
 
 
 def test_the_program_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", "--demo", "--metrics", "completeness"]) == 2
+    assert main(["demo", "score", "--metrics", "completeness"]) == 2
     said = capsys.readouterr().err
     assert "did you mean 'dci_boosting_compactness' (as in disentanglement_lib) or 'dci_forest_compactness'?" in said
     assert said.count("\n") == 1

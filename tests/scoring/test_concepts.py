@@ -43,16 +43,16 @@ def parted(*shares: float, n: int = 1000) -> tuple[Array, NDArray[np.int_]]:
     ],
 )
 def test_probes_on_a_grid(codes: Array, expected: dict[int, float]) -> None:
-    found = demele.sparse_probing(codes, UPPER, k=(1, 2), **ON_TRAINING)
+    found = demele.sparse_probing(codes, UPPER, top=(1, 2), **ON_TRAINING)
     assert_close([found.details["by_k"][k] for k in expected], list(expected.values()), ROUNDING)
     assert found.value == found.details["by_k"][1]
-    unseen = demele.sparse_probing(codes, UPPER, k=(1, 2)).details["by_k"]
+    unseen = demele.sparse_probing(codes, UPPER, top=(1, 2)).details["by_k"]
     assert_close(list(unseen.values()), list(expected.values()), {"rtol": 0, "atol": 0.2})
 
 
 def test_copies_waste_a_place() -> None:
     both = np.column_stack([FIRST, FIRST, SECOND])
-    rows = demele.sparse_probing(both, UPPER, k=2, **ON_TRAINING).details["classes"]
+    rows = demele.sparse_probing(both, UPPER, top=2, **ON_TRAINING).details["classes"]
     assert rows[0]["codes"] == ("z1", "z2")
 
 
@@ -61,7 +61,7 @@ def test_raw_differences_prefer_large_noise() -> None:
     noise = 100 * np.concatenate([np.zeros(200), rng_for(0, "noise").normal(size=200) + 0.2])
     codes = np.column_stack([concept, noise])
     picked = {
-        ranking: demele.sparse_probing(codes, concept, k=1, ranking=ranking, **ON_TRAINING)
+        ranking: demele.sparse_probing(codes, concept, top=1, ranking=ranking, **ON_TRAINING)
         for ranking in ("standardised", "raw")
     }
     assert [one.details["classes"][0]["codes"] for one in picked.values()] == [("z1",), ("z2",)]
@@ -72,11 +72,11 @@ def test_codes_that_chance_picks_do_not_score_on_unseen_rows() -> None:
     rng = rng_for(0, "many codes")
     codes, concept = rng.normal(size=(300, 2000)), np.repeat([0, 1], 150)
     rng.shuffle(concept)
-    unseen = demele.sparse_probing(codes, concept, k=5, n_permutations=2)
+    unseen = demele.sparse_probing(codes, concept, top=5, n_permutations=2)
     assert abs(unseen.value) < 0.4
     assert unseen.chance is not None
     assert max(map(abs, unseen.chance.values)) < 0.4
-    seen = demele.sparse_probing(codes, concept, k=5, n_permutations=2, **ON_TRAINING)
+    seen = demele.sparse_probing(codes, concept, top=5, n_permutations=2, **ON_TRAINING)
     assert seen.value > 0.3
     assert seen.chance is not None
     assert min(seen.chance.values) > 0.2  # the ranking is made again, so chance knows of it
@@ -233,12 +233,12 @@ def test_both_of_two_named_classes_are_split() -> None:
 
 
 def test_a_quantity_has_no_accuracy() -> None:
-    rows = demele.sparse_probing(GRID + 0.5, FIRST, k=1, kinds="continuous", **ON_TRAINING).details["classes"]
+    rows = demele.sparse_probing(GRID + 0.5, FIRST, top=1, kinds="continuous", **ON_TRAINING).details["classes"]
     assert_close(rows[0]["score"], 1.0, ROUNDING)
     assert math.isnan(rows[0]["accuracy"])
 
 
 def test_more_codes_than_there_are() -> None:
-    found = demele.sparse_probing(GRID, UPPER, k=(1, 9))
+    found = demele.sparse_probing(GRID, UPPER, top=(1, 9))
     assert [note.message for note in found.notes] == ["k = 9 is more than the codes that differ: probes read 2 of them"]
-    assert not demele.sparse_probing(GRID, UPPER, k=(1, 2)).notes
+    assert not demele.sparse_probing(GRID, UPPER, top=(1, 2)).notes

@@ -6,20 +6,22 @@ from demele.bench.characterisation import Characterisation
 from demele.bench.packed import unpacked
 from demele.bench.reference_rows import FOLDER, referred
 from demele.core.errors import InputError
+from demele.core.names import renamed
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.metrics.catalogue import metric_names, names_of_all
 
 __all__ = ["load", "reference"]
 
 
-def load(path: str | Path, *, max_bytes: int | None = None) -> Characterisation:
+@renamed(max_bytes="max_size")
+def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
     """Read what :meth:`Characterisation.save` wrote.
 
     Parameters
     ----------
     path : str or Path
         The file.
-    max_bytes : int, optional
+    max_size : int, optional
         Most bytes that it may take once it is unpacked; by default its own size and 512 MiB.
 
     Returns
@@ -45,7 +47,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Characterisation:
     >>> again.curve_frame().equals(found.curve_frame())
     True
     """
-    with unpacking_at_most(max_bytes):
+    with unpacking_at_most(max_size):
         try:
             content = read_whole(path_of(path))
         except OSError as error:

@@ -4,8 +4,12 @@ from functools import partial
 from typing import Any
 
 from demele.cli.engine import Command, Given
+from demele.core.representation_comparison import RepresentationComparison
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.ranking import Ranking
+from demele.metrics.chosen import Metrics
+from demele.runtime.progress import Report
+from demele.scoring.several import compare_representations
 
 _AUDITED = 500
 
@@ -40,3 +44,57 @@ def _compare(given: Given) -> "partial[Any]":
 
 
 DEMO_COMPARE = Command({"": demo_compare}, ("",), _compare, examples="demele demo compare -o models.html\n")
+
+
+def demo_score(
+    *,
+    metrics: Metrics = None,
+    n_bootstrap: int | None = None,
+    n_permutations: int | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: bool | Report = False,
+) -> RepresentationComparison:
+    """Score four bundled representations of images of digits.
+
+    Parameters
+    ----------
+    metrics : sequence of str, optional
+        Metrics to compute, or all (default: mig_sup, mig, explicitness).
+    n_bootstrap : int, optional
+        Resamples of the rows for the intervals.
+    n_permutations : int, optional
+        Permutations for the chance level.
+    seed : int
+        Random seed.
+    n_jobs : int
+        Processes, -1 for all processors.
+    """
+    from demele.data.demo import demo, demo_names
+
+    names: tuple[Any, ...] = demo_names()
+    samples = {name: demo(name) for name in names}
+    return compare_representations(
+        {name: sample.codes for name, sample in samples.items()},
+        next(iter(samples.values())).factors,
+        metrics,
+        n_bootstrap=n_bootstrap,
+        n_permutations=n_permutations,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def _score(given: Given) -> "partial[Any]":
+    given.expected(0, 0)
+    return given.bind(demo_score)
+
+
+DEMO_SCORE = Command(
+    {"": demo_score},
+    ("",),
+    _score,
+    short="metrics n_bootstrap n_permutations seed n_jobs",
+    examples="demele demo score -o digits.html\n",
+)

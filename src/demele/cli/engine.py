@@ -29,7 +29,7 @@ import inspect
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal, NoReturn, get_type_hints
@@ -57,12 +57,14 @@ class Given:
         Only those that were given; the defaults are those of the library.
     warn : callable
         Says a warning once; nothing with --quiet.
+    within : ExitStack
+        Contexts in which the command runs.
     """
 
     def __init__(self, name: str, usage: Sequence[str], files: list[str], options: dict[str, Any]) -> None:
         self.files, self.options, self._usage, self._name = files, options, usage, name
         self.quiet = bool(options.get("quiet"))
-        self.warn = Warned(self.quiet)
+        self.warn, self.within = Warned(self.quiet), ExitStack()
         self._used: set[str] = set()
 
     def take(self, name: str, default: Any = None) -> Any:
@@ -313,7 +315,8 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
         In the words of the command line.
     """
     options = command.options()
-    say = _saying(options, command.called)
+    spoken = dict(options)
+    say = _saying(spoken, command.called)
     try:
         given = parsed(command, name, words)
         named = [name for name in given.options if options[name].kind.is_file]
@@ -321,13 +324,16 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
         inputs = [split_name(word)[0] for word in words if isinstance(word, str) and not is_stream(word)]
         output: Output = given.call(Output)
         on = on_disk(given.options.get("input_format"), words)
-        with new_files(), given.call(reading), on as replaced, warnings_in_one_line(given.warn, say):
+        with given.within, new_files(), given.call(reading), on as replaced, warnings_in_one_line(given.warn, say):
             given.files = replaced(given.files)
             given.options |= {name: replaced(given.options[name]) for name in named}
             bound = command.run(given)
+            parameters = inspect.signature(bound.func).parameters
+            for name in [one for one, option in options.items() if one not in parameters and "" not in option.of]:
+                spoken.pop(name)  # an option of another function: the message means something else
             _refuse_unused(given, command, options)
             output.check(annotation_of(bound.func, "return"), inputs)
-            if "progress" in inspect.signature(bound.func).parameters:
+            if "progress" in parameters:
                 with reporting(given.quiet, even=False) as report:
                     result = bound(progress=report or False)
             else:

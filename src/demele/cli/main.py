@@ -19,16 +19,25 @@ DONE, MISTAKE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
 
 #: Where each command is, and what it does, in the order of the overview.
 COMMANDS: Mapping[str, tuple[str, str]] = {
+    "score": ("demele.cli.score:SCORE", "Score codes against known factors"),
+    "probe downstream": ("demele.cli.probe:DOWNSTREAM", "Predict factors from codes"),
+    "probe sparse": ("demele.cli.probe:SPARSE", "Probe single codes of a dictionary"),
+    "probe udr": ("demele.cli.probe:UDR", "Rank trained models without factors"),
     "assess": ("demele.cli.assess:ASSESS", "Accuracy of one classifier when labels may be wrong"),
     "compare": ("demele.cli.compare:COMPARE", "Compare two classifiers, or rank several"),
     "audit plan": ("demele.cli.audit_plan:PLAN", "Simulate which audits would settle a comparison"),
     "audit next": ("demele.cli.audit_next:NEXT", "Ask an expert for one label at a time"),
+    "demo score": ("demele.cli.demo:DEMO_SCORE", "Score four bundled representations"),
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
     "help": ("demele.cli.topics:HELP", "Explain files, noise or output"),
 }
 #: The overview: groups of commands, and what those of two words are about.
-OVERVIEW: Mapping[str, tuple[str, ...]] = {"Classifiers": ("assess", "compare", "audit")}
+OVERVIEW: Mapping[str, tuple[str, ...]] = {
+    "Representations": ("score", "probe"),
+    "Classifiers": ("assess", "compare", "audit"),
+}
 ABOUT: Mapping[str, str] = {
+    "probe": "Downstream, sparse and unsupervised probes",
     "audit": "Plan and draw an expert audit of the labels",
     "demo": "Score and compare on bundled data",
 }
@@ -43,12 +52,6 @@ Open a new shell afterwards. Needs the extra completion: pip install 'demele[com
 """
 #: Commands that are not yet made from functions.
 OLD: Mapping[str, str] = {
-    "score": "demele.cli.score",
-    "unsupervised": "demele.cli.codes_alone",
-    "downstream": "demele.cli.downstream",
-    "udr": "demele.cli.udr",
-    "probe": "demele.cli.probe",
-    "breakdown": "demele.cli.breakdown",
     "metrics": "demele.cli.catalogue",
     "cite": "demele.cli.cite",
     "audit": "demele.cli.audit",

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
-from demele.cli.score import check_metrics_are_one_list
 from demele.core.errors import DemeleError, InputError
 from demele.core.outputs import new_files
 
@@ -24,7 +23,6 @@ def run(words: Sequence[str], module: str) -> None:
     add_reading(parser, but=("metrics", "cite"))
     arguments = argparse.Namespace()
     try:
-        check_metrics_are_one_list(words)
         parser.parse_args(words, arguments)
         check_shared(arguments)
         with new_files(), reading(arguments):

@@ -3,17 +3,31 @@
 from collections.abc import Collection, Mapping
 
 #: Commands that have another name.
-NEW_COMMANDS: Mapping[str, str] = {}
+NEW_COMMANDS: Mapping[str, str] = {
+    "unsupervised": "score CODES --unsupervised",
+    "breakdown": "score CODES CODES FACTORS --stability",
+    "downstream": "probe downstream",
+    "udr": "probe udr",
+}
 #: Options that have another name; of several, the one that the command has.
 NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--noise-rate": ("--noise RATE",),
     "--transition": ("--noise FILE",),
     "--report": ("-o FILE.html",),
     "--methods": ("-o NAME.methods.md",),
-    "--details": ("--format json",),
     "--demo": ("demele demo",),
     "--chance": ("--permutations",),
     "--name": ("--names",),
+    "--details": ("--format json",),
+    "--factors": ("the factors as the last file",),
+    "--group": ("--runs NAME=FILES",),
+    "--factor-audit": ("--factor-noise FACTOR=FILE",),
+    "--without-best": ("--task without-best",),
+    "--new-values": ("--task new-values",),
+    "--fairness": ("--task fairness",),
+    "--splitting": ("--task splitting",),
+    "--absorption": ("--task absorption",),
+    "--test-rows": ("--test",),
     "--rows": ("--sizes", "--size", "--sample"),
     "--suspects": ("--cleaning",),
     "--common": ("--ids common",),

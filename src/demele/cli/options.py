@@ -320,7 +320,7 @@ def add_reading(parser: argparse.ArgumentParser, *, but: Sequence[str] = ()) -> 
     option(
         files,
         "--max-size",
-        argument="max_bytes",
+        argument="max_size",
         type=_size,
         metavar="SIZE",
         help="most memory that a file may take once it is unpacked, such as 8G (default: its own size and 512M)",

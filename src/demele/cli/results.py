@@ -144,7 +144,8 @@ class Output:
         if kind == ".json":
             return json.dumps(_in_words(result.to_dict(), say), indent=1, allow_nan=False) + "\n"
         if kind == ".csv":
-            return csv_text(result.to_frame())
+            frame = result.to_frame()
+            return csv_text(frame if frame.index.names == [None] else frame.reset_index())
         if kind == ".tex":
             return paper.latex(document)
         if kind == ".md":

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from demele.core.representation_comparison import RepresentationComparison, ScoreDifference
     from demele.core.results import Score
 
-_NEXT = ("Add intervals of differences:", "demele score CODES CODES --factors FACTORS --bootstrap 50")
+_NEXT = ("Add intervals of differences:", "demele score CODES CODES FACTORS --bootstrap 50")
 #: Pairs whose differences are sentences.
 _MOST_PAIRS = 2
 _SIGNIFICANT = {

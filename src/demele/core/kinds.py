@@ -188,6 +188,7 @@ def joined(first: Any, *others: Any) -> Any:
 
 FLAG = Kind("")
 FILE = Kind("FILE", is_file=True)
+FILES = Kind("FILE,FILE", items_in, repeats=True, is_file=True)
 _PLAIN: Mapping[Any, Kind] = {
     bool: FLAG,
     int: Kind("N", whole_number),
@@ -203,7 +204,7 @@ Kinds = Annotated[object, Kind("FACTOR=KIND", lambda word: pairs_in(word) if "="
 #: Number of bins, or a rule.
 Bins = Annotated[object, Kind("BINS")]
 #: Names or numbers of codes.
-Codes = Annotated[object, Kind("A,B", _columns)]
+CodeNames = Annotated[object, Kind("A,B", _columns)]
 #: Codes of several columns.
 Groups = Annotated[object, Kind("NAME=CODES", _group, True)]
 #: Rates and files of factors.

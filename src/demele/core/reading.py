@@ -33,21 +33,21 @@ _ALLOWED: ContextVar[int | None] = ContextVar("demele_largest_file", default=Non
 
 
 @contextmanager
-def unpacking_at_most(max_bytes: int | None) -> Iterator[None]:
+def unpacking_at_most(max_size: int | None) -> Iterator[None]:
     """Let files that are read within take so many bytes once unpacked; None: their own size and 512 MiB.
 
     Parameters
     ----------
-    max_bytes : int >= 1 or None
+    max_size : int >= 1 or None
 
     Raises
     ------
     InputError
         If it is no number of bytes.
     """
-    if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1):
-        raise InputError("max_bytes", f"expected a number of bytes from 1, or None, got {quoted(max_bytes)}")
-    before = _ALLOWED.set(_ALLOWED.get() if max_bytes is None else max_bytes)
+    if max_size is not None and (isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1):
+        raise InputError("max_size", f"expected a number of bytes from 1, or None, got {quoted(max_size)}")
+    before = _ALLOWED.set(_ALLOWED.get() if max_size is None else max_size)
     try:
         yield
     finally:
@@ -111,7 +111,7 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
         raise FormatError(
             what,
             f"its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
-            f"are allowed; if it is meant to be so large, {give(max_bytes=_rounded_up(size))}",
+            f"are allowed; if it is meant to be so large, {give(max_size=_rounded_up(size))}",
         )
 
 

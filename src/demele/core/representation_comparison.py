@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from demele.core.comparison_documents import comparison_document
 from demele.core.errors import UnknownNameError
@@ -130,6 +130,7 @@ class RepresentationComparison(Result):
     """
 
     _kind = "representation comparison"
+    _files: ClassVar[Mapping[str, str]] = {".scores.csv": "scores_frame"}
 
     evaluations: tuple[Evaluation, ...]
     differences: tuple[ScoreDifference, ...]

@@ -43,11 +43,13 @@ class Result(ABC):
 
     A subclass is declared with ``repr=False`` and names its ``_kind``. ``_rows`` are fields of equal length whose items
     are one row each of :meth:`to_frame`. A field with ``metadata={"json": False}`` is left out of :meth:`to_dict`.
+    ``_files`` names methods by the ends of further files that the result can be written to, such as ``.scores.csv``.
     """
 
     __slots__ = ()
     _kind: ClassVar[str]
     _rows: ClassVar[tuple[str, ...]] = ()
+    _files: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def document(self) -> Document:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demele.core.alignment import Alignment
 from demele.core.chance import AboveChance, Chance, table_above_chance
 from demele.core.corrected import CorrectedScore
-from demele.core.errors import UnknownNameError
+from demele.core.errors import NotEnoughData, UnknownNameError
 from demele.core.later import Later
 from demele.core.pictured import RowSample
 from demele.core.result import Result, page_of, plain
@@ -114,6 +114,7 @@ class Score(Result):
     """
 
     _kind = "score"
+    _files: ClassVar[Mapping[str, str]] = {".classes.csv": "classes_frame"}
 
     metric: str
     value: float
@@ -225,6 +226,19 @@ class Score(Result):
                 "low": [math.nan if interval is None else interval.low for interval in intervals],
                 "high": [math.nan if interval is None else interval.high for interval in intervals],
             }
+        )
+
+    def classes_frame(self) -> "pd.DataFrame":
+        """One row per class, of scores that have them: sparse probing, splitting, absorption."""
+        import pandas as pd
+
+        if "classes" not in self.details:
+            raise NotEnoughData(f"{self.metric} has no values of single classes")
+        return pd.DataFrame(
+            [
+                {name: " ".join(map(str, cell)) if isinstance(cell, tuple) else cell for name, cell in row.items()}
+                for row in self.details["classes"]
+            ]
         )
 
 

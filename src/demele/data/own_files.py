@@ -12,6 +12,7 @@ from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, FormatError, InputError, quoted, warn_user
+from demele.core.names import renamed
 from demele.core.npy_files import (
     ArrayHeader,
     mapped_array,
@@ -41,8 +42,9 @@ TEXTS = ("name", "provenance", "licence", "space")
 FACTORS, FILE = "factors.csv", "file"
 
 
+@renamed(max_bytes="max_size")
 def open_images(
-    path: str | Path, *, factors: object = None, kinds: object = None, max_bytes: int | None = None
+    path: str | Path, *, factors: object = None, kinds: object = None, max_size: int | None = None
 ) -> ImageSet:
     """Return images of your own, with their factors, as a set.
 
@@ -62,7 +64,7 @@ def open_images(
         Factors that replace those of the file.
     kinds : None, str, mapping of name to str, or sequence of str
         Which factors are "continuous" or "categorical", as in :func:`demele.evaluate`.
-    max_bytes : int, optional
+    max_size : int, optional
         Most memory that compressed images may take; by default the size of the file and 512 MiB.
 
     Returns
@@ -104,7 +106,7 @@ def open_images(
     if not path.exists():
         drawn = f"demele.data.{path}() draws the set of that name" if str(path) in DRAWN else None
         raise InputError("path", f"there is no {path}", drawn)
-    with unpacking_at_most(max_bytes):
+    with unpacking_at_most(max_size):
         if path.is_dir():
             return _from_folder(path, factors, kinds)
         regular_file(path)

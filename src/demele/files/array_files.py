@@ -64,7 +64,7 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
         raise FormatError(f"{path}: holds no array")
     if not names and set(held) >= _OF_SPARSE:
         raise FormatError(
-            f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score and demele probe read one, "
+            f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score and probe sparse read one, "
             "as the first file, CODES; make other tables dense with .toarray()"
         )
     if not names and len(held) > 1:

@@ -1,9 +1,10 @@
 """What a call asks for by name: metrics, and their options from defaults, protocol and arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.kinds import Kind, names_in
 from demele.core.results import Note
 from demele.core.sentences import give
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
@@ -13,6 +14,7 @@ from demele.metrics.request import Asked, checked
 
 #: A registered name, a metric, or a function ``(codes, factors) -> float``.
 Choice = str | Metric | Callable[..., Any]
+Metrics = Annotated[Sequence[Choice] | Choice | None, Kind("A,B", names_in)]
 #: What is scored where no metric is named: one of each property (modularity, compactness, explicitness) ...
 RECOMMENDED = ("mig_sup", "mig", "explicitness")
 #: ... with so many resamples and permutations, unless others are asked for.

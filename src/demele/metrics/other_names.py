@@ -84,12 +84,12 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
 #: The same on the command line, by the name of the function; what takes traversals is in Python alone.
 _COMMANDS: Mapping[str, str] = MappingProxyType(
     {
-        "unsupervised_scores": "demele unsupervised",
-        "udr": "demele udr",
-        "downstream": "demele downstream",
-        "reduced_downstream": "demele downstream --without-best K",
-        "strong_downstream": "demele downstream --new-values",
-        "fairness": "demele downstream --fairness",
+        "unsupervised_scores": "demele score --unsupervised",
+        "udr": "demele probe udr",
+        "downstream": "demele probe downstream",
+        "reduced_downstream": "demele probe downstream --task without-best",
+        "strong_downstream": "demele probe downstream --task new-values",
+        "fairness": "demele probe downstream --task fairness",
     }
 )
 _PREFIXES = ("compute_", "metric_")

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Missing, read_codes
+from demele.core.kinds import FILE, Data, Kinds
 from demele.core.results import Note, Score
 from demele.estimation.concept_probes import (
     Absorbed,
@@ -65,8 +66,8 @@ def splitting(
     n_rows: int = 20_000,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
-    code_names: Sequence[str] | None = None,
+    kinds: Kinds = None,
+    code_names: Annotated[Sequence[str] | None, FILE] = None,
 ) -> Score:
     r"""Return among how many codes a class is split.
 
@@ -81,9 +82,9 @@ def splitting(
     jump : float in (0, 1), default 0.03
         Gain of F1 from which a further code counts.
     most : int >= 1, default 10
-        Codes that are tried.
+        Largest number of codes of a class.
     screen : int >= 1, default 200
-        Codes that the L1 probe sees: those that are most larger in the class, in pooled standard deviations.
+        Codes that the L1 probe sees. Those that are most larger in the class, in pooled standard deviations.
 
     Returns
     -------
@@ -145,8 +146,8 @@ def absorption(
     codes: object,
     factors: object,
     *,
-    decoder: object = None,
-    activations: object = None,
+    decoder: Data = None,
+    activations: Data = None,
     jump: float = 0.03,
     most: int = 10,
     screen: int = 200,
@@ -154,8 +155,8 @@ def absorption(
     n_rows: int = 20_000,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
-    code_names: Sequence[str] | None = None,
+    kinds: Kinds = None,
+    code_names: Annotated[Sequence[str] | None, FILE] = None,
 ) -> Score:
     r"""Return absorption: the share of a class on which its own codes are silent while another code carries it.
 
@@ -168,11 +169,12 @@ def absorption(
     codes, factors, score_on, n_rows, seed, missing, kinds, code_names
         As in :func:`sparse_probing`; at least one factor must be categorical, and continuous ones are left out.
     decoder : array-like of shape (n_codes, n_dimensions), optional
+        Decoder of the dictionary, a row for each code.
     activations : array-like of shape (n_samples, n_dimensions), optional
-        With both, the published form: the probe is of the activations, u its direction, :math:`p = x \cdot u` and
-        :math:`a_j = z_j\, d_j \cdot u`, d_j the row of the decoder at its own length. (The published product with the
-        cosine is a projection only where decoders have length 1.) What absorbs a row then has a cosine with u of at
-        least 0.025, and of 0.1 for a part of it.
+        Activations that were encoded, a row for each sample. With both, the published form: the probe is of the
+        activations, u its direction, :math:`p = x \cdot u` and :math:`a_j = z_j\, d_j \cdot u`, d_j the row of the
+        decoder at its own length. (The published product with the cosine is a projection only where decoders have
+        length 1.) What absorbs a row then has a cosine with u of at least 0.025, and of 0.1 for a part of it.
     jump, most, screen
         As in :func:`splitting`.
 

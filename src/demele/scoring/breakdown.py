@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demele.core.columns import Missing
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import read_pair
+from demele.core.kinds import Bins, Kinds
 from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
@@ -118,8 +119,8 @@ def breakdown(
     factors: object,
     metric: str = "mig",
     *,
-    bins: object = 10,
-    kinds: object = None,
+    bins: Bins = 10,
+    kinds: Kinds = None,
     missing: Missing = "raise",
     names: tuple[str, str] = ("A", "B"),
     progress: bool | Report = False,

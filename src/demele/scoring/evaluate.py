@@ -9,9 +9,19 @@ import numpy as np
 from demele.core.code_groups import slots_as_groups
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_pair
+from demele.core.kinds import Bins, CodeNames, Data, FactorNoise, Groups, Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.results import Evaluation
-from demele.metrics.chosen import Choice, are_named, asked_of, chosen_metrics, draws_of, given_options, unnamed_metrics
+from demele.metrics.chosen import (
+    Choice,
+    Metrics,
+    are_named,
+    asked_of,
+    chosen_metrics,
+    draws_of,
+    given_options,
+    unnamed_metrics,
+)
 from demele.metrics.code_groups import in_groups, refuse_beside_groups
 from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -29,7 +39,7 @@ from demele.scoring.pieces import read_in_pieces
 def evaluate(
     codes: object,
     factors: object,
-    metrics: Sequence[Choice] | Choice | None = None,
+    metrics: Metrics = None,
     *,
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
@@ -38,20 +48,20 @@ def evaluate(
     level: float = 0.95,
     n_permutations: int | None = None,
     missing: Missing = "raise",
-    kinds: object = None,
-    codes_std: object = None,
-    reg_dim: object = None,
-    code_groups: object = None,
+    kinds: Kinds = None,
+    codes_std: Data = None,
+    reg_dim: CodeNames = None,
+    code_groups: Groups = None,
     reduce_groups: Literal["pca1"] | None = None,
-    blocks: object = None,
-    bins: object = None,
+    blocks: Data = None,
+    bins: Bins = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "codes",
     n_jobs: int = 1,
     progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
     ignore_index: bool = False,
-    factor_noise: object = None,
+    factor_noise: FactorNoise = None,
     factor_noise_method: str | None = None,
     aligned: bool = False,
     whiten: bool = False,
@@ -67,86 +77,88 @@ def evaluate(
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         The known factors of the same rows; continuous and categorical columns may be mixed.
     metrics : None, "all", or sequence of names, callables and Metrics
-        None: MIG-sup (modularity), MIG (compactness) and Explicitness, with intervals and chance levels. ``"all"``:
-        every metric that applies, but for the newer ones (``in_all=False``), and for those that need the intended
-        order of the codes where ``reg_dim`` does not tell it. A callable is called with the codes, an array
-        (n_samples, n_codes), and the factors, an array (n_samples, n_factors) that holds level numbers for categorical
-        ones, and returns a float. A :class:`demele.Metric` of your own need not be registered.
+        Metrics to compute, or all (default: mig_sup, mig, explicitness). None: MIG-sup (modularity), MIG (compactness)
+        and Explicitness, with intervals and chance levels. ``"all"``: every metric that applies, but for the newer ones
+        (``in_all=False``), and for those that need the intended order of the codes where ``reg_dim`` does not tell it.
+        A callable is called with the codes, an array (n_samples, n_codes), and the factors, an array (n_samples,
+        n_factors) that holds level numbers for categorical ones, and returns a float. A :class:`demele.Metric` of your
+        own need not be registered.
     protocol : str, default "review2022"
-        Named settings, see :func:`demele.protocol_names`.
+        Named settings of the metrics. See :func:`demele.protocol_names`.
     seed : int >= 0
-        Same seed, same input: same bits, whatever ``n_jobs``.
+        Random seed. Same seed, same input: same bits, whatever ``n_jobs``.
     n_repeats : int >= 1
-        Runs of the stochastic metrics with different streams; the value is then their mean.
+        Runs of each stochastic metric. They have different streams; the value is then their mean.
     n_bootstrap : int >= 0, optional
-        Resamples of the rows for intervals; 40 where ``metrics`` is None, else none. Intervals are percentiles of the
+        Resamples of the rows for the intervals (default: 40, or 0 with named metrics). Intervals are percentiles of the
         resampled values, moved so that their mean is at the value (resamples repeat the bias of the sample). Histogram
         metrics: bootstrap. Others: half of the rows without replacement, whose spread has the standard error of the
         whole and never puts one row into a predictor's training and test rows at once.
     level : float in (0, 1)
-        Nominal coverage of the intervals.
+        Confidence of the intervals.
     n_permutations : int >= 0, optional
-        Permutations of the factors' rows for the chance level; 20 where ``metrics`` is None, else none.
+        Permutations for the chance level (default: 20, or 0 with named metrics). Of the factors' rows.
     missing : {"raise", "omit"}
-        What to do with missing annotations: refuse, or score each factor on the rows annotated for it.
+        Missing annotations: refuse them, or omit rows factor by factor.
     kinds : None, str, mapping or sequence
-        "continuous", "categorical" or, of an angle in degrees, "cyclic:360", where the detected kind of a factor is
-        wrong. "cyclic" alone finds the period of angles that span 360 or 2 pi. Metrics that do not know cyclic factors
-        are left out, with the reason.
+        Type of a factor, if the detected type is wrong. "continuous", "categorical" or, of an angle in degrees,
+        "cyclic:360". "cyclic" alone finds the period of angles that span 360 or 2 pi. Metrics that do not know cyclic
+        factors are left out, with the reason.
     codes_std : array-like of shape (n_samples, n_codes), optional
         Standard deviations of stochastic codes, for RMIG.
     reg_dim : sequence of int or str, optional
-        The code that regularises each factor, for DMIG, XMIG, DLIG and (if given) MIG and SAP.
+        Code that regularises each factor. For DMIG, XMIG, DLIG and (if given) MIG and SAP.
     code_groups : mapping of name to columns, or sequence with a label for each column, optional
-        Codes of several columns: ``{"circle": [0, 1], "v": [2]}``, columns by number or name. Each group is one code,
+        Codes of several columns. ``{"circle": [0, 1], "v": [2]}``, columns by number or name. Each group is one code,
         named as the group; columns in none are codes of their own. Of codes of shape (n_samples, n_slots, n_columns)
         each slot is a group, named ``"slot0"`` and so on. Metrics that have no form for groups are left out,
         with the reason. There is no verdict in words then.
     reduce_groups : None or "pca1"
-        Take the first principal component of each group for the group, as papers on vector-valued codes do.
+        Use the first principal component of each group. Papers on vector-valued codes do so.
     blocks : array-like of shape (n_samples,), optional
-        Which rows depend on each other, such as the video of each frame: numbers or names. ``n_permutations`` then
+        Rows that depend on each other, such as frames of a video. Numbers or names: ``n_permutations`` then
         permutes whole blocks, each in its own order; with single rows, scores of dependent rows look rarer than they
         are. Exact for blocks of equal length; others are laid end to end. At least five; without ``n_bootstrap``.
     bins : int, Binning or edges, optional
-        Overrides the protocol's bins for every metric that discretises.
+        Number of bins, or a rule such as equal-frequency:8. Overrides the protocol's bins for every metric that
+        discretises.
     options : mapping of metric or group to mapping, optional
         Overrides single options, such as ``{"dci_forest": {"n_trees": 50}}``.
     name : str
         What tables and reports call this representation.
     n_jobs : int
-        Processes; -1 for all processors.
+        Processes, -1 for all processors.
     progress : bool or callable(done, total, label)
         Show a progress bar on anything that takes over a second.
     sample : int >= 4, default 100 000
-        Of data read a piece at a time: metrics of histograms count all rows, and have the bits that they have in
-        memory; SAP and MCC of continuous factors, IRS and OMES sum over all rows, equal to rounding; all others, and
-        edges at quantiles, are of a random sample of so many rows, as their notes say. The sample depends
+        Rows to sample, for data read a piece at a time. Metrics of histograms count all rows, and have the bits that
+        they have in memory; SAP and MCC of continuous factors, IRS and OMES sum over all rows, equal to rounding; all
+        others, and edges at quantiles, are of a random sample of so many rows, as their notes say. The sample depends
         on ``seed`` and the numbers of the rows only. ``n_bootstrap``, ``n_permutations`` and ``codes_std`` are refused
         for such data.
     ignore_index : bool, default False
-        Rows are paired by position, and pandas codes and factors whose indexes hold different labels are refused; True
-        pairs them all the same. Without an index there is nothing to ignore.
+        Pair rows by position, even if indexes differ. Pandas codes and factors whose indexes hold different labels are
+        refused; True pairs them all the same. Without an index there is nothing to ignore.
     factor_noise : mapping of factor to knowledge, optional
-        What is known of wrong annotations: for each noisy factor a :class:`~demele.labels.TransitionMatrix` or
-        :class:`~demele.labels.TransitionCounts`, the confusion matrices of three or more annotators, true values of
-        rows drawn at random (:class:`~demele.labels.Audit`, :class:`~demele.labels.FactorAudit`), or the share of wrong
-        annotations, from which bounds follow. Factors that are not named are taken as right. Values stay those of the
-        annotations as given; ``score.corrected`` says what they would be if all annotations were right, with an
-        interval at ``level``, and on which assumptions.
+        Wrong annotations: a share, transition matrix or audit of a factor. For each noisy factor a
+        :class:`~demele.labels.TransitionMatrix` or :class:`~demele.labels.TransitionCounts`, the confusion matrices of
+        three or more annotators, true values of rows drawn at random (:class:`~demele.labels.Audit`,
+        :class:`~demele.labels.FactorAudit`), or the share of wrong annotations, from which bounds follow. Factors that
+        are not named are taken as right. Values stay those of the annotations as given; ``score.corrected`` says what
+        they would be if all annotations were right, with an interval at ``level``, and on which assumptions.
     factor_noise_method : str, optional
-        ``"transition"``: from how true values are mistaken, if that does not depend on the codes. ``"audited"``: any
-        score, from true values of rows drawn at random, whatever the errors depend on; each score that is no function
-        of counts is then computed some thirty times more. By default the method that assumes least, given what is
-        known: ``"audited"`` where all noisy factors have an audit. ``"bounds"``: all that a rate leaves of MIG, MIG-sup
-        and DCIMIG.
+        Correction method: transition, audited or bounds. ``"transition"``: from how true values are mistaken, if that
+        does not depend on the codes. ``"audited"``: any score, from true values of rows drawn at random, whatever the
+        errors depend on; each score that is no function of counts is then computed some thirty times more. By default
+        the method that assumes least, given what is known: ``"audited"`` where all noisy factors have an audit.
+        ``"bounds"``: all that a rate leaves of MIG, MIG-sup and DCIMIG.
     aligned : bool, default False
-        Score the codes once more after they were turned towards the factors: ``score.alignment`` has the raw score, the
+        Score again after rotating the codes towards the factors. ``score.alignment`` has the raw score, the
         aligned one and the gap, all on rows that were not used to turn them; ``score.value`` stays as it is. With
         ``n_bootstrap`` gaps have an interval, with ``n_permutations`` a chance level. Needs rows in memory.
     whiten : bool, default False
-        With ``aligned``: codes may also be made uncorrelated, of equal variance, before they are turned, which undoes
-        oblique maps as well as rotations.
+        Undo oblique maps and scales as well, with ``aligned``. Codes are made uncorrelated, of equal variance, before
+        they are rotated.
 
     Returns
     -------

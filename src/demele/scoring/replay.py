@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from demele.core.code_groups import read_code_groups, slots_as_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.inputs import read_pair
+from demele.core.kinds import Data
 from demele.core.results import Score
 from demele.core.sentences import give
 from demele.core.signature import Signature
@@ -19,7 +20,7 @@ from demele.scoring.pieces import read_in_pieces
 
 
 def replay(
-    signature: str | Signature, codes: object, factors: object, *, codes_std: object = None, blocks: object = None
+    signature: str | Signature, codes: object, factors: object, *, codes_std: Data = None, blocks: Data = None
 ) -> Score:
     """Make a number again from its signature: same rows, same bits.
 

@@ -10,12 +10,13 @@ from typing import Any, Literal
 from demele.core.code_groups import groups_of_each
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
 from demele.core.inputs import Missing
+from demele.core.kinds import Bins, CodeNames, FactorNoise, Groups, Kinds, Runs
 from demele.core.names import NEW_ARGUMENTS, renamed, suggestion
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
 from demele.core.sentences import marked
 from demele.core.version import __version__
-from demele.metrics.chosen import Choice, draws_of
+from demele.metrics.chosen import Metrics, draws_of
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.outofcore.evaluation import SAMPLE
@@ -29,9 +30,9 @@ from demele.scoring.score_differences import Compared
 def compare_representations(
     codes: Mapping[str, object] | Sequence[object],
     factors: object,
-    metrics: Sequence[Choice] | Choice | None = None,
+    metrics: Metrics = None,
     *,
-    runs: Mapping[str, Sequence[str]] | None = None,
+    runs: Runs = None,
     paired_runs: bool = False,
     against: str | None = None,
     primary: str | Sequence[str] | None = None,
@@ -42,18 +43,18 @@ def compare_representations(
     level: float = 0.95,
     n_permutations: int | None = None,
     missing: Missing = "raise",
-    kinds: object = None,
+    kinds: Kinds = None,
     codes_std: Mapping[str, object] | None = None,
-    reg_dim: object = None,
-    code_groups: object = None,
+    reg_dim: CodeNames = None,
+    code_groups: Groups = None,
     reduce_groups: Literal["pca1"] | None = None,
-    bins: object = None,
+    bins: Bins = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     n_jobs: int = 1,
     progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
     ignore_index: bool = False,
-    factor_noise: object = None,
+    factor_noise: FactorNoise = None,
     factor_noise_method: str | None = None,
 ) -> RepresentationComparison:
     """Score several representations of the same rows, and say which differences between them are significant.
@@ -66,17 +67,17 @@ def compare_representations(
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         The known factors of these rows.
     runs : mapping of str to sequence of str, optional
-        The training runs of each model, as names of representations; one that is named nowhere is a model of one run.
+        Training runs of each model: its name and their files. Names of representations; one that is named nowhere is a
+        model of one run.
         Differences are then between models. Their intervals are over runs on these rows; with ``n_bootstrap``, over
         runs and rows.
     paired_runs : bool
-        Whether run k of every model has the same seed: differences are then paired by it.
+        Pair runs of models by their order. Run k of every model has the same seed then.
     against : str, optional
-        The baseline: a representation, or model, that all others are compared with. Without it, each is compared with
-        each.
+        Compare all others with this one (default: all pairs). A representation, or a model.
     primary : str or sequence of str, optional
-        The metrics that were chosen before the scores were seen. Only their differences share the error and can be
-        significant together; all others are exploratory.
+        Metrics to test; all others are exploratory. They were chosen before the scores were seen. Only their
+        differences share the error and can be significant together; all others are exploratory.
     n_bootstrap : int >= 0
         Resamples of the rows. Intervals of single scores are those of :func:`demele.evaluate`; those of differences
         are of scores on as many half-samples, the same for all representations and for every metric.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from demele.core.errors import (
     quoted,
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
+from demele.core.kinds import FILE, Bins, Kinds
 from demele.core.names import checked_name
 from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
@@ -22,7 +23,7 @@ from demele.core.version import __version__
 from demele.estimation.discretise import Binning
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import Choice, chosen_metrics, given_options, merged_options
+from demele.metrics.chosen import Choice, Metrics, chosen_metrics, given_options, merged_options
 from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
@@ -57,18 +58,18 @@ class _Settings:
 def evaluate_sparse(
     codes: object,
     factors: object,
-    metrics: Sequence[Choice] | Choice | None = None,
+    metrics: Metrics = None,
     *,
-    bins: object = 10,
-    factor_bins: object = 10,
+    bins: Bins = 10,
+    factor_bins: Bins = 10,
     correction: Literal["none", "miller-madow"] = "none",
     screen: int = 200,
     n_rows: int = 20_000,
     top: int = 10,
-    code_names: Sequence[str] | None = None,
+    code_names: Annotated[Sequence[str] | None, FILE] = None,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
+    kinds: Kinds = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "codes",
     n_jobs: int = 1,
@@ -90,18 +91,18 @@ def evaluate_sparse(
         Cuts the non-zeros of each code, between its smallest and its largest one. Zero is always a bin of its own. 1:
         a code is active or not.
     factor_bins : int, str, Binning or edges, default 10
-        Cuts continuous factors.
+        Number of bins of continuous factors.
     correction : {"none", "miller-madow"}
-        Of the bias of information, about (B_z - 1)(B_v - 1) / 2n upwards.
+        Correction of the bias of information. About (B_z - 1)(B_v - 1) / 2n upwards.
     screen : int >= 2, default 200
-        Codes on which predictors are fitted (SAP of categorical factors, DCI): each factor's best by information, each
+        Codes on which predictors are fitted. SAP of categorical factors, DCI: each factor's best by information, each
         factor's second best, and so on.
     n_rows : int >= 50, default 20 000
-        Rows on which they are fitted at most: a seeded sample.
+        Rows on which predictors are fitted at most. A seeded sample.
     top : int >= 1, default 10
-        Codes kept per factor in ``top_codes`` and in files.
+        Codes kept per factor.
     code_names : sequence of str, optional
-        ``z1``, ``z2``, ... by default.
+        Names of the codes: a line or a cell each (default: z1, z2, ...).
     seed : int >= 0
         Of the sample of rows and the predictors. Same seed, same input: same bits, whatever ``n_jobs``.
     missing : {"raise", "omit"}

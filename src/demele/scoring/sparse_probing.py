@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
+from demele.core.kinds import FILE, Kinds
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
@@ -36,20 +37,20 @@ from demele.scoring.concept_rows import (
 AT_A_TIME = 64
 
 
-@renamed(**NEW_ARGUMENTS)
+@renamed(**NEW_ARGUMENTS, k="top")
 def sparse_probing(
     codes: object,
     factors: object,
     *,
-    k: int | Sequence[int] = (1, 2, 5),
+    top: int | Sequence[int] = (1, 2, 5),
     ranking: Ranking = "standardised",
     score_on: str = "unseen",
     n_rows: int = 20_000,
     n_permutations: int = 0,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
-    code_names: Sequence[str] | None = None,
+    kinds: Kinds = None,
+    code_names: Annotated[Sequence[str] | None, FILE] = None,
 ) -> Score:
     r"""Sparse probing: classify each class against the rest with the k codes whose means differ most.
 
@@ -65,24 +66,28 @@ def sparse_probing(
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Every class of a categorical factor is a concept; of two classes only the last (True, 1). Of a continuous
         factor, :math:`R^2` of least squares on the k codes of the largest correlation with it.
-    k : int or sequence of int, default (1, 2, 5)
-        Numbers of codes; the value is that of the first, the others stand in ``details``.
+    top : int or sequence of int, default (1, 2, 5)
+        Numbers of codes in a probe. The value is that of the first, the others stand in ``details``.
     ranking : {"standardised", "raw"}
-        Codes are ranked by the difference of their mean in the class and in the rest, over the pooled standard
+        Ranking of the codes. By the difference of their mean in the class and in the rest, over the pooled standard
         deviation; or by the difference itself, as published, which prefers codes of large noise.
     score_on : {"unseen", "training"}
-        A fifth of the rows that neither the ranking nor the probe has seen, or the rows of both.
+        Rows that probes are scored on. A fifth of the rows that neither the ranking nor the probe has seen, or the rows
+        of both.
     n_rows : int >= 20, default 20 000
-        Rows that a probe is fitted on at most, half of the class, and scored on: a seeded sample. Codes are ranked on
+        Largest number of rows of a probe. Half of the class, and scored on: a seeded sample. Codes are ranked on
         all training rows.
     n_permutations : int >= 0
-        Permutations of the factors' rows, each with a ranking of its own.
+        Permutations for the chance level. Of the factors' rows, each with a ranking of its own.
     seed : int >= 0
+        Random seed.
     missing : {"raise", "omit"}
+        Missing annotations: refuse them, or omit rows factor by factor.
     kinds : None, str, mapping or sequence
+        Type of a factor, if the detected type is wrong.
         "continuous" or "categorical", where the detected kind of a factor is wrong.
     code_names : sequence of str, optional
-        Of sparse codes.
+        Names of sparse codes: a line or a cell each.
 
     Returns
     -------
@@ -109,11 +114,11 @@ def sparse_probing(
     >>> rng = np.random.default_rng(0)
     >>> concept = rng.integers(0, 2, 2000)
     >>> codes = np.column_stack([concept * rng.random(2000), rng.random((2000, 3)) < 0.1])
-    >>> score = demele.sparse_probing(codes, concept, k=1)
+    >>> score = demele.sparse_probing(codes, concept, top=1)
     >>> round(score.value, 2), score.details["classes"][0]["codes"]
     (0.9, ('z1',))
     """
-    counts = _counts(k)
+    counts = _counts(top)
     checked_name(ranking, "ranking", ("standardised", "raw"))
     n_rows, n_permutations = checked_count(n_rows, "n_rows", 20), checked_count(n_permutations, "n_permutations", 0)
     rows = concept_rows(
@@ -134,7 +139,7 @@ def sparse_probing(
         shuffled = rows.permuted(rng_for(seed, "chance", index).permutation(rows.codes.n))
         drawn.append(float(mean_of_defined(_probed(shuffled, counts[:1], ranking)[1][counts[0]])))
     level = Chance(tuple(drawn), first) if drawn else None
-    arguments: dict[str, Any] = {"k": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
+    arguments: dict[str, Any] = {"top": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
     arguments |= {"n_permutations": n_permutations} if n_permutations else {}
     return Score(
         metric="sparse_probing",
@@ -153,8 +158,8 @@ def sparse_probing(
 def _counts(k: object) -> tuple[int, ...]:
     given = [k] if isinstance(k, int | np.integer) else k
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise InputTypeError("k", f"expected a number of codes, or several, got {quoted(k)}")
-    return tuple(checked_count(count, "k", 1) for count in given)
+        raise InputTypeError("top", f"expected a number of codes, or several, got {quoted(k)}")
+    return tuple(checked_count(count, "top", 1) for count in given)
 
 
 def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:

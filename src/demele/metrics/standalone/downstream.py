@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
+from demele.core.kinds import Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -127,7 +128,7 @@ def downstream(
     penalty: float = 1.0,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
+    kinds: Kinds = None,
 ) -> DownstreamScores:
     """How well each factor is learnt from the codes, from few rows and from many.
 
@@ -139,20 +140,24 @@ def downstream(
     codes : array-like of shape (n_samples, n_codes), real, finite
     factors : array-like of shape (n_samples, n_factors)
     probe : {"boosting", "logistic"}
-        100 boosted trees of depth 3; or a logistic regression (least squares for numbers), linear in the codes.
+        Predictor. 100 boosted trees of depth 3; or a logistic regression (least squares for numbers), linear in the
+        codes.
     sizes : sequence of int, default 10, 100, 1000 and 10000, as far as rows reach
-        Numbers of training rows; smaller ones are among the larger. More than there are become all that there are; if
-        ``n_test`` is given too, and both are more, they are scaled down in proportion, with a note.
+        Numbers of training rows (default: 10,100,1000,10000). Smaller ones are among the larger. More than there are
+        become all that there are; if ``n_test`` is given too, and both are more, they are scaled down in proportion,
+        with a note.
     n_test : int, optional
-        5000 by default; a third of the rows, or what is left, where there are fewer.
+        Rows to test on (default: 5000). A third of the rows, or what is left, if there are fewer.
     n_repeats : int, default 1
-        Splits, each drawn anew, whose scores are averaged: ten rows differ much.
+        Random splits whose scores are averaged.
     penalty : float above 0, default 1
-        C of the logistic regression: a smaller one is smoother.
+        C of the logistic regression. A smaller one is smoother.
     seed : int
+        Random seed.
     missing : {"raise", "omit"}
-        ``"omit"`` uses the rows annotated for each factor.
+        Missing annotations: refuse them, or omit rows factor by factor.
     kinds : None, str, mapping or sequence
+        Type of a factor, if the detected type is wrong.
 
     Returns
     -------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factor, Missing
+from demele.core.kinds import Bins, Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -193,11 +194,11 @@ def fairness(
     n_train: int | None = None,
     n_test: int | None = None,
     n_permutations: int = 0,
-    bins: object = 10,
+    bins: Bins = 10,
     penalty: float = 1.0,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
+    kinds: Kinds = None,
 ) -> FairnessScores:
     r"""How far predictions of each factor from the codes differ between the groups of each other factor.
 
@@ -216,10 +217,11 @@ def fairness(
         10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
         fewer. More than there are is scaled down in proportion.
     n_permutations : int, default 0
-        Shuffles of the test rows' groups: small groups differ from all rows by themselves. They give ``chance``, what
-        is to be expected of that, and p-values; 19 or more can show at 0.05 that predictions follow another factor.
+        Permutations for the chance level. Of the test rows' groups: small groups differ from all rows by themselves.
+        They give ``chance``, what is to be expected of that, and p-values; 19 or more can show at 0.05 that predictions
+        follow another factor.
     bins : int, str, Binning or edges, default 10
-        How numbers are cut, sensitive ones and predicted ones.
+        Number of bins of continuous factors, or a rule.
 
     Returns
     -------

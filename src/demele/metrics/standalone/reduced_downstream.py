@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors, Missing
+from demele.core.kinds import Kinds
 from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -112,7 +113,7 @@ def reduced_downstream(
     penalty: float = 1.0,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
+    kinds: Kinds = None,
 ) -> ReducedDownstreamScores:
     """How well each factor is predicted from its best codes alone, and from all codes but these.
 
@@ -124,15 +125,16 @@ def reduced_downstream(
     codes : array-like of shape (n_samples, n_codes), real, finite
     factors : array-like of shape (n_samples, n_factors)
     remove : int, default 1
-        How many codes, the best one after the other; fewer than there are.
+        Number of best codes, one after the other. Fewer than there are.
     by : {"importance", "information"}
-        The best code has the largest importance in boosted trees, which are fitted again after each that is removed; or
-        the largest mutual information, in 20 bins of equally many rows. Of the training rows in either case.
+        Choice of the best code. It has the largest importance in boosted trees, which are fitted again after each that
+        is removed; or the largest mutual information, in 20 bins of equally many rows. Of the training rows in either
+        case.
     probe, penalty, seed, missing, kinds
         As in :func:`demele.downstream`.
     n_train, n_test : int, optional
-        10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
-        fewer. More than there are is scaled down in proportion.
+        Rows to train and to test on (default: 10000 and 5000). Two thirds and one third of the rows, or what is left by
+        the other, where there are fewer. More than there are is scaled down in proportion.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors, Missing
+from demele.core.kinds import Bins, Kinds
 from demele.core.names import checked_name
 from demele.core.result import TableResult, table_of_frame
 from demele.core.results import Note
@@ -124,11 +125,11 @@ def strong_downstream(
     probe: Probe = "boosting",
     n_train: int | None = None,
     n_test: int | None = None,
-    bins: object = 10,
+    bins: Bins = 10,
     penalty: float = 1.0,
     seed: int = 0,
     missing: Missing = "raise",
-    kinds: object = None,
+    kinds: Kinds = None,
 ) -> StrongDownstreamScores:
     """Whether predictions of a factor hold where another factor takes values that training rows never had.
 
@@ -142,16 +143,17 @@ def strong_downstream(
     factors : array-like of shape (n_samples, n_factors)
         At least two that vary.
     train_on : {"one", "others"}
-        ``"one"`` is the published way: all values but one are new. With ``"others"`` one value is new.
+        Values that training rows have. ``"one"`` is the published way: all values but one are new. With ``"others"``
+        one value is new.
     experiments : int, default 10
-        For each factor: another factor and a value of it, drawn without repetition among those with at least 20 rows
-        on either side; all, where there are not more.
+        Experiments for each factor. Each has another factor and a value of it, drawn without repetition among those
+        with at least 20 rows on either side; all, where there are not more.
     probe, penalty, seed, missing, kinds
         As in :func:`demele.downstream`.
     n_train, n_test : int, optional
         Rows, by default as in :func:`demele.downstream`. Experiments use those that have their values.
     bins : int, str, Binning or edges, default 10
-        Of numbers whose values are held back.
+        Number of bins of continuous factors, or a rule.
 
     Returns
     -------

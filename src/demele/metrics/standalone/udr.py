@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
 from demele.core.inputs import Codes, Factors, read_codes
+from demele.core.kinds import FILES
 from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -122,7 +123,7 @@ def udr(
     codes: Sequence[object] | Mapping[str, object],
     *,
     similarity: Similarity = "lasso",
-    codes_std: Sequence[object] | Mapping[str, object] | None = None,
+    codes_std: Annotated[Sequence[object] | Mapping[str, object] | None, FILES] = None,
     kl: Sequence[object] | Mapping[str, object] | None = None,
     threshold: float = 0.01,
 ) -> UDR:
@@ -141,15 +142,15 @@ def udr(
     codes : sequence, or mapping of name to, array-likes of shape (n_samples, n_codes)
         Of at least two models, row r of all being the same sample. Means of the posterior.
     similarity : {"lasso", "spearman"}
-        Absolute weights of a Lasso (penalty 0.1) from the standardised codes of one model to each of the other, or
-        absolute rank correlations.
+        Similarity of codes of two models. Absolute weights of a Lasso (penalty 0.1) from the standardised codes of one
+        model to each of the other, or absolute rank correlations.
     codes_std : the same, optional
-        Standard deviations of the posteriors: codes whose divergence from a standard normal distribution,
-        averaged over rows, is not above ``threshold`` are not informative, and left out.
+        Standard deviations of the posteriors, a file for each model. Codes whose divergence from a standard normal
+        distribution, averaged over rows, is not above ``threshold`` are not informative, and left out.
     kl : sequence, or mapping of name to, arrays of shape (n_codes,), optional
         These divergences, where you have them. Without either, all codes that vary are informative.
     threshold : float, at least 0
-        In nats; 0.01 in the published code.
+        Divergence, in nats, from which a code is informative. 0.01 in the published code.
 
     Returns
     -------

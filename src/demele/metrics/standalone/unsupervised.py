@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, read_codes
+from demele.core.kinds import Bins
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -139,7 +140,7 @@ class UnsupervisedScores(TableResult):
 
 @renamed(**NEW_ARGUMENTS)
 def unsupervised_scores(
-    codes: object, *, bins: object = 20, n_permutations: int = 0, seed: int = 0
+    codes: object, *, bins: Bins = 20, n_permutations: int = 0, seed: int = 0
 ) -> UnsupervisedScores:
     r"""How far codes depend on each other, from the codes alone: what can be computed without factors.
 
