@@ -82,6 +82,7 @@ def read_checkpoint(path: Path, layout: Layout) -> dict[str, Any]:
     only = "nothing but tensors and plain values is read, for loading anything else can run code"
     with parsing(f"{what}, or cut short; {only}", details=False):
         content = torch.load(path, map_location="cpu", weights_only=True)
+        _plain_tensors(content)  # sparse ones are refused
     if not isinstance(content, dict) or content.get("format") != layout.name:
         raise FormatError(what)
     if content.get("format_version") != str(layout.version):
@@ -115,6 +116,8 @@ def refuse_other_version(path: Path, content: Mapping[str, Any], layout: Layout)
 def _plain_tensors(value: Any) -> Any:
     """Return a copy with all tensors on the CPU, so that a file can be read anywhere."""
     if isinstance(value, torch.Tensor):
+        if value.layout != torch.strided:
+            raise TypeError(f"a tensor of layout {value.layout}")
         return value.detach().cpu()
     if isinstance(value, Mapping):
         return {name: _plain_tensors(item) for name, item in value.items()}
