@@ -63,10 +63,10 @@ def _held(
         for draw in range(AUDITS):
             rng = rng_for(seed, "audit_forecast", str(draw))
             if design == "uniform":
-                shown = uniform_audit(question, truth, size, rng, plan.rows)
+                verdict, _ = uniform_audit(question, truth, size, rng, plan.rows)
             else:
-                shown = weighted_audit(question, truth, size, doubts, int(rng.integers(2**31)))
-            settled += int(shown.verdict[0] != 0)
+                verdict, _ = weighted_audit(question, truth, size, doubts, int(rng.integers(2**31)))
+            settled += int(verdict[0] != 0)
         held.append((said.settled, settled / AUDITS))
     return held
 

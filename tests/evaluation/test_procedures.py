@@ -294,10 +294,10 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a quantity": ({"y": Y + 0.5}, InputError, "y: expected classes, got 12 numbers that are not whole"),
     "no data": ({"X": [], "y": []}, NotEnoughData, "y: expected at least 1 instance"),
     "one instance": ({"X": X[:1], "y": Y[:1]}, NotEnoughData, "y: expected at least 2 instances, got 1"),
-    "no repeat": ({"n_repeats": 0}, InputError, "n_repeats: expected a whole number, . or more, got 0"),
-    "half a repeat": ({"n_repeats": 2.5}, InputError, r"n_repeats: expected a whole number, . or more, got 2\.5"),
+    "no repeat": ({"n_repeats": 0}, InputError, "n_repeats: expected a whole number >= ., got 0"),
+    "half a repeat": ({"n_repeats": 2.5}, InputError, r"n_repeats: expected a whole number >= ., got 2\.5"),
     "a yes for repeats": ({"n_repeats": True}, InputError, "n_repeats: expected a whole number"),
-    "a negative seed": ({"seed": -1}, InputError, "seed: expected a whole number, 0 or more, got -1"),
+    "a negative seed": ({"seed": -1}, InputError, "seed: expected a whole number >= 0, got -1"),
     "a level in percent": ({"level": 95}, InputError, "level: expected a number between 0 and 1"),
     "another order": (
         {"X": pd.DataFrame(X, index=range(11, -1, -1)), "y": pd.Series(Y)},
@@ -306,7 +306,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
 }
 BAD_FOLDS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "one fold": ({"folds": 1}, InputError, "folds: expected a whole number, 2 or more, got 1"),
+    "one fold": ({"folds": 1}, InputError, "folds: expected a whole number >= 2, got 1"),
     "more folds than instances": ({"folds": 13}, NotEnoughData, "folds: expected at most 12, the number of instances"),
     "more folds than a class has": (
         {"folds": 7},

@@ -20,9 +20,6 @@ Counts = NDArray[np.int64]
 #: Anywhere, against the claim if that is possible; or at random, whatever the predictions.
 ExpertErrors = Literal["adversarial", "random"]
 
-#: What methods without an expert say of the option.
-_METHODS = ("audit", "sequential")
-
 
 def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
     """Check how often, and in what way, the expert may be wrong among ``k`` classes."""
@@ -44,20 +41,20 @@ def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, Expert
 
 def refuse_without_expert(error: float, method: str, measure: str, design: str | None) -> None:
     """Refuse a share of errors where no expert is asked, or where it bounds nothing."""
-    if error and design == "selective":
-        raise InputError(
-            "expert_error",
-            "only for audits drawn at random; of rows chosen for a reason (design 'selective') the "
-            "expert's labels are taken for certain",
+    if not error:
+        return
+    problem = ""
+    if design == "selective":
+        problem = (
+            "only for audits drawn at random; of rows chosen for a reason (design 'selective') the expert's labels are "
+            "taken for certain"
         )
-    if error and method not in _METHODS:
-        raise InputError(
-            "expert_error", f"method {method!r} asks no expert; only methods 'audit' and 'sequential' use it, drop it"
-        )
-    if error and measure != "accuracy":
-        raise InputError(
-            "expert_error", f"only for accuracy and error, got {quoted(measure)}: all errors may be of one class"
-        )
+    elif method not in ("audit", "sequential"):
+        problem = f"method {method!r} asks no expert; only methods 'audit' and 'sequential' use it, drop it"
+    elif measure != "accuracy":
+        problem = f"only for accuracy and error, got {quoted(measure)}: all errors may be of one class"
+    if problem:
+        raise InputError("expert_error", problem)
 
 
 def allowed_rows(question: Question, disagreements: Counts) -> Counts:
@@ -130,16 +127,12 @@ def _contradicted(question: Question, difference: Floats, apart: Floats) -> tupl
     if question.expert_errors != "random" or not (np.abs(difference) > apart + 1e-9).any():
         return ()
     place = int(np.argmax(np.abs(difference) - apart))
-    return (
-        Note(
-            code="expert-error-contradicted",
-            message=f"with expert_error={question.expert_error:g} at random, the audit stands for a difference of "
-            f"{difference[place]:+.4f} on true labels, but the two disagree on {apart[place]:.4f} of the rows only: "
-            "the audit contradicts this rate; give a smaller one",
-            subject=("expert_error",),
-            severity="warning",
-        ),
+    message = (
+        f"with expert_error={question.expert_error:g} at random, the audit stands for a difference of "
+        f"{difference[place]:+.4f} on true labels, but the two disagree on {apart[place]:.4f} of the rows only: the "
+        "audit contradicts this rate; give a smaller one"
     )
+    return (Note(code="expert-error-contradicted", message=message, subject=("expert_error",), severity="warning"),)
 
 
 def moved_ends(ends: tuple[Any, Any], error: float, errors: ExpertErrors, *, k: int) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, checked_level, checked_whole
+from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.given_arrays import items_of, whole_array
 from demele.core.labelled import read_labels
@@ -95,8 +95,8 @@ def bootstrap_632(
     (50, True, 0.6)
     """
     level = checked_level(level)
-    checked_whole(seed, "seed", "a whole number, 0 or more", inside=lambda number: number >= 0)
-    checked_whole(n_repeats, "n_repeats", "a whole number, 2 or more", inside=lambda number: number >= 2)
+    checked_count(seed, "seed", 0)
+    checked_count(n_repeats, "n_repeats", 2)
     classes = _read_data(estimator, X, y)
     samples = _Bootstrap(classes, n_repeats, stratified, seed)
     run = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
@@ -190,7 +190,7 @@ def repeated_scores(
     (10, 32.0, 8.0, True)
     """
     level = checked_level(level)
-    checked_whole(seed, "seed", "a whole number, 0 or more", inside=lambda number: number >= 0)
+    checked_count(seed, "seed", 0)
     classes = _read_data(estimator, X, y)
     if cv is None:
         folds, n_repeats, stratified = value_or(folds, 10), value_or(n_repeats, 10), value_or(stratified, True)
@@ -356,8 +356,8 @@ def _cross_validate(
 def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, seed: int) -> Any:
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-    checked_whole(folds, "folds", "a whole number, 2 or more", inside=lambda number: number >= 2)
-    checked_whole(n_repeats, "n_repeats", "a whole number, 1 or more", inside=lambda number: number >= 1)
+    checked_count(folds, "folds", 2)
+    checked_count(n_repeats, "n_repeats", 1)
     if folds > classes.size:
         raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
     if stratified:

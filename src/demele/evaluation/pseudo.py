@@ -215,11 +215,22 @@ def pseudo_supervised(
     table = Annotations.from_matrix(data.predictions, classes=range(data.k))
     voted = majority_vote(table, weights=trust, seed=seed)
     share = np.asarray(voted.details["weights"]) / np.sum(voted.details["weights"])
-    _check_others(share, data.names)
+    if share.max() > 1 - TIE:
+        raise InputError(
+            "weights",
+            f"all of the weight is on {data.names[int(share.argmax())]}, so that nobody is left to judge it; give at "
+            "least 2 classifiers a weight",
+        )
     names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
     vote = voted.labels
     n_ties = int(are_tied(voted.probabilities).sum())
     models = _judged(data, given, vote, voted.probabilities, TieBreaks(table, seed), share, level)
+    rank_correlation = None
+    if given is not None:
+        from scipy.stats import rankdata
+
+        ranks = rankdata([(model.agreement, model.observed or 0.0) for model in models], axis=0).T
+        rank_correlation = math.nan if (np.ptp(ranks, axis=1) == 0).any() else float(np.corrcoef(*ranks)[0, 1])
     method = {"NoneType": "majority", "str": "agreement-weighted majority"}.get(
         type(weights).__name__, "weighted majority"
     )
@@ -232,7 +243,7 @@ def pseudo_supervised(
         thresholds=THRESHOLDS,
         method=method,
         level=level,
-        rank_correlation=None if given is None else _rank_correlation(models),
+        rank_correlation=rank_correlation,
         vote_accuracy=None if given is None else float(np.mean(vote == given)),
         assumptions=ASSUMPTIONS if weights is not None else ASSUMPTIONS[:-1],
         notes=_notes(voted.probabilities, n_ties, models, share),
@@ -298,51 +309,27 @@ def _interval(right: NDArray[np.bool_], level: float) -> Interval:
     return Interval(low=float(low), high=float(high), level=level, method="wilson")
 
 
-def _rank_correlation(models: Sequence[PseudoModel]) -> float:
-    from scipy.stats import rankdata
-
-    ranks = rankdata([(model.agreement, model.observed or 0.0) for model in models], axis=0).T
-    return math.nan if (np.ptp(ranks, axis=1) == 0).any() else float(np.corrcoef(*ranks)[0, 1])
-
-
 def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
     notes = []
     if ties:
-        notes.append(
-            Note(
-                code="tied-votes",
-                message=f"The vote is tied on {ties} of {len(shares)} instances. There it is the class whose "
-                "classifiers agree more with the vote, or else it is drawn.",
-            )
+        message = (
+            f"The vote is tied on {ties} of {len(shares)} instances. There it is the class whose classifiers agree "
+            "more with the vote, or else it is drawn."
         )
+        notes.append(Note(code="tied-votes", message=message))
     if bool((shares.max(axis=1) >= 1 - TIE).all()):
-        notes.append(
-            Note(
-                code="unanimous",
-                message="All classifiers that count agree on every instance: the vote cannot tell them apart.",
-                severity="warning",
-            )
-        )
+        message = "All classifiers that count agree on every instance: the vote cannot tell them apart."
+        notes.append(Note(code="unanimous", message=message, severity="warning"))
     if len(models) > len(shares):
-        notes.append(
-            Note(
-                code="more-classifiers-than-instances",
-                message=f"{len(models)} classifiers are judged on {len(shares)} instances: an array is of shape "
-                "(n, n_models); if its rows are classifiers, pass its transpose.",
-                severity="warning",
-            )
+        message = (
+            f"{len(models)} classifiers are judged on {len(shares)} instances: an array is of shape (n, n_models); if "
+            "its rows are classifiers, pass its transpose."
         )
-    heavy = int(weights.argmax())
-    if weights[heavy] > 0.5 + TIE:
-        notes.append(
-            Note(
-                code="one-voter",
-                message=f"{models[heavy].name} has {weights[heavy]:.0%} of the weight: for the other classifiers, its "
-                "prediction is the vote.",
-                subject=(models[heavy].name,),
-                severity="warning",
-            )
-        )
+        notes.append(Note(code="more-classifiers-than-instances", message=message, severity="warning"))
+    name, most = models[int(weights.argmax())].name, float(weights.max())
+    if most > 0.5 + TIE:
+        message = f"{name} has {most:.0%} of the weight: for the other classifiers, its prediction is the vote."
+        notes.append(Note(code="one-voter", message=message, subject=(name,), severity="warning"))
     return tuple(notes)
 
 
@@ -387,13 +374,3 @@ def _weights(weights: Any, names: Sequence[str]) -> Any:
     if not array.any():
         raise InputError("weights", "expected at least one above 0, got only zeros: nobody would vote")
     return array
-
-
-def _check_others(share: Floats, names: Sequence[str]) -> None:
-    """Refuse a classifier that has all the weight: nobody is left to judge it by."""
-    if share.max() > 1 - TIE:
-        raise InputError(
-            "weights",
-            f"all of the weight is on {names[int(share.argmax())]}, so that nobody is left to judge it; give "
-            "at least 2 classifiers a weight",
-        )

@@ -12,7 +12,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
-from demele.core.sentences import arg
+from demele.core.sentences import arg, setting
 from demele.evaluation.row_groups import Groups, effective_share, ends_at, row_counts
 from demele.evaluation.table_measures import TABLE_MEASURES, table_value
 from demele.noise.audit import Audit, CodedAudit
@@ -272,6 +272,21 @@ def read_noise(noise: Any) -> Any:
         percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
         raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
     return rate
+
+
+def read_knowledge(noise: Any, audit: Any) -> tuple[Any, Audit | None]:
+    """Check the noise and the audit; an audit may be given as the noise."""
+    if isinstance(noise, Audit):
+        if audit is not None:
+            raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
+        noise, audit = None, noise
+    if audit is not None and not isinstance(audit, Audit):
+        raise InputTypeError(
+            "audit",
+            f"expected an Audit, got {type(audit).__name__}; make one with demele.labels.Audit(rows, labels, "
+            "design=...): how the rows were chosen matters",
+        )
+    return read_noise(noise), audit
 
 
 def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequence[object] | None:

@@ -122,12 +122,19 @@ def plan_audit(
     """
     data, held = _read(predictions, labels, audit, classes)
     checked_name(inference, "inference", ("population", "test_set"))
-    worlds = assumed_worlds(_rates(wrong)) if held is None else (_found(data, held),)
-    asked = _checked_sizes(sizes, data.n, held)
-    question = _question(data, checked_confidence(level), inference)
+    if held is None:
+        worlds = assumed_worlds(_rates(wrong))
+    else:
+        rate = held.wrong_labels(data.labels) / data.n
+        worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
+    # Of every two models, the candidate is the one that the given labels put ahead.
+    order = np.argsort((data.predictions == data.labels).sum(axis=1), kind="stable")
+    first, second = np.triu_indices(order.size, 1)
+    level = checked_confidence(level)
+    question = Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
     run = _Run(
         question,
-        asked,
+        _checked_sizes(sizes, data.n, held),
         worlds,
         held,
         disagreement(list(data.predictions)),
@@ -161,11 +168,9 @@ def _read(
 
 
 def _rates(wrong: float | Sequence[float]) -> tuple[float, ...]:
-    given = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
-    rates = [
-        checked_number(one, "wrong", "shares of wrong labels in [0, 1), such as 0.05", inside=lambda r: 0 <= r < 1)
-        for one in given
-    ]
+    several = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
+    expected = "shares of wrong labels in [0, 1), such as 0.05"
+    rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in several]
     if not rates:
         raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
     return tuple(dict.fromkeys(sorted(rates)))
@@ -184,19 +189,6 @@ def _checked_sizes(sizes: int | Sequence[int] | None, n: int, held: CodedAudit |
     if not asked:
         raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
     return tuple(sorted({int(size) for size in asked}))
-
-
-def _question(data: Labelled, level: float, inference: Inference) -> Question:
-    """Ask for every two models; the candidate is the one that the given labels put ahead."""
-    right = (data.predictions == data.labels).sum(axis=1)
-    order = np.argsort(right, kind="stable")
-    first, second = np.triu_indices(order.size, 1)
-    return Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
-
-
-def _found(data: Labelled, held: CodedAudit) -> World:
-    rate = held.wrong_labels(data.labels) / data.n
-    return World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit")
 
 
 @dataclass
@@ -236,19 +228,16 @@ class _Run:
         for at, size in enumerate(self.sizes):
             # The same stream for every size, so that a larger uniform audit begins with the rows of a smaller.
             rng = np.random.default_rng(own)
-            for design, shown in enumerate(
-                (
-                    uniform_audit(self.question, truth, size, rng, begun),
-                    weighted_audit(self.question, truth, size, self.doubts, own),
-                )
-            ):
-                self.verdicts[place, design, at, draw] = shown.verdict
-                self.half_widths[place, design, at, draw] = shown.half_width
+            uniform = uniform_audit(self.question, truth, size, rng, begun)
+            weighted = weighted_audit(self.question, truth, size, self.doubts, own)
+            for design, (verdict, half_width) in enumerate((uniform, weighted)):
+                self.verdicts[place, design, at, draw] = verdict
+                self.half_widths[place, design, at, draw] = half_width
         labels, verdict = labels_to_verdict(self.question, truth, cap=self.question.data.n, seed=own)
         self.labels[place, draw] = labels
         for at, size in enumerate(self.sizes):
             self.verdicts[place, 2, at, draw] = np.where(labels <= size, verdict, 0)
-        self.at_most[place, draw] = every_row(self.question, truth).verdict
+        self.at_most[place, draw] = every_row(self.question, truth)[0]
 
     def _rng(self, *identity: object) -> np.random.Generator:
         return rng_for(self.seed, "forecast_audits", *map(str, identity))

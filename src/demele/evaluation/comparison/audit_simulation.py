@@ -1,6 +1,6 @@
 """Simulated audits: what uniform, weighted and sequential ones of given sizes would show, if the truth were so."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -18,12 +18,8 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What one audit shows of each pair, of shape (n_pairs,): 1 the candidate is better, -1 the other, 0 neither."""
-
-    verdict: Counts
-    half_width: Floats
+#: Of each pair: 1 the candidate is better, -1 the other, 0 neither; and the half width of the interval.
+Shown = tuple[Counts, Floats]
 
 
 def uniform_audit(question: Question, truth: Indices, size: int, rng: np.random.Generator, begun: Rows) -> Shown:
@@ -54,7 +50,7 @@ def every_row(question: Question, truth: Indices) -> Shown:
 def _shown(question: Question, audit: CodedAudit) -> Shown:
     found: Outcomes = by_audit(replace(question, audit=audit))
     verdict = found.candidate.astype(np.int64) - found.baseline.astype(np.int64)
-    return Shown(verdict, (found.high - found.low) / 2)
+    return verdict, (found.high - found.low) / 2
 
 
 def labels_to_verdict(question: Question, truth: Indices, *, cap: int, seed: int) -> tuple[Floats, Counts]:
@@ -68,14 +64,13 @@ def labels_to_verdict(question: Question, truth: Indices, *, cap: int, seed: int
         1 the candidate is better, -1 the baseline, 0 neither.
     """
     both = np.column_stack([question.baseline, question.candidate])
-    inference = question.inference
     found, used = sequential_many(
         question.data.labels,
         question.data.predictions,
         np.concatenate([both, both[:, ::-1]]),
         truth,
         alpha=question.tail,
-        inference=inference,
+        inference=question.inference,
         level=question.level,
         cap=cap,
         seed=seed,

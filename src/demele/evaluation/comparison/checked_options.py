@@ -17,7 +17,14 @@ from demele.core.table_columns import check_same_order, number_column
 from demele.evaluation.comparison.methods import METHODS, MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.question import OF_NEGATIVE, Inference, Question, classes_of, coded_like, read_noise
+from demele.evaluation.question import (
+    OF_NEGATIVE,
+    Inference,
+    Question,
+    classes_of,
+    coded_like,
+    read_knowledge,
+)
 from demele.evaluation.results import OF_POSITIVE, Measure
 from demele.evaluation.row_groups import Groups, read_groups, refuse_whole_groups
 from demele.evaluation.table_measures import TABLE_MEASURES, refuse_empty_classes
@@ -39,10 +46,6 @@ _ASKED_AS = {
 
 #: With fewer audited rows, what is said of measures of all classes was not measured to hold.
 LEAST_AUDITED = 100
-#: What methods need beside the noise and an audit.
-_SUPPLIED = ("true_labels", "cleaning", "reference")
-#: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
-_ONLY_FOR = {"difficulty": "hard-rows", "prudence": "hard-rows", "cleaning": "cleaned", "reference": "agreement"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,32 +89,28 @@ def ask(
     if positive is not None and (of is not None or measure not in OF_POSITIVE):
         raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give {arg('of', code='of=')} instead")
     of = of if positive is None else positive
-    noise, audit = knowledge.noise, knowledge.audit
-    if isinstance(noise, Audit):  # an audit can be given as what is known of the noise
-        if audit is not None:
-            raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
-        noise, audit = None, noise
-    noise = read_noise(noise)
+    noise, audit = read_knowledge(knowledge.noise, knowledge.audit)
     inner = _ASKED_AS.get(measure, measure)
     if method is None and noise is None and audit is None and inner == "accuracy":
         noise = 0.0
-    known = {"noise": noise, "audit": audit} | {name: getattr(knowledge, name) for name in _SUPPLIED}
-    given = {name for name, value in known.items() if value is not None}
+    known = {name: getattr(knowledge, name) for name in ("true_labels", "cleaning", "reference")}
+    known |= {"noise": noise, "audit": audit}
     if method is None:
-        _refuse_unused(knowledge)
-    spec = resolved(method, measure=inner, inference=inference, given=frozenset(given))
+        # Methods of an option of their own are never chosen for it, since each has an assumption of its own.
+        for one in (METHODS["hard-rows"], METHODS["cleaned"], METHODS["agreement"]):
+            for name in one.uses:
+                if getattr(knowledge, name) is not None:
+                    add = setting(method=one.name)
+                    message = f"only method {one.name!r} uses it, and no method was named; add {add}, or drop it"
+                    raise InputError(name, message)
+    available = frozenset(name for name, value in known.items() if value is not None)
+    spec = resolved(method, measure=inner, inference=inference, available=available)
     # Compared without labels, the reference stands in their place; messages call it by its name.
     argument = "reference" if labels is not None and labels is knowledge.reference else "labels"
     data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
     words = data.vocabulary
     if isinstance(noise, TransitionCounts | TransitionMatrix):
         noise = noise.ordered(words.classes)
-    if audit is not None and not isinstance(audit, Audit):
-        raise InputTypeError(
-            "audit",
-            f"expected an Audit, got {type(audit).__name__}; make one with Audit(rows, labels, design=...): how "
-            "the rows were chosen matters",
-        )
     checked_count(seed, "seed", 0)
     if inner == "accuracy" or inner in TABLE_MEASURES:
         if of is not None:
@@ -249,16 +248,6 @@ def two_names(names: Any) -> tuple[str, str]:
     if len(found) != 2 or found[0] == found[1]:
         raise InputError("names", f"expected two different names, got {quoted(names)}")
     return found[0], found[1]
-
-
-def _refuse_unused(knowledge: Knowledge) -> None:
-    """Refuse what the method chosen by default would not look at."""
-    for name, method in _ONLY_FOR.items():
-        if getattr(knowledge, name) is not None:
-            raise InputError(
-                name,
-                f"only method {method!r} uses it, and no method was named; add {setting(method=method)}, or drop it",
-            )
 
 
 def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:

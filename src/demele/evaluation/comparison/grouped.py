@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.proportions import normal_quantile
 from demele.evaluation.comparison.betting import sampling_gap, unseen_losses
+from demele.evaluation.expert_errors import largest_allowance
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 
@@ -153,13 +154,7 @@ def grouped_breakdown(counts: GroupCounts, groups: Groups, tail: float) -> int:
         exchanged = min(wrong, won)
         return paired_test(counts, 2 * exchanged + min(wrong - exchanged, neither), groups, tail)[0] > 0
 
-    if not stands(0):
-        return -1
-    low, high = 0, int(won + neither) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if stands(middle) else (low, middle)
-    return low
+    return largest_allowance(stands, int(won + neither)) if stands(0) else -1
 
 
 # --- disagreements alone: what needs no label ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
@@ -15,18 +15,21 @@ from demele.evaluation.comparison.overlap import cleaned, overlap, true_labels
 from demele.evaluation.comparison.sequential_audit import sequential
 from demele.evaluation.comparison.worst_case import worst_case
 from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
-from demele.evaluation.question import Outcomes, Question
+from demele.evaluation.question import Inference, Outcomes, Question
 from demele.evaluation.table_measures import TABLE_MEASURES
 
 Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
 
-#: What every claim about new instances assumes.
-RANDOM_INSTANCES = "The instances are a random sample of those to come."
-#: What it assumes of rows that belong together.
-RANDOM_GROUPS = "The groups, with their rows, are a random sample of those to come."
 
 _OF_ONE_CLASS = ("accuracy", "precision", "recall", "f1")
 _ALL = (*_OF_ONE_CLASS, *TABLE_MEASURES)
+
+
+def random_sample(question: Question) -> str:
+    """Return the assumption of every claim about new instances, or about new groups with their rows."""
+    if question.clusters is None:
+        return "The instances are a random sample of those to come."
+    return "The groups, with their rows, are a random sample of those to come."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,8 @@ class MethodSpec:
     rule: str
     decide: Callable[[Question], Outcomes]
     promise: str
-    source: str
-    references: tuple[str, ...]
+    source: str = "Benjelloun 2021, section 6.5.4"
+    references: tuple[str, ...] = ("benjelloun2021impact",)
     needs: tuple[Need, ...] = ()
     also: tuple[str, ...] = ()
     by_overlap: bool = False
@@ -69,7 +72,7 @@ class MethodSpec:
     def __call__(self, question: Question) -> Outcomes:
         """Decide every pair of a question."""
         outcomes = self.decide(question)
-        random = RANDOM_INSTANCES if question.clusters is None else RANDOM_GROUPS
+        random = random_sample(question)
         if question.inference == "population" and random not in outcomes.assumptions:
             return replace(outcomes, assumptions=(*outcomes.assumptions, random))
         return outcomes
@@ -86,8 +89,6 @@ METHODS: dict[str, MethodSpec] = {
             decide=overlap,
             by_overlap=True,
             promise="Wrong labels raise its error rate: only correct labels keep its level.",
-            source="Benjelloun 2021, section 6.5.4",
-            references=("benjelloun2021impact",),
             measures=_ALL,
             groups=True,
         ),
@@ -99,8 +100,6 @@ METHODS: dict[str, MethodSpec] = {
             decide=true_labels,
             by_overlap=True,
             promise="The result of the overlap method without label noise.",
-            source="Benjelloun 2021, section 6.5.4",
-            references=("benjelloun2021impact",),
             measures=_ALL,
             needs=("true_labels",),
             groups=True,
@@ -114,8 +113,6 @@ METHODS: dict[str, MethodSpec] = {
             by_overlap=True,
             promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
             "larger than supplied.",
-            source="Benjelloun 2021, section 6.5.4",
-            references=("benjelloun2021impact",),
             measures=(*_OF_ONE_CLASS, "macro-f1", "balanced-accuracy"),
             lacks="its bias under label noise has no bound here, as the means over classes have",
             needs=("noise",),
@@ -129,8 +126,6 @@ METHODS: dict[str, MethodSpec] = {
             also=("difficulty", "prudence"),
             by_overlap=True,
             promise="Safe if every wrong label is among the share of instances that is given away.",
-            source="Benjelloun 2021, section 6.5.4",
-            references=("benjelloun2021impact",),
             lacks="what it supposes, that the baseline is right on hard rows, also changes how many rows "
             "each class has, and with them the measure on all other rows",
         ),
@@ -141,8 +136,6 @@ METHODS: dict[str, MethodSpec] = {
             decide=cleaned,
             by_overlap=True,
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
-            source="Benjelloun 2021, section 6.5.4",
-            references=("benjelloun2021impact",),
             measures=_ALL,
             needs=("cleaning",),
         ),
@@ -172,7 +165,7 @@ METHODS: dict[str, MethodSpec] = {
             "with wrong labels anywhere",
             needs=("noise",),
             measures=("accuracy",),
-            inferences=("population", "test_set", "overlap"),
+            inferences=get_args(Inference),
             p_values=True,
             groups=True,
         ),
@@ -188,7 +181,7 @@ METHODS: dict[str, MethodSpec] = {
             references=("angelopoulos2023prediction",),
             measures=_ALL,
             needs=("audit",),
-            inferences=("population", "test_set", "overlap"),
+            inferences=get_args(Inference),
             p_values=True,
             groups=True,
         ),
@@ -206,7 +199,7 @@ METHODS: dict[str, MethodSpec] = {
             "rows matter, and what each is worth depends on labels not yet asked for",
             needs=("audit",),
             measures=("accuracy",),
-            inferences=("population", "test_set", "overlap"),
+            inferences=get_args(Inference),
             p_values=True,
             groups=True,
         ),
@@ -233,7 +226,7 @@ def method_names() -> tuple[str, ...]:
     return tuple(METHODS)
 
 
-def resolved(method: str | None, *, measure: str, inference: str | None, given: frozenset[str]) -> MethodSpec:
+def resolved(method: str | None, *, measure: str, inference: str | None, available: frozenset[str]) -> MethodSpec:
     """Return the method asked for, or the sharpest that what is given allows.
 
     Raises
@@ -244,13 +237,14 @@ def resolved(method: str | None, *, measure: str, inference: str | None, given: 
         If it lacks what it needs, or cannot compare this measure.
     """
     if method is None:
-        method = (
-            "audit" if "audit" in given else "worst-case" if "noise" in given and measure == "accuracy" else "overlap"
-        )
-        if method == "overlap" and "noise" in given:
-            method = "worst-case-overlap"
+        if "audit" in available:
+            method = "audit"
+        elif "noise" in available:
+            method = "worst-case" if measure == "accuracy" else "worst-case-overlap"
+        else:
+            method = "overlap"
     spec = METHODS[checked_name(method, "method", METHODS)]
-    lacking = [need for need in spec.needs if need not in given]
+    lacking = [need for need in spec.needs if need not in available]
     if lacking:
         raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")
     if measure not in spec.measures:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_whole
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data
 from demele.core.labelled import read_labelled, read_labels
@@ -20,7 +20,7 @@ from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
 from demele.evaluation.comparison.decision import Decision, ExpertBreakdown, decision
-from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
+from demele.evaluation.comparison.methods import METHODS, random_sample
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, read_rows, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (
     ExpertErrors,
@@ -134,8 +134,8 @@ class SequentialComparison(Result):
         known = read_noise(noise)
         data = read_labelled({first: baseline, second: candidate}, labels, classes=classes_of(known, None, classes))
         error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
-        self.cap = None if cap is None else _checked(cap, "cap", least=1)
-        self.seed = _checked(seed, "seed", least=0)
+        self.cap = None if cap is None else checked_count(cap, "cap", 1)
+        self.seed = checked_count(seed, "seed", 0)
         self._question = Question(
             data=data,
             baseline=np.array([0]),
@@ -168,7 +168,7 @@ class SequentialComparison(Result):
 
         Asking again without an answer returns the same rows. Empty once :attr:`done`.
         """
-        k = _checked(k, "k", least=1)
+        k = checked_count(k, "k", 1)
         if self.done:
             return np.zeros(0, dtype=np.intp)
         waiting = np.flatnonzero(self._answers[: self._limit] == UNASKED)[:k]
@@ -361,18 +361,14 @@ class SequentialComparison(Result):
         ends = self._terms.spread(
             np.array([min(low, high)], float), np.array([max(low, high)], float), self._counts.disagreements, n
         )
-        reduced = self._plan.forward is None or self._plan.backward is None
         notes: tuple[Note, ...] = ()
-        if reduced:
+        if self._plan.forward is None or self._plan.backward is None:
             trailing = self._question.data.names[0 if self._plan.backward is None else 1]
-            notes = (
-                Note(
-                    code="one-sided",
-                    message=f"labels that agree with {trailing!r} are not asked and counted as right: their errors "
-                    "could only widen the difference",
-                    severity="info",
-                ),
+            message = (
+                f"labels that agree with {trailing!r} are not asked and counted as right: their errors could only "
+                "widen the difference"
             )
+            notes = (Note(code="one-sided", message=message),)
         notes += unclear_note(self._unclear().size, int(np.count_nonzero(self._answers != UNASKED)))
         used = self.labels_used
         shown = [claim for claim, log in logs.items() if log >= enough(bet)]
@@ -388,7 +384,7 @@ class SequentialComparison(Result):
             assumptions=(
                 expert_assumption(self._question, "Expert labels are right."),
                 "The seed was chosen before any expert label was known.",
-                *((self._sampled(),) if inference == "population" else ()),
+                *((random_sample(self._question),) if inference == "population" else ()),
             ),
             notes=notes,
             details={
@@ -406,9 +402,6 @@ class SequentialComparison(Result):
             },
         )
         return with_expert_errors(self._question, outcomes, self._counts.disagreements)
-
-    def _sampled(self) -> str:
-        return RANDOM_INSTANCES if self._question.clusters is None else RANDOM_GROUPS
 
     def _expert_breakdown(self, shown: list[str]) -> ExpertBreakdown | None:
         """How many of the expert's labels may be wrong, with the same rows asked, while the one claim shown stands."""
@@ -454,7 +447,3 @@ class SequentialComparison(Result):
             repr((data.vocabulary.classes, self._question.level, self._question.inference, self._terms.gap)).encode()
         )
         return key.hexdigest()
-
-
-def _checked(value: Any, argument: str, *, least: int) -> int:
-    return checked_whole(value, argument, f"a whole number of at least {least}", inside=lambda number: number >= least)

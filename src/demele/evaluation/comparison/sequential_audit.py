@@ -12,7 +12,7 @@ from demele.core.sentences import arg
 from demele.evaluation.comparison.betting import Draws, Stakes, enough, stakes
 from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
 from demele.evaluation.expert_errors import expert_assumption, with_expert_errors
-from demele.evaluation.question import Outcomes, PairCounts, Question
+from demele.evaluation.question import Outcomes, Question
 from demele.noise.audit import CodedAudit
 
 _FIGURES = (
@@ -82,7 +82,7 @@ def sequential(question: Question) -> Outcomes:
             first != second,
             before,
             signs(first, second, truth) - before,
-            _of(counts, pair),
+            (int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])),
             float(asked.gap[pair]),
             asked.bet,
         )
@@ -174,7 +174,3 @@ def _uniform(apart: NDArray[np.bool_], before: Signs, scores: Signs, at_stake: S
     gain = 1.0 if at_stake.reduced else 2.0
     drawn = scores[positions].astype(np.float64)
     return _Claim(at_stake, Draws(drawn, np.ones(drawn.size), at_stake.size, size, loss=2.0, gain=gain), positions)
-
-
-def _of(counts: PairCounts, pair: int) -> tuple[int, int, int]:
-    return int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_flag
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Data
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note
@@ -19,7 +19,7 @@ from demele.core.version import __version__
 from demele.evaluation.expert_errors import ExpertErrors, read_expert_error
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.measures.assessment import Assessment
-from demele.evaluation.measures.confusion import MAX_CLASSES, Average, ConfusionCounts
+from demele.evaluation.measures.confusion import Average, ConfusionCounts, refuse_many_classes
 from demele.evaluation.measures.correction import union_interval
 from demele.evaluation.measures.label_knowledge import (
     LabelKnowledge,
@@ -159,12 +159,7 @@ def assess(
     checked_flag(per_class, "per_class")
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
-    if data.k > MAX_CLASSES:
-        raise InputError(
-            "labels",
-            f"expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
-            "are these names of instances?",
-        )
+    refuse_many_classes(data)
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
     together = read_groups(groups, data.n)
@@ -175,8 +170,12 @@ def assess(
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     check_same_order(groups, labels, ("groups", "labels"))
     one_class = data.k > 1 and np.count_nonzero(table.support) == 1 and expert is None and true_labels is None
-    if one_class:
+    first_notes: Sequence[Note] = ()
+    if one_class:  # as in a log of correct and wrong answers
         per_class, averages = False, ()
+        name = table.classes[int(table.support.argmax())]
+        message = f"all labels are {name!r}, so only the accuracy is given: recall would be the same, precision 100%"
+        first_notes = (Note(code="one-class", message=message, subject=(str(name),)),)
     every = _Estimates(data, table, knowledge, level, clusters)
     estimates = [every.accuracy, every.error]
     if per_class:
@@ -191,7 +190,7 @@ def assess(
         confusion=table,
         assumptions=_assumptions(knowledge, clusters),
         notes=(
-            *(_one_class_notes(table) if one_class else _notes(table, estimates)),
+            *(first_notes if one_class else _notes(table, estimates)),
             *class_notes(data),
             *knowledge.notes,
             *every.notes(estimates),
@@ -371,13 +370,6 @@ def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
     if second is None:
         return first[0], first[1]
     return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
-
-
-def _one_class_notes(table: ConfusionCounts) -> tuple[Note, ...]:
-    """Say why labels of one class, as in a log of right and wrong answers, have an accuracy only."""
-    name = table.classes[int(table.support.argmax())]
-    message = f"all labels are {name!r}, so only the accuracy is given: recall would be the same, precision 100%"
-    return (Note(code="one-class", message=message, subject=(str(name),)),)
 
 
 def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:

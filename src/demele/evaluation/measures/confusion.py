@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import plain_array
-from demele.core.labelled import Indices, read_labelled, vocabulary
+from demele.core.labelled import Indices, Labelled, read_labelled, vocabulary
 from demele.core.names import checked_name
 from demele.core.proportions import proportion
 from demele.core.result import Result
@@ -297,13 +297,18 @@ def confusion(
     """
     checked_name(rows, "rows", get_args(Rows))
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
+    refuse_many_classes(data)
+    return ConfusionCounts(confusion_counts(data.labels, data.predictions[0], data.k), data.vocabulary.classes, rows)
+
+
+def refuse_many_classes(data: Labelled) -> None:
+    """Refuse more classes than a table in memory can have."""
     if data.k > MAX_CLASSES:
         raise InputError(
             "labels",
             f"expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
             "are these names of instances?",
         )
-    return ConfusionCounts(confusion_counts(data.labels, data.predictions[0], data.k), data.vocabulary.classes, rows)
 
 
 def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:

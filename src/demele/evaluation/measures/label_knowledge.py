@@ -21,7 +21,7 @@ from demele.evaluation.measures.bias import BiasCounts, accuracy_bias, f1_bias, 
 from demele.evaluation.measures.bias_bounds import correct_bounds
 from demele.evaluation.measures.confusion import ConfusionCounts, confusion_counts
 from demele.evaluation.measures.correction import worst_case_interval
-from demele.evaluation.question import as_value, coded_like, read_noise, trials_of
+from demele.evaluation.question import as_value, coded_like, read_knowledge, trials_of
 from demele.evaluation.row_groups import (
     Groups,
     alike_share,
@@ -40,17 +40,8 @@ _TOLD = {"TransitionMatrix": "transition probabilities", "TransitionCounts": "tr
 
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
-    """Check that what is known does not overlap; return the noise and the audit."""
-    if isinstance(noise, Audit):
-        if audit is not None:
-            raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
-        noise, audit = None, noise
-    if audit is not None and not isinstance(audit, Audit):
-        raise InputTypeError(
-            "audit",
-            f"expected an Audit, got {type(audit).__name__}; "
-            "wrap expert labels in demele.labels.Audit(rows, labels, design=...)",
-        )
+    """Check that what is noise does not overlap; return the noise and the audit."""
+    noise, audit = read_knowledge(noise, audit)
     if true_labels is not None and (noise is not None or audit is not None):
         other = "noise" if noise is not None else "audit"
         raise InputError(
@@ -64,14 +55,13 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
             f"give {arg('noise', code='noise=')} as well, {in_code('a rate that', otherwise='which')} bounds these, or "
             f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
-    known = read_noise(noise)
-    if audit is not None and known is not None and not selective and not isinstance(known, float):
+    if audit is not None and noise is not None and not selective and not isinstance(noise, float):
         raise InputError(
             ("noise", "audit"),
             "with a random audit, only a limit of the noise rate can be used, got "
-            f"{in_code(type(known).__name__, otherwise=_TOLD[type(known).__name__])}; leave one of them out",
+            f"{in_code(type(noise).__name__, otherwise=_TOLD[type(noise).__name__])}; leave one of them out",
         )
-    return known, audit
+    return noise, audit
 
 
 def knowledge_of(
