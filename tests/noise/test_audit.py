@@ -83,7 +83,7 @@ def test_designs() -> None:
         Audit([0], [0], design="random")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"probabilities: a weighted design needs"):
         Audit([0], [0], design="weighted")
-    with pytest.raises(InputError, match=r"probabilities: only for design 'weighted', got them with 'uniform'"):
+    with pytest.raises(InputError, match=r"probabilities: only for design 'weighted', got it with 'uniform'"):
         Audit([0], [0], design="uniform", probabilities=[0.5])
     for odd in (0.0, 1.5, np.nan):
         with pytest.raises(InputError, match=r"numbers in \(0, 1\], got 1 other, first .* of audited row 1"):

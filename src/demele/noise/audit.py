@@ -226,6 +226,18 @@ class Audit:
                 ("rows", "labels"),
                 f"expected one expert label per audited row, got {drawn.size} rows and {said.size} labels",
             )
+        chances = None
+        if design == "weighted":
+            if probabilities is None:
+                message = "a weighted design needs the probability in (0, 1] that each audited row was to be drawn"
+                raise InputError("probabilities", message)
+            wanted = "numbers in (0, 1]"
+            chances = number_column(
+                probabilities, "probabilities", drawn.size, "audited row", wanted, inside=lambda p: (p > 0) & (p <= 1)
+            )
+        for name, value in (("probabilities", probabilities), ("least_probability", least_probability)):
+            if value is not None and design != "weighted":
+                raise InputError(name, f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
         if (within is None) == (design == "stratified"):
             raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
         unseen = checked_rate(unseen_positives, "unseen_positives")
@@ -236,8 +248,10 @@ class Audit:
             rows=drawn,
             labels=said,
             design=design,
-            probabilities=_read_probabilities(probabilities, design, drawn.size),
-            least_probability=_read_least(least_probability, design),
+            probabilities=chances,
+            least_probability=None
+            if least_probability is None
+            else checked_share(least_probability, "least_probability", 0, 1),
             unclear=unclear and checked_count(unclear, "unclear", 1),
             within=None if within is None else read_rows(within, "within"),
             unseen_positives=unseen,
@@ -409,26 +423,3 @@ def read_rows(rows: object, argument: str = "rows") -> Rows:
             "keep one expert label per row",
         )
     return array
-
-
-def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
-    if (values is None) == (design == "weighted"):
-        problem = (
-            "a weighted design needs the probability in (0, 1] that each audited row was to be drawn"
-            if values is None
-            else f"only for design 'weighted', got them with {design!r}; {_DESIGNS}"
-        )
-        raise InputError("probabilities", problem)
-    if values is None:
-        return None
-    return number_column(
-        values, "probabilities", k, "audited row", "numbers in (0, 1]", inside=lambda share: (share > 0) & (share <= 1)
-    )
-
-
-def _read_least(value: Any, design: str) -> float | None:
-    if value is None:
-        return None
-    if design != "weighted":
-        raise InputError("least_probability", f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
-    return checked_share(value, "least_probability", 0, 1)

@@ -12,16 +12,22 @@ from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.table_columns import as_column
 from demele.noise.audit import Audit
-from demele.noise.square_tables import digest
+from demele.noise.square_tables import digest, set_fields
 from demele.noise.transition import TransitionMatrix
 
 Floats = NDArray[np.float64]
 
-#: What is said to who has a selective audit.
-_SELECTIVE = (
-    "rows that were chosen because something looked wrong say nothing of the others, whatever their number",
-    "draw rows at random, with demele.labels.draw_audit(n, size), and have these annotated",
-)
+#: What the message about an audit of another design is, and what would help.
+_OTHER_DESIGNS = {
+    "selective": (
+        "rows that were chosen because something looked wrong say nothing of the others, whatever their number",
+        "draw rows at random, with demele.labels.draw_audit(n, size), and have these annotated",
+    ),
+    "weighted": (
+        "scores are corrected from audits whose rows were as likely to be drawn as any other, got a weighted one",
+        "draw rows at random without disagreement=, with demele.labels.draw_audit(n, size)",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -54,17 +60,16 @@ class FactorAudit:
     unclear: int
 
     def __init__(self, rows: object, values: object, *, design: str = "uniform", unclear: int = 0) -> None:
-        _check_design(design)
-        held = as_column(values, "values")
+        if design != "uniform":
+            raise InputError("design", *_OTHER_DESIGNS.get(str(design), (f"expected 'uniform', got {quoted(design)}",)))
+        true = as_column(values, "values")
         drawn = Audit(rows, np.zeros(np.size(np.asarray(rows, dtype=object)), dtype=int), design="uniform").rows
-        if held.shape != (drawn.size,):
+        if true.shape != (drawn.size,):
             raise InputError(
                 ("rows", "values"),
-                f"expected one true value per audited row, got {drawn.size} rows and values of shape {held.shape}",
+                f"expected one true value per audited row, got {drawn.size} rows and values of shape {true.shape}",
             )
-        object.__setattr__(self, "rows", drawn)
-        object.__setattr__(self, "values", held)
-        object.__setattr__(self, "unclear", unclear and checked_count(unclear, "unclear", 1))
+        set_fields(self, rows=drawn, values=true, unclear=unclear and checked_count(unclear, "unclear", 1))
 
     @classmethod
     def of(cls, audit: "Audit | FactorAudit") -> "FactorAudit":
@@ -86,19 +91,6 @@ class FactorAudit:
 
     def __repr__(self) -> str:
         return f"FactorAudit(k={self.k}, digest={digest(self.rows, self.values)!r})"
-
-
-def _check_design(design: object) -> None:
-    if design == "selective":
-        raise InputError("design", *_SELECTIVE)
-    if design == "weighted":
-        raise InputError(
-            "design",
-            "scores are corrected from audits whose rows were as likely to be drawn as any other, got a weighted one",
-            "draw rows at random without disagreement=, with demele.labels.draw_audit(n, size)",
-        )
-    if design != "uniform":
-        raise InputError("design", f"expected 'uniform', got {quoted(design)}")
 
 
 def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: str = "matrices") -> TransitionMatrix:
@@ -130,9 +122,9 @@ def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: 
     >>> matrix_of_annotators([one, other, other]).probabilities.round(3).tolist()
     [[0.833, 0.167], [0.167, 0.833]]
     """
-    given = matrices.values() if isinstance(matrices, Mapping) else matrices
-    held = items_of(given, argument, "a matrix of each annotator")
-    read = [one if isinstance(one, TransitionMatrix) else TransitionMatrix(one) for one in held]
+    tables = matrices.values() if isinstance(matrices, Mapping) else matrices
+    items = items_of(tables, argument, "a matrix of each annotator")
+    read = [one if isinstance(one, TransitionMatrix) else TransitionMatrix(one) for one in items]
     if len(read) < 3:
         raise NotEnoughData(
             argument,

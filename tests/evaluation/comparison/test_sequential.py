@@ -318,7 +318,7 @@ def test_mistakes_are_told() -> None:
         comparison.tell([2000], [0])
     with pytest.raises(InputTypeError, match=r"rows: expected row numbers"):
         comparison.tell([0.5], [0])
-    with pytest.raises(InputError, match=r"k: expected a whole number of at least 1, got 0"):
+    with pytest.raises(InputError, match=r"k: expected a whole number >= 1, got 0"):
         comparison.ask(0)
     assert comparison.labels_used == 0
     comparison.tell(rows, truth[rows])

@@ -5,7 +5,7 @@ All ordered pairs are one question, and all verdicts hold together: the chance t
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,8 @@ from demele.evaluation.results import Estimate, Measure
 from demele.labels.cleaned.cleaning import CleaningData
 from demele.noise.audit import AuditData
 
-if TYPE_CHECKING:
-    pass
-
-
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @renamed(target="inference")
@@ -130,8 +125,13 @@ def rank(
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
-    order = _order(asked.outcomes.difference, question, m)
-    leads = _advantage(asked.outcomes.difference, m) / (m - 1)
+    # Sum of the estimated differences of each model to the others; one that is undefined counts as none.
+    leads = np.nan_to_num(square(asked.outcomes.difference, m), nan=0.0).sum(axis=0)
+    observed = np.full(m, -math.inf)
+    observed[question.candidate] = np.nan_to_num(question.observed()[1], nan=-math.inf)
+    # By these, then by the labels alone, then as they came. Rounding must not order models that are as good.
+    order = np.lexsort((np.arange(m), -observed, -np.round(leads, 12), ~np.isfinite(observed)))
+    leads = leads / (m - 1)
     notes = (
         asked.outcomes.notes
         + comparison_notes(spec, replace(question, true_labels=None))
@@ -188,20 +188,6 @@ def _answered(spec: MethodSpec, question: Question, correction: Correction) -> A
 
 def _at_tail(question: Question, tail: float) -> Question:
     return replace(question, level=1 - 2 * tail)
-
-
-def _order(difference: Floats, question: Question, m: int) -> Indices:
-    """Models by their mean estimated advantage over the others, then by the labels alone, then as they came."""
-    advantage = _advantage(difference, m)
-    observed = np.full(m, -math.inf)
-    observed[question.candidate] = np.nan_to_num(question.observed()[1], nan=-math.inf)
-    # Rounding must not order models that the method cannot tell apart.
-    return np.lexsort((np.arange(m), -observed, -np.round(advantage, 12), ~np.isfinite(observed)))
-
-
-def _advantage(difference: Floats, m: int) -> Floats:
-    """Sum of the estimated differences of each model to the others; one that is undefined counts as none."""
-    return np.asarray(np.nan_to_num(square(difference, m), nan=0.0).sum(axis=0))
 
 
 def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) -> Estimate:

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 
 Flags = NDArray[np.bool_]
-
-
-Floats = NDArray[np.float64]
 Correction = Literal["holm", "bonferroni", "none"]
 
 
@@ -180,10 +177,10 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     sign = -1.0 if measure == "error" else 1.0
     ends = np.stack([sign * outcomes.low, sign * outcomes.high])
     counts = question.counts()
-    bears = np.full(question.n_pairs, math.nan)
+    holds = np.full(question.n_pairs, math.nan)
     if question.measure == "accuracy":
         labels = np.asarray(breakdown(question, asked.spec, outcomes=outcomes), dtype=np.float64)
-        bears = np.where((verdict == "inconclusive") | (labels < 0), math.nan, labels / data.n)
+        holds = np.where((verdict == "inconclusive") | (labels < 0), math.nan, labels / data.n)
     return pd.DataFrame(
         {
             "baseline": names[question.baseline],
@@ -197,7 +194,7 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
             "high": ends.max(axis=0),
             "level": question.level,
             "p_value": math.nan if outcomes.p_value is None else outcomes.p_value,
-            "breakdown_rate": bears,
+            "breakdown_rate": holds,
             "method": asked.spec.name,
             "n": data.n,
             "lost": counts.lost,

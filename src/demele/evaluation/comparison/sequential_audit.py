@@ -15,18 +15,6 @@ from demele.evaluation.expert_errors import expert_assumption, with_expert_error
 from demele.evaluation.question import Outcomes, Question
 from demele.noise.audit import CodedAudit
 
-_FIGURES = (
-    "log_wealth",
-    "log_wealth_of_baseline",
-    "labels_used",
-    "stopped_at",
-    "drawn_from",
-    "expected_labels",
-    "difference",
-    "low",
-    "high",
-)
-
 
 def sequential(question: Question) -> Outcomes:
     """Read the labels of a uniform audit in their order, and stop where they decide a pair.
@@ -71,22 +59,24 @@ def sequential(question: Question) -> Outcomes:
     question = replace(question, audit=audit)
     counts = question.counts()
     asked = terms(question, counts.disagreements)
-    n, size = question.data.n, question.n_pairs
+    n = question.data.n
     given, truth = question.data.labels[audit.rows], audit.labels
     predictions = question.data.predictions[:, audit.rows]
-    figures = np.zeros((size, len(_FIGURES)))
-    for pair in range(size):
+    pairs = []
+    for pair in range(question.n_pairs):
         first, second = predictions[question.baseline[pair]], predictions[question.candidate[pair]]
         before = signs(first, second, given)
-        figures[pair] = _read(
-            first != second,
-            before,
-            signs(first, second, truth) - before,
-            (int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])),
-            float(asked.gap[pair]),
-            asked.bet,
+        pairs.append(
+            _read(
+                first != second,
+                before,
+                signs(first, second, truth) - before,
+                (int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])),
+                float(asked.gap[pair]),
+                asked.bet,
+            )
         )
-    result = dict(zip(_FIGURES, figures.T, strict=True))
+    result = {name: np.array([figures[name] for figures in pairs], dtype=np.float64) for name in pairs[0]}
     # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
     ends = np.minimum(result["low"], result["high"]), np.maximum(result["low"], result["high"])
     low, high = asked.spread(*ends, counts.disagreements, n)
@@ -132,30 +122,30 @@ def _in_order(audit: CodedAudit, seed: int) -> tuple[CodedAudit, tuple[Note, ...
 
 def _read(
     apart: NDArray[np.bool_], before: Signs, scores: Signs, counts: tuple[int, int, int], gap: float, bet: float
-) -> tuple[float, ...]:
+) -> dict[str, float]:
     """Read the audited rows of one pair: ``apart`` says where the two disagree, ``before`` is s(given)."""
     lost, won, neither = counts
     forward = _uniform(apart, before, scores, stakes(lost, won, neither, gap))
     backward = _uniform(apart, -before, -scores, stakes(won, lost, neither, gap))
-    wealths = [claim.draws.log_wealth(claim.stakes.threshold) for claim in (forward, backward)]
     used, stopped = int(apart.sum()), apart.size
-    for claim, wealth in zip((forward, backward), wealths, strict=True):
-        reached = np.flatnonzero(wealth >= enough(bet))
+    for claim in (forward, backward):
+        reached = np.flatnonzero(claim.draws.log_wealth(claim.stakes.threshold) >= enough(bet))
         if reached.size:
             used, stopped = int(reached[0]) + 1, int(claim.positions[reached[0]]) + 1
     leading = forward if won >= lost else backward
     every = Stakes(lost + won + neither, 0, False)
     estimate = _uniform(apart, before, scores, every).draws.estimate()
-    return (
-        *(claim.draws.evidence(claim.stakes.threshold) for claim in (forward, backward)),
-        used,
-        stopped,
-        leading.stakes.size,
-        leading.draws.expected(leading.stakes.threshold, bet),
-        won - lost + estimate,
-        won - lost + forward.draws.exceeds(bet) + 1,
-        won - lost - backward.draws.exceeds(bet) - 1,
-    )
+    return {
+        "log_wealth": forward.draws.evidence(forward.stakes.threshold),
+        "log_wealth_of_baseline": backward.draws.evidence(backward.stakes.threshold),
+        "labels_used": used,
+        "stopped_at": stopped,
+        "drawn_from": leading.stakes.size,
+        "expected_labels": leading.draws.expected(leading.stakes.threshold, bet),
+        "difference": won - lost + estimate,
+        "low": won - lost + forward.draws.exceeds(bet) + 1,
+        "high": won - lost - backward.draws.exceeds(bet) - 1,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,11 +88,16 @@ def worst_case(question: Question) -> Outcomes:
     orders = np.stack([m * ends[0] + ends[1], m * ends[1] + ends[0]])
     claims, places = np.unique(orders, return_inverse=True)
     asked = replace(question, baseline=claims // m, candidate=claims % m)
-    claim = _Claim(asked, asked.counts(), reach(asked, budget))
-    decide = {"population": _population, "test_set": _sample, "overlap": _overlap}[question.inference]
-    found = (*decide(claim, noise_error), claim.reach.drop)
+    counts, far = asked.counts(), reach(asked, budget)
+    if question.inference == "population":
+        better, low, p_value = _population(asked, counts, far, noise_error)
+    else:
+        low = (counts.won - counts.lost - far.drop) / asked.data.n
+        if question.inference == "overlap":
+            low = _overlap_low(asked, far, counts.won - counts.lost - far.drop)
+        better, p_value = low > 0, np.where(low > 0, noise_error, 1.0)
     (candidate, baseline), (low, high), (p_value, _), (fall, rise) = (
-        part[places.reshape(orders.shape)] for part in found
+        part[places.reshape(orders.shape)] for part in (better, low, p_value, far.drop)
     )
     counts = question.counts()
     kept = _moved_interval(question, budget)
@@ -186,66 +191,51 @@ def paired_low(lost: Counts, won: Counts, n: int, tail: float) -> Floats:
     return low
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """The claim that the candidate of each pair is better."""
-
-    question: Question
-    counts: PairCounts
-    reach: Reach
-
-
-def _population(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
-    clusters = claim.question.clusters
-    if clusters is not None:
-        tail = claim.question.tail - noise_error
-        shown, low, p = grouped_population(claim.question, clusters, claim.reach.drop, tail)
-        return shown, low, np.minimum(p + noise_error, 1.0)
-    lost, won = worst_counts(claim.counts, claim.reach)
+def _population(question: Question, counts: PairCounts, far: Reach, noise_error: float) -> tuple[Flags, Floats, Floats]:
+    """Return which candidates are shown to be better, the lower limits of their lead, and p-values."""
+    tail = question.tail - noise_error
+    if question.clusters is not None:
+        better, low, p = grouped_population(question, question.clusters, far.drop, tail)
+        return better, low, np.minimum(p + noise_error, 1.0)
+    lost, won = worst_counts(counts, far)
     p = mcnemar_p(lost, won)
     # Below an even share the trade of one exchanged for two granted turns around; no test rejects there, so say 1.
-    if not isinstance(claim.question.noise, float | int):
+    if not isinstance(question.noise, float | int):
         p = np.where(won <= lost, 1.0, p)
-    tail = claim.question.tail - noise_error
-    low = paired_low(lost, won, claim.question.data.n, tail)
-    return p <= tail, np.where(low > 0, low, _floor(claim, tail)), np.minimum(p + noise_error, 1.0)
+    low = paired_low(lost, won, question.data.n, tail)
+    low = np.where(low > 0, low, _floor(counts, far, question.data.n, tail))
+    return p <= tail, low, np.minimum(p + noise_error, 1.0)
 
 
-def _floor(claim: _Claim, tail: float) -> Floats:
+def _floor(counts: PairCounts, far: Reach, n: int, tail: float) -> Floats:
     """Lower limit of the difference where no claim is made: share and number of disagreements each at its worst.
 
     The true labels of least significance need not be those of the lowest limit; no labels exceed these ends, but no
     single labels may reach both.
     """
-    counts, far = claim.counts, claim.reach
     won = counts.won - np.minimum(np.minimum(counts.won, far.wrong), far.drop)
     lost = counts.lost + np.minimum(far.exchanged + far.granted, far.wrong)
     share = np.where(lost + won > 0, exact_low(won, lost + won, tail), 0.0)
-    decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), claim.question.data.n)
-    low: Floats = np.minimum(2 * share - 1, 0.0) * exact_high(decided, claim.question.data.n, tail)
+    decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), n)
+    low: Floats = np.minimum(2 * share - 1, 0.0) * exact_high(decided, n, tail)
     return low
 
 
-def _sample(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
-    low = (claim.counts.won - claim.counts.lost - claim.reach.drop) / claim.question.data.n
-    return low > 0, low, np.where(low > 0, noise_error, 1.0)
-
-
-def _overlap(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
-    n = claim.question.data.n
-    first, second = (side.successes for side in claim.question.sides())
+def _overlap_low(question: Question, far: Reach, gap: Counts) -> Floats:
+    """Lower limit of the difference between score intervals on true labels; ``gap`` is the least lead, in rows."""
+    n, level, wrong = question.data.n, question.level, far.wrong
+    first, second = (side.successes for side in question.sides())
     # The ends of a score interval increase with the number right, so these are the worst ends.
-    trials, level, wrong = np.full(first.size, float(n)), claim.question.level, claim.reach.wrong
-    low = (
+    trials = np.full(first.size, float(n))
+    low: Floats = (
         score_interval(np.maximum(second - wrong, 0), trials, level=level)[0]
         - score_interval(np.minimum(first + wrong, n), trials, level=level)[1]
     )
-    if not isinstance(claim.question.noise, float | int):
-        # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
-        gap = claim.counts.won - claim.counts.lost - claim.reach.drop
-        needed = overlap_gap(first, second, n, wrong=wrong, level=level)
-        low = np.maximum(low, (gap - needed) / (n + normal_quantile((1 + level) / 2) ** 2))
-    return low > 0, low, np.where(low > 0, noise_error, 1.0)
+    if isinstance(question.noise, float | int):
+        return low
+    # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
+    needed = overlap_gap(first, second, n, wrong=wrong, level=level)
+    return np.maximum(low, (gap - needed) / (n + normal_quantile((1 + level) / 2) ** 2))
 
 
 def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:

@@ -49,6 +49,8 @@ Floats = NDArray[np.float64]
 CLASS_MEASURES = ("precision", "recall", "f1")
 #: Classes with fewer labelled instances are named: their recall and F1 say little.
 SMALL_CLASS = 20
+#: What is assumed first, instead of instances, where rows come in groups.
+_GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
 
 
 def assess(
@@ -188,7 +190,7 @@ def assess(
         classes=data.vocabulary.classes,
         level=level,
         confusion=table,
-        assumptions=_assumptions(knowledge, clusters),
+        assumptions=knowledge.assumptions if clusters is None else (_GROUPS_DRAWN, *knowledge.assumptions[1:]),
         notes=(
             *(first_notes if one_class else _notes(table, estimates)),
             *class_notes(data),
@@ -328,15 +330,6 @@ class _Estimates:
         if low < 0 or high > 1:
             self.cut.append(what)
         return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.knowledge.kind))
-
-
-def _assumptions(knowledge: LabelKnowledge, groups: Groups | None) -> tuple[str, ...]:
-    """Return what is assumed; of rows in groups, that these are a sample."""
-    if groups is None:
-        return knowledge.assumptions
-    return "The groups, with their rows, are a random sample of those that the classifier is for.", *(
-        text for text in knowledge.assumptions if text != LabelKnowledge.assumptions[0]
-    )
 
 
 def _group_notes(data: Labelled, groups: Groups | None) -> tuple[Note, ...]:

@@ -36,7 +36,11 @@ Counts = NDArray[np.int64]
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
 #: What a message calls what is known of the noise, for who did not make the object.
-_TOLD = {"TransitionMatrix": "transition probabilities", "TransitionCounts": "transition counts", "float": "a rate"}
+_NOISE_WORDS = {
+    "TransitionMatrix": "transition probabilities",
+    "TransitionCounts": "transition counts",
+    "float": "a rate",
+}
 
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
@@ -59,7 +63,7 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
         raise InputError(
             ("noise", "audit"),
             "with a random audit, only a limit of the noise rate can be used, got "
-            f"{in_code(type(noise).__name__, otherwise=_TOLD[type(noise).__name__])}; leave one of them out",
+            f"{in_code(type(noise).__name__, otherwise=_NOISE_WORDS[type(noise).__name__])}; leave one of them out",
         )
     return noise, audit
 
@@ -185,7 +189,7 @@ class _Bounded(LabelKnowledge):
         tail = (1 - level) / 2
         self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
         self.inner = level if self.budget.level is None else 1 - tail
-        known = tuple(_sentence(text) for text in self.budget.assumptions)
+        known = tuple(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.budget.assumptions)
         if self.budget.level is not None:
             known += (
                 f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
@@ -393,8 +397,3 @@ def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], l
     if not known.any():
         return math.nan, math.nan
     return float((value - below)[:, known].max(axis=0).mean()), float((above - value)[:, known].max(axis=0).mean())
-
-
-def _sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith(".") else f"{text}."

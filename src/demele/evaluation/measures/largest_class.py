@@ -65,22 +65,16 @@ def class_notes(data: Labelled) -> tuple[Note, ...]:
         for code, message in (("truths-as-numbers", truths), ("number-notation", doubt))
         if message is not None
     )
-    return (*read, *_unlabelled_notes(data))
-
-
-def _unlabelled_notes(data: Labelled) -> tuple[Note, ...]:
-    if not data.unlabelled:
-        return ()
     places = [data.vocabulary.index(item) for item in data.unlabelled]
     found = np.argwhere(np.isin(data.predictions, places))
-    if not found.size:  # by other models
-        return ()
+    if not found.size:  # or by other models
+        return read
     what = "a class" if len(places) == 1 else f"{len(places)} classes"
     text = (
         f"{len(found)} predictions use {what} that no label has, {shown(data.unlabelled)} (first: row "
         f"{found[:, 1].min()}); they count as wrong"
     )
-    return (Note(code="class-not-labelled", message=text, severity="warning"),)
+    return *read, Note(code="class-not-labelled", message=text, severity="warning")
 
 
 def unpredicted_notes(data: Labelled) -> tuple[Note, ...]:

@@ -1,7 +1,7 @@
 """What a cleaning of labels found, and a simulated cleaning of known quality."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column
 from demele.labels.cleaned.documents import cleaning_document
-from demele.noise.square_tables import digest
+from demele.noise.square_tables import digest, set_fields
 from demele.report.document import Document
 
 if TYPE_CHECKING:
@@ -107,17 +107,16 @@ class Cleaning(Result):
                 "numbers in [0, 1]",
                 inside=lambda share: ~((share < 0) | (share > 1)),
             )
-        values: dict[str, object] = {
-            "suspect": flags,
-            "suggested": instead,
-            "score": score,
-            "method": method,
-            "signature": signature,
-            "notes": tuple(notes),
-            "made_from": made_from,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        set_fields(
+            self,
+            suspect=flags,
+            suggested=instead,
+            score=score,
+            method=method,
+            signature=signature,
+            notes=tuple(notes),
+            made_from=made_from,
+        )
 
     def document(self) -> Document:
         """Return what the cleaning found: how many labels, and the most suspicious ones."""
@@ -130,14 +129,7 @@ class Cleaning(Result):
 
     def dropping(self) -> "Cleaning":
         """Return the same suspects without suggestions, so that every use of the cleaning drops them."""
-        return Cleaning(
-            self.suspect,
-            score=self.score,
-            method=self.method,
-            signature=self.signature,
-            notes=self.notes,
-            made_from=self.made_from,
-        )
+        return replace(self, suggested=None)
 
     def take(self, rows: object) -> "Cleaning":
         """Return the cleaning of some rows, for use with the labels of these rows only.
@@ -154,14 +146,11 @@ class Cleaning(Result):
         """
         chosen = plain_array(rows, "rows", "flags or row numbers")
         try:
-            return Cleaning(
-                self.suspect[chosen],
-                None if self.suggested is None else self.suggested[chosen],
-                score=None if self.score is None else self.score[chosen],
-                method=self.method,
-                signature=self.signature,
-                notes=self.notes,
-            )
+            parts = {
+                name: None if column is None else column[chosen]
+                for name, column in (("suspect", self.suspect), ("suggested", self.suggested), ("score", self.score))
+            }
+            return replace(self, **parts, made_from=None)  # type: ignore[arg-type]
         except IndexError as error:
             raise InputError(
                 "rows",

@@ -56,7 +56,14 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
     if off.size and (kind == "probabilities" or values.shape[1] == k):
         _refuse_other_scales(values, sums, kind)
     if off.size and kind is None:
-        return None, _read_as_features(values.shape[1], words)
+        if values.shape[1] != k:
+            return None, ()
+        message = (
+            f"The {k} columns were read as features, from which a model was trained, and not as probabilities of the "
+            f"{k} classes: their rows do not add up to 1. If they are scores of the classes, pass probabilities, such "
+            f"as their softmax; if they are features, {setting(kind='features')} says so."
+        )
+        return None, (Note(code="read-as-features", message=message, severity="warning"),)
     if off.size:
         raise InputError(
             _ARGUMENT,
@@ -78,8 +85,12 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
     away = np.abs(sums - 1)
     if away.max() <= ARITHMETIC:
         return found, ()
-    notes = _renormalised(away, max(ARITHMETIC, precision))
-    return found / sums[:, None], notes
+    rounded = int(np.count_nonzero(away > max(ARITHMETIC, precision)))
+    message = (
+        f"The probabilities of {rounded} of {away.size} rows add up to 1 only roughly (off by up to {away.max():.2g}): "
+        "each row was divided by its sum."
+    )
+    return found / sums[:, None], (Note(code="renormalised", message=message),) if rounded else ()
 
 
 def unread_probabilities(table: Codes, words: Vocabulary, method: str, users: Sequence[str]) -> tuple[Note, ...]:
@@ -137,31 +148,3 @@ def _refuse_other_scales(values: NDArray[np.floating], sums: Floats, kind: Kind 
                 "these look like logarithms of probabilities: no number is above 0, and the exponentials "
                 "of every row add up to 1; pass numpy.exp of them" + other,
             )
-
-
-def _read_as_features(columns: int, words: Vocabulary) -> tuple[Note, ...]:
-    if columns != len(words):
-        return ()
-    return (
-        Note(
-            code="read-as-features",
-            message=f"The {columns} columns were read as features, from which a model was trained, and not as "
-            f"probabilities of the {columns} classes: their rows do not add up to 1. If they are scores of the "
-            "classes, pass probabilities, such as their softmax; "
-            f"if they are features, {setting(kind='features')} says so.",
-            severity="warning",
-        ),
-    )
-
-
-def _renormalised(away: Floats, limit: float) -> tuple[Note, ...]:
-    rounded = int(np.count_nonzero(away > limit))
-    if not rounded:
-        return ()
-    return (
-        Note(
-            code="renormalised",
-            message=f"The probabilities of {rounded} of {away.size} rows add up to 1 only roughly (off by up to "
-            f"{away.max():.2g}): each row was divided by its sum.",
-        ),
-    )
