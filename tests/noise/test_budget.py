@@ -89,9 +89,7 @@ def test_what_is_no_noise() -> None:
     given = labels_of(5, 5)
     with pytest.raises(InputError, match=r"noise: expected a rate of wrong labels in \[0, 1\), got 1.5"):
         noise_budget(1.5, given, 2, tail=TAIL)
-    with pytest.raises(
-        InputTypeError, match="noise: expected a rate, a TransitionMatrix or TransitionCounts, got list"
-    ):
+    with pytest.raises(InputTypeError, match="noise:"):
         noise_budget([0.1], given, 2, tail=TAIL)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="tail: expected"):
         noise_budget(0.1, given, 2, tail=0)
