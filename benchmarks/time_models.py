@@ -27,8 +27,9 @@ STEPS = 100
 def measure(case: tuple[str, int, str, dict[str, Any], int | None]) -> dict[str, Any]:
     """Time the steps of a training, and the encoding of 20 736 images."""
     import demele
-    from demele.models.networks import computing
-    from demele.models.vae.train import Feed, Training
+    from demele.models.threads import computing
+    from demele.models.vae.feed import Feed
+    from demele.models.vae.train import Training
 
     network, size, objective, options, wanted = case
     images = demele.data.sprites(size)

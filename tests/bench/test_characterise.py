@@ -141,10 +141,10 @@ def test_verdicts_of_scores_that_are_known_by_heart() -> None:
 @pytest.mark.parametrize(
     ("row", "criterion", "message"),
     [
-        ("mgi", "mine", "row: none is called 'mgi'.*mig"),
-        ("dci_forest_modularity", "mine", "row: none is called 'dci_forest_modularity'.*dci_forest"),
-        ("mig", "mines", "criterion: none is called 'mines'.*did you mean.*mine"),
-        ("mig", None, "criterion: none is called None"),
+        ("mgi", "mine", "row: unknown metric 'mgi'.*mig"),
+        ("dci_forest_modularity", "mine", "row: unknown metric 'dci_forest_modularity'.*dci_forest"),
+        ("mig", "mines", "criterion: unknown criterion 'mines'.*did you mean.*mine"),
+        ("mig", None, "criterion: unknown criterion None"),
     ],
 )
 def test_a_verdict_that_is_not_there_suggests_the_nearest(row: str, criterion: Any, message: str) -> None:
@@ -303,7 +303,7 @@ def returns_nan(codes: object, factors: object) -> float:
     [(raises, "raises raised ZeroDivisionError: by nothing"), (returns_nan, "returns_nan returned NaN")],
 )
 def test_a_metric_that_gives_nothing_is_told_so_and_the_others_go_on(metric: Any, reason: str) -> None:
-    with pytest.warns(DemeleWarning, match=f"on scenario 'mine' at 0.5: {reason}; the run goes on$"):
+    with pytest.warns(DemeleWarning, match=f"on scenario 'mine' at 0.5: {reason}; the run continues$"):
         found = bench.characterise([metric, half], mine(), seeds=2, n_samples=100)
     curve = found.curves[metric.__name__, "mine"]
     assert (curve.n, curve.failed) == ([0, 0], [2, 2])
@@ -378,8 +378,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"seeds": True}, InputTypeError, "seeds: expected a whole number >= 1, got True"),
     ({"seeds": 2.5}, InputTypeError, "seeds: expected a whole number >= 1, got 2.5"),
     ({"seeds": None}, InputTypeError, "seeds: expected a whole number >= 1, got None"),
-    ({"seeds": {"mixin": 2}}, InputError, "seeds: no scenario of this run is called 'mixin'.*mixing"),
-    ({"seeds": {"mixing": 2, "noise": 2}}, InputError, "seeds: no scenario of this run is called 'noise'"),
+    ({"seeds": {"mixin": 2}}, InputError, "seeds: this run has no scenario 'mixin'.*mixing"),
+    ({"seeds": {"mixing": 2, "noise": 2}}, InputError, "seeds: this run has no scenario 'noise'"),
     ({"seeds": {"mixing": 2}}, InputError, "seeds: expected a number for scenario 'mine', or for 'added'"),
     ({"seeds": {"added": 2}}, InputError, "seeds: expected a number for scenario 'mixing', or for 'source'"),
     ({"seeds": {"source": 0, "added": 1}}, InputError, r"seeds\['source'\]: expected a whole number >= 1, got 0"),
@@ -403,12 +403,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"n_jobs": True}, InputError, "n_jobs: expected .*, got True"),
     ({"n_jobs": 1.0}, InputError, "n_jobs: expected .*, got 1.0"),
     ({"executor": 2}, InputTypeError, "executor: expected a concurrent.futures.Executor, got int"),
-    ({"protocol": "review2023"}, UnknownNameError, "protocol: none is called 'review2023'.*review2022"),
-    ({"protocol": 5}, UnknownNameError, "protocol: none is called 5"),
+    ({"protocol": "review2023"}, UnknownNameError, "protocol: unknown protocol 'review2023'.*review2022"),
+    ({"protocol": 5}, UnknownNameError, "protocol: unknown protocol 5"),
     ({"metrics": [counted, "migg"]}, UnknownNameError, "migg.*mig"),
     ({"metrics": [counted, 5]}, InputTypeError, "metrics: expected a name or a callable"),
     ({"metrics": []}, InputError, "metrics: expected at least one"),
-    ({"scenarios": ["mixing", "nois"]}, UnknownNameError, "scenarios: none is called 'nois'.*noise"),
+    ({"scenarios": ["mixing", "nois"]}, UnknownNameError, "scenarios: unknown scenario 'nois'.*noise"),
     ({"scenarios": [5]}, InputTypeError, "scenarios: expected a name or a Scenario, got int"),
     ({"scenarios": []}, InputError, "scenarios: expected at least one, got none"),
     ({"scenarios": [mine(), mine(sweep="other")]}, InputError, "scenarios: two are called 'mine'; rename one"),

@@ -264,7 +264,7 @@ def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
     told = json.loads(gzip.decompress(found.save(tmp_path / "a").read_bytes()))
     told["scenarios"][0]["wanted"]["any"][0]["type"] = "Contrast"
     (tmp_path / "a").write_bytes(packed(told))
-    with pytest.raises(FormatError, match="no expectation is called 'Contrast'"):
+    with pytest.raises(FormatError, match="unknown expectation 'Contrast'"):
         bench.load(tmp_path / "a")
 
 

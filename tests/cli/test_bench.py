@@ -420,7 +420,7 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--metrics", "mgi"), "error: --metrics: no metric is called 'mgi'; did you mean 'mig'"),
+        (("--metrics", "mgi"), "error: --metrics: unknown metric 'mgi'; did you mean 'mig'"),
         (("--metrics", "mig", "sap"), "error: --metrics takes one list: mig,sap"),
         (("--metrics", ","), "argument --metrics: expected names"),
         (("--metrics", "none.py::f"), "error: --metrics: none.py: no such file"),
@@ -450,8 +450,8 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--scenarios", "mine.py::taken"), "--scenarios: 'mixing' is a scenario of demele; give yours another name"),
         (("--scenarios", "raising.py::s"), "--scenarios: raising.py, line 2: raised ZeroDivisionError"),
         (("--scenarios", "mine.py::ends", "--output", "mine.py", "--force"), "mine.py: it is read by the same command"),
-        (("--scenarios", "nose"), "error: --scenarios: none is called 'nose'; did you mean 'noise'"),
-        (("--scenarios", "mixing", "--seeds", "nois=3"), "error: --seeds: no scenario of this run is called 'nois'"),
+        (("--scenarios", "nose"), "error: --scenarios: unknown scenario 'nose'; did you mean 'noise'"),
+        (("--scenarios", "mixing", "--seeds", "nois=3"), "error: --seeds: this run has no scenario 'nois'"),
         (("--seeds", "few"), "argument --seeds: expected a number, or such as source=100,added=20, got 'few'"),
         (("--seeds", "source=1,source=2"), "argument --seeds: expected"),
         (("--seeds", "0"), "error: --seeds: expected a whole number >= 1, got 0"),
@@ -460,7 +460,7 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--rows", "3"), "error: --rows: expected a whole number >= 100, got 3"),
         (("--rows", "x"), "argument --rows: invalid int value: 'x'"),
         (("--row", "300"), "unrecognized arguments: --row 300; did you mean --rows?"),
-        (("--protocol", "robsut"), "error: --protocol: none is called 'robsut'; did you mean 'robust'?"),
+        (("--protocol", "robsut"), "error: --protocol: unknown protocol 'robsut'; did you mean 'robust'?"),
         (("--level", "95"), "error: --level: expected a number between 0 and 1, such as 0.95, got 95"),
         (("--jobs", "0"), "error: --jobs: expected a number of processes"),
         (("--report", "there.html"), "there.html: exists already; --force replaces it"),

@@ -71,8 +71,8 @@ def test_halves_are_two_files(demele: Program, scores: pd.DataFrame) -> None:
     ("arguments", "words"),
     [
         (("nothing.csv",), "nothing.csv"),
-        (("scores.csv", "--metrics", "mig,sop"), "--metrics: no column is called 'sop'; did you mean 'sap'?"),
-        (("scores.csv", "--collapsed", "did"), "--collapsed: no column is called 'did'"),
+        (("scores.csv", "--metrics", "mig,sop"), "--metrics: unknown column 'sop'; did you mean 'sap'?"),
+        (("scores.csv", "--collapsed", "did"), "--collapsed: unknown column 'did'"),
         (("scores.csv", "--halves", "null.csv"), "--halves: expected two tables"),
         (("scores.csv", "--report", "page.txt"), "page.html"),
         (("scores.csv", "--draws", 5), "--draws: expected a whole number >= 100"),

@@ -35,4 +35,4 @@ def test_unknown_names_are_refused_with_the_nearest(demele: Program) -> None:
     run = demele("cite", "explicitnes")
     assert run.status == 2
     assert run.out == ""
-    assert run.err.startswith("demele: error: nothing to cite is called 'explicitnes'; did you mean 'explicitness'")
+    assert run.err.startswith("demele: error: unknown name 'explicitnes'; did you mean 'explicitness'")

@@ -521,7 +521,7 @@ def test_what_is_no_file_of_answers_is_kept(content: str, message: str, demele: 
 def test_an_answer_that_is_no_class(demele: Program, labels_folder: Path) -> None:
     _ask(demele, "--quiet")
     for answer, message in (
-        (9, "column true_label: 1 of 1 values are none of the 4 classes"),
+        (9, "column true_label: 1 of 1 values are not among the 4 classes"),
         ("?", "1 answer is no number"),
     ):
         frame = pd.read_csv("answers.csv", dtype=str)
@@ -540,7 +540,7 @@ def test_rows_asked_for_a_comparison_are_no_random_sample(
     expert()
     run = demele("compare", *PAIR, "--audit", "answers.csv")
     assert run.status == 2
-    assert "go on with demele audit next" in run.err
+    assert "continue with demele audit next" in run.err
 
 
 # Mistakes --------------------------------------------------------------------------------------------------------

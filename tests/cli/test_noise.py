@@ -230,7 +230,7 @@ def test_what_was_made_for_eyes(demele: Program, labels_folder: Path) -> None:
             "LABELS: expected at least 2 classes, got only 1; give all classes with --classes",
         ),
         (("one.npy", "--noise-rate", "0.1", "--symmetric"), "--classes: expected at least 2 classes"),
-        (("true.npy", "--noise-rate", "0.1", "--classes", "0,1"), "values are none of the 2 classes 0, 1: 2, 3"),
+        (("true.npy", "--noise-rate", "0.1", "--classes", "0,1"), "values are not among the 2 classes 0, 1: 2, 3"),
         (("true.npy", "--kind", "class", "--noise-rate", "0.1"), "--kind class: needs --transition or --symmetric"),
         (("true.npy", "--kind", "feature", "--noise-rate", "0.1"), "--kind feature: needs --annotations or --features"),
         (
@@ -641,7 +641,7 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
             "--no-answer: the answers are numbers, so expected a number, got 'x'",
         ),
         (("crowd.csv", "--method", "votes"), "argument --method: invalid choice: 'votes'"),
-        (("crowd.csv", "--classes", "no,maybe"), "values are none of the 2 classes 'no', 'maybe': 'yes'"),
+        (("crowd.csv", "--classes", "no,maybe"), "values are not among the 2 classes 'no', 'maybe': 'yes'"),
         (("crowd.csv", "--scale", "ordinal"), "--scale: is for --agreement, which is not asked for"),
         (("crowd.csv", "--agreement", "--scale", "ratio"), "ratio"),
         (
@@ -662,7 +662,7 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
         (("crowd.csv", "--method", "bayesian", "--features", "short.csv"), "--features: "),
         (("crowd.csv", "--gold", "strangers.csv"), "strangers.csv: none of its 120 items has an answer, first 'z0'"),
         (("crowd.csv", "--gold", "maybe.csv"), "maybe.csv: none of its classes, such as 'maybe', is among the answers"),
-        (("crowd.csv", "--given", "maybe.csv"), "--given: 120 of 120 values are none of the 2 classes"),
+        (("crowd.csv", "--given", "maybe.csv"), "--given: 120 of 120 values are not among the 2 classes"),
         (("crowd.csv", "--gold", "again.csv"), "again.csv: expected each item once, got 'i000' more than once"),
         (("crowd.csv", "--gold", "short.csv"), "short.csv: expected 120 labels, one per item in their order, got 7"),
         (
@@ -870,14 +870,14 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         ),
         (
             ("label.npy", "features.npy", "--true-labels", "unjudged.csv"),
-            "--true-labels: 1 of 600 values are -1, first at row 0 (counted from 0), which is none of the given "
-            "labels; if it stands for rows that nobody judged, leave these rows out of all files",
+            "--true-labels: 1 of 600 values are -1, first at row 0 (counted from 0), and -1 is not among the given "
+            "labels; if it marks rows without a true label, leave these rows out of all files",
         ),
         (
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--classes", "0,1,2,3,4"),
             "--probabilities: expected a column of probabilities for each of the 5 classes",
         ),
-        (("label.npy", "features.npy", "--classes", "0,1"), "values are none of the 2 classes 0, 1"),
+        (("label.npy", "features.npy", "--classes", "0,1"), "values are not among the 2 classes 0, 1"),
         (
             ("label.npy", "features.npy", "--method", "knn", "--folds", "3"),
             "--folds: --method knn does not use it, only 'classification'",

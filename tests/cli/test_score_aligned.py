@@ -33,11 +33,11 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
         *("-o", "axes.html", "--explain"),
     )
     told = " ".join(run.out.split())
-    assert "Modularity: Not aligned: it rates codes that tell next to nothing" in told
+    assert "Modularity: Not aligned: it rates codes with almost no information" in told
     assert "Metric Value Aligned Gap" in told
     page = (turned / "axes.html").read_text(encoding="utf-8")
     assert "Aligned scores" in page
-    assert "MIG: The information is there, not on the axes." in page
+    assert "MIG: The codes carry the information, but not on the axes." in page
 
 
 def test_without_it_nothing_is_said_of_axes(demele: Program, turned: Path) -> None:

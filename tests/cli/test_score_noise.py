@@ -91,15 +91,15 @@ def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--factor-noise", "shap=0.1"), "no factor is called 'shap'"),
+        (("--factor-noise", "shap=0.1"), "unknown factor 'shap'"),
         (("--factor-noise", "shape=8%"), "--factor-noise: shape=8%: expected a share, not percent; write 0.08"),
         (("--factor-noise", "noise.csv"), "noise.csv: No such file"),
         (("--factor-noise", "shape=0.1", "--factor-noise", "audited.csv"), "tells of it twice"),
         (("--factor-noise", "bare.csv"), "--audit-design uniform"),
-        (("--factor-noise", "bare.csv", "--audit-design", "selective"), "looked wrong"),
+        (("--factor-noise", "bare.csv", "--audit-design", "selective"), "chosen because they looked wrong"),
         (("--factor-noise", "gap.csv"), "1 row has no true value"),
         (("--factor-noise", "factors.csv"), "expected columns row"),
-        (("--factor-noise-method", "audited"), "says how to correct"),
+        (("--factor-noise-method", "audited"), "needs"),
         (("--audit-design", "uniform"), "is not given"),
     ],
 )

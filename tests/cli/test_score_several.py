@@ -140,7 +140,7 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
     assert (row["first"], row["second"], row["better"]) == ("b1", "b4", "b1")
     assert row["interval"]["method"] == "Welch's t over runs"
     run = demele("score", "old.npy", *groups, "factors.csv", "--metrics", "mig", "--format", "table", "--explain")
-    assert "a model of one run says nothing of what other runs would give" in " ".join(run.out.split())
+    assert "a model with one run gives no variance over runs" in " ".join(run.out.split())
     paired = demele("score", *groups, "factors.csv", "--metrics", "mig", "--paired-runs", "--format", "json")
     assert "paired by seed" in json.loads(paired.out)["differences"][0]["interval"]["method"]
 
@@ -149,7 +149,7 @@ def test_numbers_of_codes_and_constant_codes_may_differ(demele: Program, several
     files = ("old.npy", "wide.npy", "constant.npy", "factors.csv")
     run = demele("score", *files, "--metrics", "mig", "--against", "old", "--names", "a,b,c", "--format", "json")
     assert run.status == 2
-    assert "--against: nothing is called 'old'; known are a, b, c" in run.err
+    assert "--against: unknown name 'old'; known are a, b, c" in run.err
     run = demele("score", *files, "--metrics", "mig", "--against", "old", "--format", "json")
     assert run.status == 0, run.err
     content = json.loads(run.out)

@@ -70,7 +70,7 @@ def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:
         (("run", "--store", "x", "--size", 16), "--size: is of --data"),
         (("run", "--store", "no/such/folder"), "cannot make a folder"),
         (("run",), "--store"),
-        (("plan", "--metrics", "mig,sop"), "--metrics: none is called 'sop'"),
+        (("plan", "--metrics", "mig,sop"), "--metrics: unknown metric 'sop'"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

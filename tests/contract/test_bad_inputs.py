@@ -361,7 +361,7 @@ def test_words_cannot_be_continuous(function: str) -> None:
     [("mgi", "mig"), ("migsup", "mig_sup"), ("Modulrity", "modularity"), ("dci_forrest_modularity", "dci_forest_mod")],
 )
 def test_unknown_metric_suggests_the_nearest(typo: str, suggestion: str) -> None:
-    with pytest.raises(demele.UnknownNameError, match=f"metrics: no metric is called '{typo}'.*{suggestion}"):
+    with pytest.raises(demele.UnknownNameError, match=f"metrics: unknown metric '{typo}'.*{suggestion}"):
         demele.evaluate(CODES, FACTORS, [typo])
 
 

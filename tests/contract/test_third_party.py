@@ -283,7 +283,7 @@ def test_a_signature_holds_the_code_and_makes_the_number_again() -> None:
 
 def test_a_plain_function_is_signed_as_the_metric_made_of_it() -> None:
     plain = demele.evaluate(CODES, FACTORS, half)["half"].signature
-    with pytest.raises(UnknownNameError, match="no metric is called 'half' here; it was a function of somebody's own"):
+    with pytest.raises(UnknownNameError, match="unknown metric 'half'; it was a function of somebody's own"):
         demele.replay(str(plain), CODES, FACTORS)
     demele.register(metric("half", half))
     assert_exact(demele.replay(str(plain), CODES, FACTORS).value, 0.5)
@@ -399,7 +399,7 @@ def test_without_the_package_bytes_and_signatures_say_what_to_install(
         lambda: demele.Accumulator.from_bytes(kept),
     ):
         with pytest.raises(
-            UnknownNameError, match=r"'paired' here; it came from third-party-paired-1\.2: install that package"
+            UnknownNameError, match=r"'paired'; it came from third-party-paired-1\.2: install that package"
         ):
             again()
 

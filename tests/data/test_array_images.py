@@ -164,7 +164,7 @@ def test_doubtful_kinds_are_told() -> None:
         ({"x": np.arange(5.0)}, {}, "expected one row of factors per image, got 12 images and 5 rows"),
         ({"x": np.arange(12.0), "y": np.arange(5.0)}, {}, "expected one value of each factor per image"),
         ({"x": [np.inf] * 12}, {}, "12 infinite values in column 'x'"),
-        ({"x": WIDTHS}, {"kinds": {"y": "continuous"}}, "no factor is called 'y'; the factors are 'x'"),
+        ({"x": WIDTHS}, {"kinds": {"y": "continuous"}}, "unknown factor 'y'; the factors are 'x'"),
         ({"x": WIDTHS}, {"space": FactorSpace({"x": [0.5, 1.5]})}, "2.5 at row 8 is no value of factor 'x'"),
         (None, {"space": FactorSpace({"x": 5})}, "expected 5, one per row of the space, got 12"),
         ({"x": WIDTHS[:5]}, {"space": FactorSpace({"x": [0.5, 1.5]})}, "got 12 images and 5 rows"),

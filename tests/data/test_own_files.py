@@ -156,7 +156,7 @@ def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
         ),
         (
             {"images": PIXELS, "shape": ["a", "b", "\ud800"] * 4},
-            "bad.npz::shape: holds text that is none: 0xd800 is no",
+            "bad.npz::shape: holds invalid text: 0xd800 is not",
         ),
         ({"images": PIXELS, "x": WIDTHS, "space": "no JSON"}, "bad.npz: factor space: expected JSON"),
         ({"images": PIXELS, "x": WIDTHS, "space": SPACE.to_json()}, "expected a column 'shape'"),

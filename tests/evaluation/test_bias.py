@@ -277,7 +277,7 @@ def test_many_classes_without_the_cube() -> None:
     [
         (([0, 1], [0, 1, 1], [0, 1, 1]), InputError, "same number of rows, got 2 and 3"),
         (([0, 1, 1], [0, 1, 1], [0, 1]), InputError, "true_labels: expected 3 rows"),
-        (([0, 1], [0, 1], [0, 2]), InputError, "true_labels: 1 of 2 values are none of the 2 classes"),
+        (([0, 1], [0, 1], [0, 2]), InputError, "true_labels: 1 of 2 values are not among the 2 classes"),
         (([2, 3], [0, 1], [0, 1]), InputError, "predictions: 2 of 2 values"),
         (([0, 1], ["a", "b"], [0, 1]), InputError, "predictions: expected classes among"),
         (([0, 1], [0, 1], ["a", "b"]), InputError, "true_labels: expected classes among"),

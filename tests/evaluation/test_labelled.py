@@ -154,7 +154,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "one value": (np.array(3), InputError, r"got shape \(\)$"),
     "a pandas frame": (pd.DataFrame({"p": [0.1], "q": [0.9]}), InputError, "expected one column, got 2: 'p', 'q'"),
     "a polars frame": (pl.DataFrame({"p": [0.1], "q": [0.9]}), InputError, "expected one column, got 2: 'p', 'q'"),
-    "rows of other lengths": ([[1], [2, 3]], InputError, "row 0 has 1 values, row 1 has 2 values"),
+    "rows of other lengths": ([[1], [2, 3]], InputError, "row 0 has 1 values and row 1 has 2 values"),
     "strings and integers": (["a", 1], InputTypeError, "got both: 'a' at row 0 and 1 at row 1"),
     "integers and strings": ([1, 2, "a"], InputTypeError, "got both: 1 at row 0 and 'a' at row 2"),
     "booleans and strings": ([True, "a"], InputTypeError, "got both: True at row 0 and 'a' at row 1"),
@@ -247,9 +247,9 @@ TOGETHER: dict[str, tuple[Any, Any, str]] = {
     "no class of the labels": (
         ["c", "c", "d"],
         ["a", "b", "b"],
-        r"m: 3 of 3 values are none of the 2 classes 'a', 'b': 'c', 'd', first at row 0; if they are classes, give all",
+        r"m: 3 of 3 values are not among the 2 classes 'a', 'b': 'c', 'd', first at row 0; if they are classes",
     ),
-    "counted from 1 instead of 0": ([1, 2, 3], [0, 1, 2], r"are none of .*: 3, first at row 2; .*\(shifted by 1\)\?"),
+    "counted from 1 instead of 0": ([1, 2, 3], [0, 1, 2], r"are not among .*: 3, first at row 2; .*\(shifted by 1\)\?"),
     "counted from 0 instead of 1": ([0, 1, 1], [1, 2, 1], r"0, first at row 0; .*\(shifted by -1\)\?"),
     "counted from 1, without the first": ([2, 3, 3], [0, 1, 2], r"\(shifted by 1\)\?"),
     "counted from 100": ([100, 101, 102], [0, 1, 2], r"\(shifted by 100\)\?"),
@@ -295,9 +295,9 @@ def test_a_frame_in_another_order_is_refused_too() -> None:
 
 
 def test_labels_outside_the_classes_given_are_refused() -> None:
-    with pytest.raises(InputError, match=r"labels: 1 of 3 values are none of the 2 classes 0, 1: 7, first at row 2"):
+    with pytest.raises(InputError, match=r"labels: 1 of 3 values are not among the 2 classes 0, 1: 7, first at row 2"):
         read_labelled({"m": [0, 1, 1]}, [0, 1, 7], classes=[0, 1])
-    with pytest.raises(InputError, match=r"m: 1 of 3 values are none of the 2 classes"):
+    with pytest.raises(InputError, match=r"m: 1 of 3 values are not among the 2 classes"):
         read_labelled({"m": [0, 1, 7]}, [0, 1, 1], classes=[0, 1])
 
 

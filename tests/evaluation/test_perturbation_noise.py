@@ -134,7 +134,7 @@ def test_the_score_rests_on_no_label() -> None:
     assert noisy["map"].images["label"].tolist() == ((labels + 1) % K).tolist()
     with pytest.raises(InputError, match="do not depend on labels"):
         perturbation_test(predict, images, maps, labels=labels, measure="score", noise=0.1)
-    with pytest.raises(InputTypeError, match="an audit is not used here"):
+    with pytest.raises(InputTypeError, match="an audit cannot be used"):
         perturbation_test(predict, images, maps, labels=labels, noise=Audit([0], [1], design="selective"))  # type: ignore[arg-type]
 
 

@@ -24,7 +24,7 @@ def written(folder: Path, name: str, **columns: Any) -> str:
 )
 def test_the_same_in_another_order_is_refused(columns: dict[str, Any], named: str, tmp_path: Path) -> None:
     files = [written(tmp_path, "one"), written(tmp_path, "other", **columns)]
-    with pytest.raises(InputError, match=f"column {named} holds the same in another order.*--id"):
+    with pytest.raises(InputError, match=f"column {named} has the same values in another order.*--id"):
         refuse_other_order(files)
 
 

@@ -416,7 +416,7 @@ GOOD = [[0, 1, 1], [0, 1, 0]]
         (GOOD, {"n_resamples": 1e3}, InputTypeError, r"n_resamples: expected a whole number >= 0, got 1000.0"),
         (GOOD, {"seed": -3}, InputError, r"seed: expected a whole number >= 0, got -3"),
         (GOOD, {"seed": None}, InputTypeError, r"seed: expected a whole number >= 0, got None"),
-        (GOOD, {"classes": [0, 2]}, InputError, r"3 of 6 values are none of the 2 classes"),
+        (GOOD, {"classes": [0, 2]}, InputError, r"3 of 6 values are not among the 2 classes"),
         ([["a", "b"], ["a", "a"]], {"scale": "interval"}, InputError, r"classes: expected numbers .* got 'a', 'b'"),
         ([["1", "nan"], ["1", "1"]], {"scale": "ratio"}, InputError, r"classes: expected numbers"),
         ([[-1, 1], [1, 1]], {"scale": "ratio"}, InputError, r"classes: expected no negative number"),

@@ -90,7 +90,12 @@ def test_remarks_say_what_a_reader_must_know() -> None:
         (([1, 2], [1.0, math.nan], [0, 0]), {}, InputError, "annotators: 1 missing or infinite value, first at row 1"),
         (([1, 2], [1, 2], [0.2, 0.8]), {}, InputError, "answers: expected classes, got 2 numbers that are not whole"),
         (([1, 2], [1, 2], ["x", 3]), {}, InputTypeError, "answers: expected whole numbers or strings, got both"),
-        (([1, 2], [1, 2], [0, 5]), {"classes": [0, 1]}, InputError, "answers: 1 of 2 values are none of the 2 classes"),
+        (
+            ([1, 2], [1, 2], [0, 5]),
+            {"classes": [0, 1]},
+            InputError,
+            "answers: 1 of 2 values are not among the 2 classes",
+        ),
         (([1, 2], [1, 2], [0, 1]), {"classes": [0, 0, 1]}, InputError, "classes: expected each class once"),
         (([1, 2], [1, 2], [0, 1]), {"classes": "01"}, InputTypeError, "classes: expected a sequence"),
         (([1, 7], [1, 2], [0, 1]), {"all_items": [1, 2]}, InputError, "all_items does not list, first 7 at row 1"),
@@ -232,7 +237,7 @@ def test_noise_of_given_labels_by_hand() -> None:
     assert_close(found.wrong_share([0, 1, 1, 1]), (0 + 1 + 0 + 1 / 2) / 4, ROUNDING)
     with pytest.raises(InputError, match="given: expected 4 labels, one per item, got 3"):
         found.noise([0, 1, 1])
-    with pytest.raises(InputError, match="given: 1 of 4 values are none of the 2 classes"):
+    with pytest.raises(InputError, match="given: 1 of 4 values are not among the 2 classes"):
         found.wrong_share([0, 1, 1, 2])
 
 

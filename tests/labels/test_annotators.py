@@ -227,7 +227,7 @@ def test_every_family_stands_odd_data(n: int, d: int, k: int, kind: str) -> None
         ({"models": "trees"}, InputTypeError, r"models: expected a sequence of classifiers"),
         ({"models": [GaussianNB]}, InputTypeError, r"make an instance of it"),
         ({"models": [3]}, InputTypeError, r"models: expected classifiers with fit, predict and get_params, got 3"),
-        ({"models": [Ridge()]}, InputError, r"models: Ridge 0 predicts values that are none of its classes"),
+        ({"models": [Ridge()]}, InputError, r"models: Ridge 0 predicts values outside its classes"),
     ],
 )
 def test_bad_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:

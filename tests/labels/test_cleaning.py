@@ -187,7 +187,7 @@ def test_the_worst_come_first() -> None:
 def test_minus_1_among_true_labels() -> None:
     true, given = np.array([0, -1, 1, -1]), np.array([0, 0, 1, 1])
     found = Cleaning([False, True, False, True], [0, 1, 1, 0])
-    told = r"^true_labels: 2 of 4 values are -1, first at row 1, which is none of the given labels; if it stands for .*"
+    told = r"^true_labels: 2 of 4 values are -1, first at row 1, and -1 is not among the given labels; if it marks .*"
     with pytest.raises(InputError, match=told + r"cleaning.take\(keep\), y\[keep\] and true_labels\[keep\]"):
         cleaning_harm(found, given, true)
     with pytest.raises(InputError, match=told + r"pass true_labels\[keep\] and given_labels\[keep\]"):

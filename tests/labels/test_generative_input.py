@@ -59,7 +59,7 @@ PLAIN = np.array([[1.0], [2.0], [3.0]])
         ({"seed": -1}, InputError, r"seed: expected a whole number >= 0, got -1"),
         ({"seed": None}, InputTypeError, r"seed: expected a whole number >= 0, got None"),
         ({"n_jobs": 0}, InputError, r"n_jobs: expected a number of processes"),
-        ({"classes": [0]}, InputError, r"answers: 3 of 6 values are none of the 1 classes"),
+        ({"classes": [0]}, InputError, r"answers: 3 of 6 values are not among the 1 classes"),
     ],
 )
 def test_bad_input(options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -235,7 +235,7 @@ FLAGS = Cleaning([True, False, False])
         ((FLAGS, [0, 1, 1], [0, 1]), {}, InputError, r"^y and true_labels: .* got 3 and 2"),
         ((FLAGS, [0, 0, 0]), {}, NotEnoughData, r"^y: expected at least 2 classes, got only 0"),
         ((FLAGS, [0, 1, 1], ["a", "b", "b"]), {}, InputError, r"^true_labels: .* cannot be matched"),
-        ((FLAGS, [0, 1, 1]), {"classes": [0, 2]}, InputError, r"^y: 2 of 3 values are none of the 2 classes"),
+        ((FLAGS, [0, 1, 1]), {"classes": [0, 2]}, InputError, r"^y: 2 of 3 values are not among the 2 classes"),
         ((FLAGS, [0, 1, 1]), {"level": 95}, InputError, r"^level: expected a number between 0 and 1"),
         ((Cleaning([True, False], [7, 7]), [0, 1]), {"classes": [0, 1]}, InputError, r"^cleaning.suggested: 1 of 2"),
     ],

@@ -345,7 +345,7 @@ def test_it_keeps_the_votes_beside_its_labels() -> None:
         ({"tolerance": True}, "tolerance: .* got True"),
         ({"max_iterations": 0}, "max_iterations: expected a whole number of at least 1, got 0"),
         ({"max_iterations": 2.5}, "max_iterations: .* got 2.5"),
-        ({"classes": [0]}, "answers: 1 of 4 values are none of the 1 classes"),
+        ({"classes": [0]}, "answers: 1 of 4 values are not among the 1 classes"),
     ],
 )
 def test_settings_that_cannot_be_used(settings: dict[str, Any], says: str) -> None:

@@ -379,7 +379,12 @@ def test_refuses_seeds(seed: Any) -> None:
     ("y", "options", "error", "message"),
     [
         ([1, 1], {}, NotEnoughData, r"^y: expected at least 2 classes, got only 1; give all classes with classes="),
-        ([1, 2], {"classes": [1, 3]}, InputError, r"^y: 1 of 2 values are none of the 2 classes 1, 3: 2, first at row"),
+        (
+            [1, 2],
+            {"classes": [1, 3]},
+            InputError,
+            r"^y: 1 of 2 values are not among the 2 classes 1, 3: 2, first at row",
+        ),
         ([1, 2], {"classes": ["a", "b"]}, InputError, r"^y: expected classes among 'a', 'b', got integers"),
         ([1, 2], {"classes": [1, 1, 2]}, InputError, r"^classes: expected each class once"),
         ([], {}, NotEnoughData, r"^y: expected at least 1 instance"),

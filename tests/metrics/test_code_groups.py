@@ -195,11 +195,11 @@ def test_a_signature_makes_the_number_again() -> None:
         ({"a": [0, 0]}, InputError, "column 'z0' stands twice"),
         ({"a": [3]}, InputError, "no column has the number 3; there are 3"),
         ({"a": [-1]}, InputError, "numbered from 0"),
-        ({"a": ["z7"]}, UnknownNameError, "no code is called 'z7'"),
+        ({"a": ["z7"]}, UnknownNameError, "unknown code 'z7'"),
         ({"a": []}, InputError, "group 'a' has no column"),
         ({"a": [True]}, InputTypeError, "numbers or names"),
         ({"a": 0.5}, InputTypeError, "numbers or names, got float"),
-        ({"z2": [0, 1]}, InputError, "a group is called 'z2', and so is a column"),
+        ({"z2": [0, 1]}, InputError, "group 'z2' has the name of a column"),
         ({}, InputError, "at least one group"),
         (["a", "b"], InputError, "a label for each of the 3 columns, got 2"),
         ("aab", InputTypeError, "got str"),
@@ -291,7 +291,7 @@ def test_several_representations_with_groups_of_their_own() -> None:
     one = demele.compare_representations(both, FACTORS, code_groups={"one": IN_GROUPS}, reduce_groups="pca1", **given)
     assert one["other"].code_names == ("z1", "z2", "z3")
     assert one["one"].code_names == ("circle", "v")
-    with pytest.raises(UnknownNameError, match="code_groups: no representation is called 'onr'; did you mean 'one'"):
+    with pytest.raises(UnknownNameError, match="code_groups: unknown representation 'onr'; did you mean 'one'"):
         demele.compare_representations(both, FACTORS, code_groups={"onr": IN_GROUPS}, **given)
     with pytest.raises(UnknownNameError, match="other: code_groups"):
         demele.compare_representations(both, FACTORS, code_groups={"other": {"a": ["nobody"]}}, **given)

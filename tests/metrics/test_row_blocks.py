@@ -54,7 +54,7 @@ def test_blocks_of_other_lengths_are_laid_end_to_end() -> None:
         assert sorted(met) == [0, 3, 4, 6, 7]
 
 
-@pytest.mark.filterwarnings("ignore:blocks. every row is a block")
+@pytest.mark.filterwarnings("ignore:blocks. every row is its own block")
 def test_blocks_of_one_row_are_as_none() -> None:
     rng = np.random.default_rng(0)
     codes, factors = rng.random((200, 2)), rng.random((200, 2))
@@ -137,7 +137,7 @@ def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
     [
         (np.arange(599), {}, "blocks: expected 600, one per row of codes, got shape"),
         (np.where(BLOCKS < 1, np.nan, BLOCKS), {}, "blocks: 30 of 600 rows have none, first row 0; give .* a block of"),
-        (BLOCKS % 4, {}, "blocks: expected at least 5, got 4: so few can be put into few orders"),
+        (BLOCKS % 4, {}, "blocks: expected at least 5, got 4: so few have too few orders"),
         (BLOCKS, {"n_permutations": 0}, "blocks: are what chance permutes whole; pass n_permutations=100"),
         (BLOCKS, {"n_bootstrap": 10}, "bootstrap: takes rows for independent"),
         (BLOCKS, {"aligned": True}, "aligned: takes rows for independent"),
@@ -155,6 +155,6 @@ def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> Non
 
 
 def test_blocks_of_one_row_each_are_warned_of() -> None:
-    with pytest.warns(demele.DemeleWarning, match="every row is a block of its own"):
+    with pytest.warns(demele.DemeleWarning, match="every row is its own block"):
         read_blocks(np.arange(9), 9)
     read_blocks([0, 0, 1, 2, 3, 4], 6)  # no warning: they are errors here

@@ -68,7 +68,9 @@ def test_rows_that_do_not_exist() -> None:
 def test_labels_of_an_audit() -> None:
     with pytest.raises(InputError, match=r"one expert label per audited row, got 2 rows and 1 labels"):
         Audit([0, 1], [1], design="uniform")
-    with pytest.raises(InputError, match=r"audit.labels: 1 of 2 values are none of the 2 classes 'cat', 'dog': 'bird'"):
+    with pytest.raises(
+        InputError, match=r"audit.labels: 1 of 2 values are not among the 2 classes 'cat', 'dog': 'bird'"
+    ):
         Audit([0, 1], ["cat", "bird"], design="uniform").coded(WORDS, 3)
     with pytest.raises(InputError, match=r"1 missing value, first at row 1"):
         Audit([0, 1], ["cat", None], design="uniform")

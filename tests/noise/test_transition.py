@@ -224,7 +224,7 @@ def test_estimate_refuses() -> None:
         estimate_transition([0, 1], [0, 1, 1])
     with pytest.raises(InputError, match=r"true_labels: expected classes among 0, 1.*cannot be matched"):
         estimate_transition(["a", "b"], [0, 1])
-    with pytest.raises(InputError, match="given_labels: 1 of 2 values are none of the 2 classes"):
+    with pytest.raises(InputError, match="given_labels: 1 of 2 values are not among the 2 classes"):
         estimate_transition([0, 1], [0, 2], classes=[0, 1])
     with pytest.raises(NotEnoughData, match="at least 2 classes, got only 'a'"):
         estimate_transition(["a"], ["a"])

@@ -507,7 +507,7 @@ def _folder(path: Path) -> Path:
         ({}, {"n_permutations": 5}, InputError, "n_permutations: all rows are permuted"),
         ({}, {"codes_std": np.ones((N, 5))}, InputError, "codes_std: standard deviations are spread"),
         ({}, {"sample": 3}, InputError, "sample: expected a number of rows of at least 4, got 3"),
-        ({}, {"kinds": {"nothing": "categorical"}}, InputError, "kinds: no factor is called 'nothing'"),
+        ({}, {"kinds": {"nothing": "categorical"}}, InputError, "kinds: unknown factor 'nothing'"),
         ({}, {"kinds": {"size": "counts"}}, InputError, "kinds: expected 'continuous' or 'categorical'"),
         ({}, {"kinds": {"shape": "continuous"}}, InputTypeError, "'shape' was declared continuous but holds classes"),
         ({"z2": (17, np.nan)}, {}, InputError, "1 non-finite value .* in column 'z2', first at row 17; drop"),

@@ -126,15 +126,15 @@ def test_what_a_transition_cannot_correct_says_what_would() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"v3": 0.1}, InputError, "no factor is called 'v3'"),
+        ({"v3": 0.1}, InputError, "unknown factor 'v3'"),
         ({"v1": 1.0}, InputError, r"\[0, 1\)"),
         ({"v1": True}, InputTypeError, "expected a TransitionMatrix"),
         ({"v1": np.eye(4)}, InputTypeError, "probabilities or counts"),
         ({"v1": labels.symmetric_transition(4, 0.7)}, InputError, "singular value"),
         ({"v1": labels.symmetric_transition(3, 0.1)}, InputError, "lack .3., which the factor has"),
         ({"v1": [labels.symmetric_transition(4, 0.1)] * 2}, NotEnoughData, "third independent annotator"),
-        ({"v1": labels.Audit([1, 2], [0, 1], design="selective")}, InputError, "chosen because something looked wrong"),
-        ({"v1": labels.FactorAudit([1, 2], [7, 8])}, NotEnoughData, "none of the 2 audited rows"),
+        ({"v1": labels.Audit([1, 2], [0, 1], design="selective")}, InputError, "chosen because they looked wrong"),
+        ({"v1": labels.FactorAudit([1, 2], [7, 8])}, NotEnoughData, "all 2 audited rows contradict"),
         ({"v1": labels.FactorAudit([1, 2000], [0, 1])}, InputError, "names 1 row that does not exist"),
         ({}, InputError, "at least one factor"),
         (0.1, InputTypeError, "expected a mapping"),

@@ -245,7 +245,7 @@ def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
         assert interval(each).low < interval(plain).low
         assert interval(each).high > interval(plain).high
         assert "certified bounds" in interval(each).method
-    with pytest.raises(DemeleError, match="factor_noise: no factor is called 'x'"):
+    with pytest.raises(DemeleError, match="factor_noise: unknown factor 'x'"):
         demele.compare_representations(codes, given, ["mig"], factor_noise={"x": 0.1}, **asked)
 
 
@@ -325,16 +325,16 @@ def test_dictionary_and_frames() -> None:
         ({"a": CODES["noisy"], "b": CODES["clean"][:-1]}, {}, "b: codes and factors: .* got 599 rows of codes and 600"),
         ({"a": CODES["noisy"], "b": CODES["clean"] * np.nan}, {}, "b: codes: 600 non-finite values"),
         (None, {"runs": {}}, "runs: expected a dict of models"),
-        (None, {"runs": {"m": ["noise"]}}, "runs: model 'm': no representation is called 'noise'; did you mean"),
+        (None, {"runs": {"m": ["noise"]}}, "runs: model 'm': unknown representation 'noise'; did you mean"),
         (None, {"runs": {"m": "noisy"}}, "runs: model 'm': expected a list of names"),
         (None, {"runs": {"m": ["noisy", "noisy"]}}, "runs: 'noisy' is in 'm' twice"),
         (None, {"runs": {"m": ["noisy"], "k": ["noisy"]}}, "runs: 'noisy' is in 'k' and in 'm'"),
         (None, {"runs": {"clean": ["noisy"]}}, "runs: model 'clean' has the name of a representation"),
         (None, {"paired_runs": True}, "paired_runs: pairs the runs of models, and no runs are named"),
         (None, {"runs": {"m": ["noisy", "again"]}, "paired_runs": True}, "paired_runs: expected as many runs"),
-        (None, {"against": "cleen"}, "against: nothing is called 'cleen'; did you mean"),
-        (None, {"primary": "sap"}, "primary: no metric of this call is called 'sap'"),
-        (None, {"factor_noise_method": "audited"}, "factor_noise_method: says how to correct"),
+        (None, {"against": "cleen"}, "against: unknown name 'cleen'; did you mean"),
+        (None, {"primary": "sap"}, "primary: this call has no metric 'sap'"),
+        (None, {"factor_noise_method": "audited"}, "factor_noise_method: needs"),
         (None, {"codes_std": {"other": CODES["noisy"]}}, "codes_std: expected a dict with names of representations"),
         (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ],

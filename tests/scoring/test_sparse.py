@@ -494,7 +494,7 @@ def test_signature_is_the_call_that_makes_the_number_again() -> None:
         (
             lambda e: e.top_codes("v9"),
             demele.UnknownNameError,
-            "factor: no factor is called 'v9'; there are v1, v2, v3",
+            "factor: unknown factor 'v9'; there are v1, v2, v3",
         ),
         (lambda e: e.top_codes(3), demele.InputError, "factor: expected a position from 0 to 2, got 3"),
         (lambda e: e.top_codes(0, 6), demele.InputError, "k: expected 1 to 5, as many codes as were kept, got 6"),

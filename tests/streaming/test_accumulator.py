@@ -301,7 +301,7 @@ def test_nearest_neighbours_are_sampled_with_a_frame_too() -> None:
 # What is refused -------------------------------------------------------------------------------------------------
 
 BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
-    "unknown metric": ("migg", {}, UnknownNameError, "no metric is called 'migg'; did you mean 'mig'"),
+    "unknown metric": ("migg", {}, UnknownNameError, "unknown metric 'migg'; did you mean 'mig'"),
     "a callable": (lambda codes, factors: 0.0, {}, InputTypeError, "expected registered names"),
     "a callable among names": (["mig", max], {}, InputTypeError, "expected registered names"),
     "no metric": ([], {}, InputError, "at least one"),
@@ -317,7 +317,7 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     "seed": ("sap", {"seed": -1}, InputError, "seed"),
     "seed of a float": ("sap", {"seed": 0.5}, InputError, "seed"),
     "missing": ("sap", {"missing": "drop"}, InputError, "missing: expected 'raise' or 'omit', got 'drop'"),
-    "protocol": ("mig", {"protocol": "review"}, UnknownNameError, "protocol: none is called 'review'"),
+    "protocol": ("mig", {"protocol": "review"}, UnknownNameError, "protocol: unknown protocol 'review'"),
     "bins": ("mig", {"bins": 1}, InputError, "bins"),
     "options": ("mig", {"options": {"mig": {"binz": 3}}}, InputError, "binz"),
     "options of another metric": ("mig", {"options": {"migg": {}}}, UnknownNameError, "migg"),
@@ -329,9 +329,9 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
         InputError,
         "kinds: factor 'light' is categorical in the frame, got 'continuous'",
     ),
-    "kinds of nothing": ("mig", {"frame": FRAME, "kinds": {"lite": "continuous"}}, InputError, "no factor is called"),
+    "kinds of nothing": ("mig", {"frame": FRAME, "kinds": {"lite": "continuous"}}, InputError, "unknown factor"),
     "reg_dim": ("mig", {"frame": FRAME, "reg_dim": [0, 1]}, InputError, "reg_dim: expected one code for each of the 3"),
-    "reg_dim of nothing": ("mig", {"frame": FRAME, "reg_dim": [0, 1, "x"]}, InputError, "no code is called 'x'"),
+    "reg_dim of nothing": ("mig", {"frame": FRAME, "reg_dim": [0, 1, "x"]}, InputError, "unknown code 'x'"),
 }
 
 

@@ -289,8 +289,8 @@ BAD_FIXED: dict[str, tuple[Any, Any, str]] = {
     "factor of a word": ([(0, 1)], {"v": "abc"}, r"expected \(low, high\) or a list of levels of 'v'"),
     "factor of a number": ([(0, 1)], {"v": 3}, r"expected \(low, high\) or a list of levels of 'v'"),
     "factor without levels": ([(0, 1)], {"v": []}, "'v': expected different levels.*got 0"),
-    "level twice": ([(0, 1)], {"v": [1, 2, 1]}, "'v': expected different levels.*got 3 of which 2"),
-    "missing level": ([(0, 1)], {"v": ["a", None]}, "'v': expected different levels.*got 2 of which 1"),
+    "level twice": ([(0, 1)], {"v": [1, 2, 1]}, "'v': expected different levels.*got 3, but only 2"),
+    "missing level": ([(0, 1)], {"v": ["a", None]}, "'v': expected different levels.*got 2, but only 1"),
 }
 
 
@@ -314,7 +314,7 @@ def test_what_no_frame_is_made_of() -> None:
         demele.Frame.of(CODES, FACTORS, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
         demele.Frame.fixed([(0, 1)], [(0.0, 1.0)], missing="drop")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="kinds: no factor is called 'shpe'"):
+    with pytest.raises(InputError, match="kinds: unknown factor 'shpe'"):
         demele.Frame.of(CODES, FACTORS, kinds={"shpe": "categorical"})
     with pytest.raises(InputTypeError, match="bins: expected a number, a Binning or edges"):
         demele.Frame.of(CODES, FACTORS, bins=object())

@@ -36,11 +36,11 @@ class ScoreCallback(keras.callbacks.Callback):  # type: ignore[misc]
     every : int, default 1
         Score at the end of each epoch whose number, counted from 1, is a multiple of this.
     prefix : str, default "demele/"
-        Of the names in the logs: ``demele/mig``.
+        Prefix of the names in the logs: ``demele/mig``.
     native : bool, default False
         Log the value of each factor or code too: ``demele/mig/v1``.
     seed : int, default 0
-        Of the metrics.
+        Random seed of the metrics.
     **keywords
         ``frame``, ``bound``, ``protocol``, ... as of :class:`demele.Accumulator`.
 

@@ -42,7 +42,7 @@ def latte_docstring(name: str, defaults: Mapping[str, Any], says: str, *, others
     Parameters
     ----------
     name : str
-        Of the class.
+        Name of the class.
     defaults : mapping of str to object
         Its arguments.
     says : str

@@ -49,7 +49,7 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
         Score at the end of each epoch whose number, counted from 1, is a multiple of this, and of every
         ``trainer.validate``.
     prefix : str, default "demele/"
-        Of the logged names: ``demele/mig``.
+        Prefix of the logged names: ``demele/mig``.
     native : bool, default False
         Log the value of each factor or code too: ``demele/mig/v1``.
     seed : int, default 0

@@ -50,7 +50,7 @@ def agreement(
     draws: int = 2000,
     seed: int = 0,
 ) -> Agreement:
-    """Ask how far metrics agree on the order of configurations.
+    """Measure the agreement of metrics on the order of configurations.
 
     Kendall's tau-b between the scores of every two metrics, over configurations: models of a family, say, that differ
     in a penalty and in their number of codes.
@@ -84,11 +84,11 @@ def agreement(
         Other scores of the same rows, such as from earlier checkpoints, for the stability of the ranking of each
         metric. One table is compared with ``scores``, several with each other.
     level : float, default 0.95
-        Of the intervals, and of verdicts.
+        Level of the intervals, and of verdicts.
     draws : int, default 2000
         Resamples of configurations.
     seed : int, default 0
-        Of the resamples.
+        Random seed of the resamples.
 
     Returns
     -------

@@ -46,16 +46,16 @@ Reading = Literal["row", "column"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PublishedAgreement:
-    """A printed matrix of Kendall's tau between metrics.
+    """A published matrix of Kendall's tau between metrics.
 
     Attributes
     ----------
     name, title : str
         The data set.
     metrics : tuple of str
-        Registered names, in the order of print.
+        Registered names, in the published order.
     printed : array of shape (n_metrics, n_metrics)
-        Cell by cell as printed.
+        Cell by cell as published.
     source : str
 
     Examples
@@ -202,7 +202,7 @@ def published_agreement_names() -> list[str]:
 
 
 def published_agreement(name: str) -> PublishedAgreement:
-    """Return the printed Kendall rank correlations of 17 metrics over models of one family.
+    """Return the published Kendall rank correlations of 17 metrics over models of one family.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def likeness(
     level: float,
     configurations: int,
 ) -> dict[str, Any]:
-    """Return how like print some taus are: the figures of :class:`Likeness`.
+    """Return the similarity of taus to published ones: the figures of :class:`Likeness`.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def likeness(
     draws : array of shape (n_draws, n_pairs)
         Ours from resampled configurations; those with an undefined tau are left out.
     level : float
-        Of the intervals.
+        Level of the intervals.
     configurations : int
         That ours are of.
     """

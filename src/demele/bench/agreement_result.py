@@ -129,7 +129,7 @@ class RankMatrix:
 
     @property
     def mean_size(self) -> Measured:
-        """Mean of |tau| over the pairs, with what other configurations would have given; 0.09 of 36 by chance alone."""
+        """Mean of |tau| over the pairs, with its interval; chance alone gives 0.09 with 36 configurations."""
         known = np.isfinite(self.tau)
         value = float(np.abs(self.tau[known]).mean()) if known.any() else math.nan
         draws = self.draws[:, known] if self.configurations >= LEAST_FOR_INTERVALS else self.draws[:0, known]
@@ -195,7 +195,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Agreement(Result):
-    """How far metrics agree on the order of configurations.
+    """Agreement of metrics on the order of configurations.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class Agreement(Result):
     version: str
 
     def document(self) -> Document:
-        """Return which metrics agree: matrices, pairs and sentences."""
+        """Return the document: matrices, pairs and sentences."""
         return agreement_document(self)
 
     @property
@@ -356,7 +356,7 @@ class Agreement(Result):
         return pd.DataFrame(self.likeness_rows())
 
     def likeness_rows(self) -> list[dict[str, Any]]:
-        """Return how similar every matrix is to every published one."""
+        """Return the similarity of every matrix to every published one."""
         rows = []
         for name in self.comparable():
             choices: tuple[Literal["keep", "omit"], ...] = ("keep", "omit")

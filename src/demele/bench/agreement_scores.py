@@ -183,7 +183,7 @@ def _metrics(metrics: Sequence[str] | None, columns: Mapping[str, Any], taken: S
     )
     for name in names:
         if name not in columns:
-            raise UnknownNameError("metrics", f"no column is called {name!r}{suggestion(str(name), columns)}")
+            raise UnknownNameError("metrics", f"unknown column {name!r}{suggestion(str(name), columns)}")
         if names.count(name) > 1:
             raise InputError("metrics", f"expected different names, got {quoted(name)} twice")
     if len(names) < 2:
@@ -224,7 +224,7 @@ def _labels(value: object, columns: Mapping[str, Any], n: int, argument: str) ->
         return None
     if isinstance(value, str):
         if value not in columns:
-            raise UnknownNameError(argument, f"no column is called {value!r}{suggestion(value, columns)}")
+            raise UnknownNameError(argument, f"unknown column {value!r}{suggestion(value, columns)}")
         value = columns[value]
     found = np.asarray(as_column(value, argument))
     if found.shape != (n,):

@@ -31,7 +31,7 @@ def candidate(
     claims: Sequence[Property] | Property | None = None,
     discretises: bool | None = None,
 ) -> Candidate:
-    """Say more about a metric of your own than its function does.
+    """Declare the properties of your own metric for the bench.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ __all__ = ["Characterisation"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Characterisation(Findings, Result):
-    """What metrics did on every scenario: rows, curves, verdicts, a card for each.
+    """Behaviour of metrics on every scenario: rows, curves, verdicts, a card for each.
 
     Attributes
     ----------
@@ -81,9 +81,11 @@ class Characterisation(Findings, Result):
         """
         rows, criteria = [item.name for item in self.rows], [item.name for item in self.criteria]
         if row not in rows:
-            raise UnknownNameError("row", f"none is called {row!r}{suggestion(str(row), rows)}")
+            raise UnknownNameError("row", f"unknown metric {row!r}{suggestion(str(row), rows)}")
         if criterion not in criteria:
-            raise UnknownNameError("criterion", f"none is called {criterion!r}{suggestion(str(criterion), criteria)}")
+            raise UnknownNameError(
+                "criterion", f"unknown criterion {criterion!r}{suggestion(str(criterion), criteria)}"
+            )
         return next(item for item in self.verdicts if (item.row, item.criterion) == (row, criterion))
 
     def table(self, group: str | None = None) -> "pd.DataFrame":
@@ -145,11 +147,11 @@ class Characterisation(Findings, Result):
         return pd.DataFrame(lines, columns=columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return curves, criteria, verdicts and what is known of each metric, as plain values that JSON can hold."""
+        """Return curves, criteria, verdicts and the facts about each metric, as plain values that JSON can hold."""
         return to_dictionary(self)
 
     def document(self) -> Document:
-        """Return what was found: verdicts with their evidence, curves and sentences."""
+        """Return the document: verdicts with their evidence, curves and sentences."""
         return characterisation_document(self)
 
     def compared_with(self, stored: "Characterisation") -> "Characterisation":

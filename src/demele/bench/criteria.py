@@ -140,8 +140,8 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
             Part(scenario="mixing", claims=("compactness",), expectations=MIXING.wanted["compactness"]),
             Part(scenario="redundant", claims=("compactness",), expectations=REDUNDANT.wanted["compactness"]),
         ],
-        "On 'redundant', 2 is [v, v] and 3 is [v, v, v, v]. The review's text wants a fall from 2 to 3; the rule only "
-        "forbids a rise, as the review's table calls SAP, MIG and JEMMIG coherent, which it prints as equal in both.",
+        "On 'redundant', 2 is [v, v] and 3 is [v, v, v, v]. The review expects a fall from 2 to 3; the rule only "
+        "forbids a rise, because its table calls SAP, MIG and JEMMIG coherent with equal values in both.",
     ),
     _criterion(
         "coherent_explicitness",
@@ -152,7 +152,7 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
     _criterion(
         "calibrated",
         "Calibrated",
-        "Is the score 1 for a perfect representation and 0 for one that knows nothing of the factors?",
+        "Is the score 1 for a perfect representation and 0 for one without information on the factors?",
         [Part(scenario="noise", claims=(), expectations=NOISE.wanted["any"])],
     ),
     _criterion(
@@ -164,7 +164,7 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
     _criterion(
         "several_codes",
         "Several codes for a factor",
-        "Does the score understand a factor that only several codes together describe, as an angle by its cosine and "
+        "Is the score high for a factor that only several codes together describe, such as an angle by its cosine and "
         "sine?",
         [
             Part(
@@ -178,8 +178,8 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
                 expectations=(Same(at=1.0, than=2.0, within=0.1), AtLeast(0.1, at=1.0)),
             ),
         ],
-        "1 is [cos v, sin v] and 2 is [v, v]. A score below 0.1 in 1 does not tell two codes that hold a factor "
-        "together from codes that know nothing of it. A score that claims both is judged by both.",
+        "1 is [cos v, sin v] and 2 is [v, v]. A score below 0.1 in 1 does not distinguish two codes that hold a factor "
+        "together from codes without information on it. A score that claims both is judged by both.",
     ),
     _criterion(
         "robust_to_noise",
@@ -188,9 +188,9 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
         [
             Part(scenario="noise", claims=("modularity", "compactness"), expectations=NOISE.wanted["modularity"]),
         ],
-        "The review's text wants some robustness up to a share of noise of 0.8; the rule asks for less, up to 0.6: "
+        "The review's text expects some robustness up to a share of noise of 0.8; the rule only expects it up to 0.6: "
         "there the review calls Z-diff and Z-min variance robust, and DCI forest, with about 0.8, robust enough. A "
-        "score that claims explicitness too is judged as well.",
+        "score that claims explicitness, too, is also judged.",
     ),
     _criterion(
         "unmeasured_factors",

@@ -218,7 +218,7 @@ def _unpacked_expectation(item: Mapping[str, Any]) -> Expectation:
     fields = dict(item)
     name = fields.pop("type")
     if name not in _EXPECTATIONS:
-        raise FormatError("path", f"no expectation is called {name!r}")
+        raise FormatError("path", f"unknown expectation {name!r}")
     expectation: Expectation = _EXPECTATIONS[name](**fields)
     return expectation
 

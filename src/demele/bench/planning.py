@@ -97,12 +97,12 @@ def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
         first, second = outcome(record, item.name), outcome(again, item.name)
         if first != second:
             drifting[item.name] = record["drifts"] = (
-                f"gave {first} and then {second} {where}, on the same arrays: what it draws has no seed, so its rows "
-                "cannot be made again"
+                f"gave {first} and then {second} {where}, on the same arrays: its draws have no seed, so its rows "
+                "cannot be reproduced"
             )
             warn_user(f"{item.name} {drifting[item.name]}", DemeleWarning)
         elif isinstance(first, str):
-            warn_user(f"{item.name} gives no value {where}: {first}; the run goes on", DemeleWarning)
+            warn_user(f"{item.name} gives no value {where}: {first}; the run continues", DemeleWarning)
         rows.append([(tried.key, record)])
     return drifting
 
@@ -147,7 +147,7 @@ def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dic
     known = {"source", "added", *(item.name for item in scenarios)}
     for key, number in given.items():
         if key not in known:
-            raise InputError(argument, f"no scenario of this run is called {key!r}{suggestion(str(key), known)}")
+            raise InputError(argument, f"this run has no scenario {key!r}{suggestion(str(key), known)}")
         checked_count(number, f"{argument}[{key!r}]", 1)
     found = {}
     for item in scenarios:

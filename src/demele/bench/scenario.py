@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Representation:
-    """What a scenario hands to the metrics.
+    """The codes and factors that a scenario gives to the metrics.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class Scenario:
             raise self._refused(f"wanted: {expectation!r} asks nothing of {self.severities}")
 
     def label(self, position: int) -> str:
-        """Return what the severity at a position is called."""
+        """Return the label of the severity at a position."""
         return self.labels[position] if self.labels else f"{self.severities[position]:g}"
 
     def position(self, severity: float) -> int:

@@ -15,7 +15,7 @@ __all__ = ["load", "reference"]
 
 @renamed(max_bytes="max_size")
 def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
-    """Read what :meth:`Characterisation.save` wrote.
+    """Read a file of :meth:`Characterisation.save`.
 
     Parameters
     ----------

@@ -355,7 +355,7 @@ def _sentence(
                 end = _most(status, -bound)
             return f"{at(upper)} is {gap} {at(lower)}, {end}"
         if lower_weight < 0 and bound == 0:
-            end = ", too close to tell" if status == "inconclusive" else ""
+            end = ", inconclusive" if status == "inconclusive" else ""
             return f"{at(upper)} is {gap} {-lower_weight:.0%} of {at(lower)}{end}"
     return f"{contrast.text}: {_estimate(found, digits)}, {_least(status, bound)}"
 

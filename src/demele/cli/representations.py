@@ -208,7 +208,7 @@ def _known(item: str, columns: "Factors", design: str | None, warn: Warn) -> dic
             return _of_json(Path(item))
         return dict(read_factor_audits(item, columns.names, design, warn))
     if name not in columns.names:
-        raise InputError(f"no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, columns.names))}")
+        raise InputError(f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, columns.names))}")
     try:
         return {name: float(said)}
     except ValueError:

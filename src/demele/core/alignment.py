@@ -43,7 +43,7 @@ class AlignedHalf:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Alignment(TableResult):
-    """How a score changes when the codes are turned towards the factors.
+    """Change of a score when the codes are rotated towards the factors.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Alignment(TableResult):
         estimate that grows with the rows.
     halves : tuple of AlignedHalf
     interval : Interval or None
-        Of the gap, if resamples were asked for.
+        Interval of the gap, if resamples were asked for.
     chance : Chance or None
         Gaps of the whole procedure on permuted rows of the factors, if permutations were asked for.
     whitened : bool
@@ -87,7 +87,7 @@ class Alignment(TableResult):
         object.__setattr__(self, "gap", self.aligned - self.raw)
 
     def headline(self) -> str:
-        """Return what the gap says."""
+        """Return the reading of the gap."""
         return said(self.reading, self.explicitness, whitened=self.whitened)
 
     def row(self) -> dict[str, object]:
@@ -148,13 +148,13 @@ def said(reading: Reading, explicitness: tuple[str, float] | None = None, *, whi
     by = "" if explicitness is None else f" ({explicitness[0]} {explicitness[1]:z.2f})"
     no_map = "Neither a rotation nor whitening" if whitened else "No rotation"
     sentences: Mapping[Reading, str] = {
-        "off the axes": "The information is there, not on the axes.",
-        "partly off the axes": "A part of the information is there, but not on the axes.",
-        "on the axes": "What there is stands on these axes about as well as on any others.",
-        "entangled": f"{no_map} separates the factors: all codes together tell them{by}, single ones do not.",
-        "absent": f"It is not there: no axes help, and all codes together tell next to nothing{by}.",
-        "partly": f"{no_map} helps, and all codes together tell a part of it only{by}.",
-        "unknown": f"{no_map} helps. Whether the information is there at all, a score of explicitness would tell.",
-        "any axes": "This score reads all codes together, and does not ask on which axes the information stands.",
+        "off the axes": "The codes carry the information, but not on the axes.",
+        "partly off the axes": "The codes carry a part of the information, but not on the axes.",
+        "on the axes": "The information is on these axes about as much as on any others.",
+        "entangled": f"{no_map} separates the factors: all codes together encode them{by}, single codes do not.",
+        "absent": f"The information is missing: no axes help, and all codes together encode almost nothing{by}.",
+        "partly": f"{no_map} helps, and all codes together encode only a part of the factors{by}.",
+        "unknown": f"{no_map} helps. A score of explicitness would show whether the codes carry the information.",
+        "any axes": "This score uses all codes together, so the axes do not matter.",
     }
     return sentences[reading]

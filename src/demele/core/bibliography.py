@@ -155,15 +155,15 @@ def parse(text: str) -> tuple[Entry, ...]:
 def _entry(lines: list[str]) -> Entry:
     head = _HEAD.fullmatch(lines[0])
     if head is None or head["kind"] not in NEEDED or lines[-1] != "}":
-        raise FormatError(f"bibliography: {quoted(lines[0])} is no entry of one of the kinds {', '.join(NEEDED)}")
+        raise FormatError(f"bibliography: {quoted(lines[0])} is not an entry of kind {', '.join(NEEDED)}")
     key, kind, fields = head["key"], head["kind"], {}
     for line in lines[1:-1]:
         field = _FIELD.fullmatch(line)
         if field is None or not _balanced(field["value"]) or field["name"] in fields:
-            raise FormatError(f"bibliography: {key}: {quoted(line)} is no field as in 'title = {{A title}},'")
+            raise FormatError(f"bibliography: {key}: {quoted(line)} is not a field like 'title = {{A title}},'")
         form = _FORMS.get(field["name"])
         if form is not None and form.fullmatch(field["value"]) is None:
-            raise FormatError(f"bibliography: {key}: {quoted(field['value'])} is no {field['name']}")
+            raise FormatError(f"bibliography: {key}: {quoted(field['value'])} is not a valid {field['name']}")
         fields[field["name"]] = field["value"]
     missing = [name for name in NEEDED[kind] if name not in fields]
     missing += ["archiveprefix"] if "eprint" in fields and "archiveprefix" not in fields else []

@@ -111,7 +111,7 @@ class Chance:
         Parameters
         ----------
         names : tuple of str
-            Of the native values.
+            Names of the native values.
         observed : array of shape (len(names),), optional
             The native values.
         """

@@ -60,7 +60,7 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
     code_groups : mapping of name to columns, or sequence with a label for each column
         Columns by number from 0 or by name, one or several. Columns in no group are codes of their own.
     names : sequence of str
-        Of the columns.
+        Names of the columns.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
             if name in given:
                 raise InputError(
                     "code_groups",
-                    f"a group is called {quoted(name)}, and so is a column that is in no group; give it another name",
+                    f"group {quoted(name)} has the name of a column that is in no group; rename the group",
                 )
             given[name] = [column]
     ordered = sorted((tuple(sorted(columns)), name) for name, columns in given.items())
@@ -122,7 +122,7 @@ def groups_of_each(code_groups: object, names: Sequence[str]) -> dict[str, objec
         return dict.fromkeys(names, code_groups)
     for name in own:
         if name not in names:
-            problem = f"no representation is called {name!r}{suggestion(str(name), list(names))}"
+            problem = f"unknown representation {name!r}{suggestion(str(name), list(names))}"
             raise UnknownNameError("code_groups", problem)
     return {name: own.get(name) for name in names}
 
@@ -151,7 +151,7 @@ def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, li
 def _column(column: object, names: Sequence[str]) -> int:
     if isinstance(column, str):
         if column not in names:
-            raise UnknownNameError("code_groups", f"no code is called {quoted(column)}{suggestion(column, names)}")
+            raise UnknownNameError("code_groups", f"unknown code {quoted(column)}{suggestion(column, names)}")
         return list(names).index(column)
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
         raise InputTypeError("code_groups", f"expected numbers or names of columns, got {quoted(column)}")

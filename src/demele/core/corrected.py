@@ -14,14 +14,14 @@ from demele.report.written import ends, written
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CorrectedScore(TableResult):
-    """What a score would be, as far as can be known, if all annotations of the factors were right.
+    """A score corrected for wrong annotations of the factors: an estimate, or bounds.
 
     Attributes
     ----------
     value : float
         Never rounded, never clipped to the range of the metric; NaN where only an interval can be given.
     interval : Interval or None
-        Of sampling and of what is known of the noise, together; for bounds, what the truth cannot leave.
+        Interval of sampling and of what is known of the noise, together; for bounds, what the truth cannot leave.
     method : str
         How it was corrected: ``"transition"``, ``"audited"``, ...
     assumptions : tuple of str

@@ -109,7 +109,7 @@ class UnknownNameError(InputError):
 
 
 class NotEnoughData(InputError):  # noqa: N818 - the name reads as the sentence that it is
-    """Too few samples, groups, classes, codes or factors for what was asked."""
+    """Too few samples, groups, classes, codes or factors for the call."""
 
 
 class IncompatibleState(InputError):  # noqa: N818 - the name reads as the sentence that it is
@@ -117,7 +117,7 @@ class IncompatibleState(InputError):  # noqa: N818 - the name reads as the sente
 
 
 class FormatError(InputError):
-    """A file, or bytes, that are not what they should be, or would take more memory than they may."""
+    """A file, or bytes, with invalid content, or that would exceed the memory limit."""
 
 
 class OutputError(InputError, OSError):

@@ -99,7 +99,7 @@ def check_pair(n: int, d: int, factors: Factors) -> None:
     if n != factors.n:
         raise other_lengths((n, d), (factors.n, factors.m))
     if n < 2:
-        raise NotEnoughData("codes", "expected at least 2 rows, got 1; one sample says nothing about a representation")
+        raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     if all(column.constant for column in factors.columns):
         names = ", ".join(repr(name) for name in factors.names)
         raise NotEnoughData(
@@ -246,7 +246,7 @@ def given_kinds(kinds: object, names: tuple[str, ...], *, circles: bool = False)
         for name in given:
             if name not in names:
                 raise InputError(
-                    "kinds", f"no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, names))}"
+                    "kinds", f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, names))}"
                 )
     elif isinstance(kinds, Sequence):
         if len(kinds) != len(names):

@@ -90,7 +90,7 @@ class Vocabulary:
             unknown = sorted({_item(values, int(row)) for row in wrong})
             raise InputError(
                 argument,
-                f"{wrong.size} of {values.size} values are none of the {len(self)} classes "
+                f"{wrong.size} of {values.size} values are not among the {len(self)} classes "
                 f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; "
                 + (slip or f"if they are classes, give all classes with {setting(classes=[...])}"),
             )
@@ -336,8 +336,8 @@ def refuse_unjudged(
     if unjudged.size and true.min() == -1 and given.min() >= 0:
         raise InputError(
             argument,
-            f"{unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, which is none of "
-            f"the given labels; if it stands for rows that nobody judged, {remedy}; if it is a class, give all classes "
+            f"{unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, and -1 is not among "
+            f"the given labels; if it marks rows without a true label, {remedy}; if it is a class, give all classes "
             f"with {setting(classes=[...])}",
         )
 

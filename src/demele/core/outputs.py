@@ -60,7 +60,7 @@ def write_whole(path: str | Path, content: bytes | str, *, replace: bool = True)
     try:
         data = content.encode("utf-8") if isinstance(content, str) else content
     except UnicodeEncodeError as error:
-        raise _failure(path, f"{error.object[error.start]!r} is no character that UTF-8 can store", error) from error
+        raise _failure(path, f"{error.object[error.start]!r} cannot be encoded as UTF-8", error) from error
     with _failing(path):
         target = _target(path)
         if _is_stream(target, _status(target)):
@@ -305,7 +305,7 @@ def _named(path: Path, temporary: Path, target: Path, untouched: str, *, replace
     except BaseException as error:
         if isinstance(error, OutputError) and error.errno == errno.EEXIST:
             made = "a file of that name was made meanwhile; it is untouched"
-            raise _failure(path, f"{made}, and what was to be written is in {temporary}", error) from error
+            raise _failure(path, f"{made}, and the new content is in {temporary}", error) from error
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise

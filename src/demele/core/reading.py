@@ -224,7 +224,7 @@ def check_characters(what: object, array: NDArray[Any]) -> None:
     points = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
     odd = (points > LARGEST_CHARACTER) | ((points >= HALVES[0]) & (points <= HALVES[1]))
     if odd.any():
-        raise FormatError(what, f"holds text that is none: {points[odd].flat[0]:#x} is no character")
+        raise FormatError(what, f"holds invalid text: {points[odd].flat[0]:#x} is not a character")
 
 
 def parsed_json(content: bytes) -> Any:

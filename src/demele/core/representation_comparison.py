@@ -121,7 +121,7 @@ class RepresentationComparison(Result):
         Of each pair, by each metric. The error ``1 - level`` is shared by all that have an interval (by the primary
         ones, if some were named), by Holm's procedure: those that it rejects are significant together.
     level : float
-        Of every interval by itself, and of all that is significant together.
+        Level of every interval by itself, and of all that is significant together.
     models : mapping of str to tuple of str
         The names of the runs of each model; empty where no runs were named.
     model_scores : tuple of ModelScore
@@ -141,7 +141,7 @@ class RepresentationComparison(Result):
     version: str = ""
 
     def document(self) -> Document:
-        """Return what the comparison says: scores of all, and which differences are significant."""
+        """Return the document: the scores of all representations, and the significant differences."""
         return comparison_document(self)
 
     @property

@@ -141,7 +141,7 @@ class Score(Result):
     cited: tuple[str, ...] = field(default=(), metadata={"json": False})
 
     def document(self) -> Document:
-        """Return what the score says: its value, the values that it is a mean of, and its matrix."""
+        """Return the document: the value, the values that it is a mean of, and the matrix."""
         return score_document(self)
 
     def __float__(self) -> float:
@@ -149,7 +149,7 @@ class Score(Result):
 
     @property
     def matrix(self) -> "pd.DataFrame | None":
-        """What the score was computed from, by code and factor."""
+        """The matrix behind the score, by code and factor."""
         if self.matrix_values is None:
             return None
         import pandas as pd
@@ -176,7 +176,7 @@ class Score(Result):
 
     @property
     def above_chance(self) -> AboveChance | None:
-        """Where the score lies between chance, 0, and the best value, 1; None where chance was not asked for.
+        """The score adjusted for chance: 0 at the chance level, 1 at the best value; None without permutations.
 
         Not a corrected score, and not to be preferred to the value: on few rows it is farther from what many rows give.
         """
@@ -343,7 +343,7 @@ class Evaluation(Result, ScoresByName):
     later: Later = field(default_factory=Later, metadata={"json": False})
 
     def document(self) -> Document:
-        """Return what the evaluation says: the verdict, scores, matrices and native values."""
+        """Return the document: the verdict, scores, matrices and per-factor values."""
         return evaluation_document(self)
 
     @property

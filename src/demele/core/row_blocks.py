@@ -100,12 +100,12 @@ def read_blocks(values: object, n: int) -> RowBlocks:
     if count < LEAST_BLOCKS:
         raise NotEnoughData(
             "blocks",
-            f"expected at least {LEAST_BLOCKS}, got {count}: so few can be put into few orders, which say nothing of "
-            "chance; give shorter blocks, as long as rows depend on each other",
+            f"expected at least {LEAST_BLOCKS}, got {count}: so few have too few orders for a "
+            "chance level; give shorter blocks, but as long as rows depend on each other",
         )
     if count == n:
         warn_user(
-            "blocks: every row is a block of its own, which is as good as none; give each row the number or name of "
+            "blocks: every row is its own block, so blocks have no effect; give each row the number or name of "
             "what it belongs to, such as its video",
             DemeleWarning,
         )

@@ -75,7 +75,7 @@ class ScoreCurve(Result):
         return len(self.points)
 
     def document(self) -> Document:
-        """Return what the curve says: the scores at each moment."""
+        """Return the document: the scores at each moment."""
         frame, lines = self.to_frame(), []
         for metric in self.metrics:
             found = [(moment, score) for moment, each in self.points for score in each if score.metric == metric]

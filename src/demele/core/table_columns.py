@@ -343,7 +343,7 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
                 f"row {index} {'is one value' if lengths[index] < 0 else f'has {lengths[index]} values'}"
                 for index in (0, odd)
             )
-            raise InputError(argument, f"expected rows of equal length, got others: {first}, {other}")
+            raise InputError(argument, f"expected rows of equal length, but {first} and {other}")
         kinds = {type(value) for row in data for value in row}
         if (str in kinds and len(kinds) > 1) or type(None) in kinds:
             return np.array(data, dtype=object)

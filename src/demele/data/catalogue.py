@@ -27,7 +27,7 @@ DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
         sprites,
         "one white shape on black",
         (
-            "The factors are those of dSprites; nothing is taken from it.",
+            "The factors are those of dSprites; the images are new.",
             "Angles stop before 90 degrees, so that all images differ (at 16 x 16 pixels, 20,732 of 20,736). With "
             "orientation='full' they go around, and squares and ellipses repeat.",
         ),
@@ -47,10 +47,10 @@ DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
     ),
     "clutter": (
         clutter,
-        "a glyph of a few strokes among clutter, to be classified",
+        "a glyph of a few strokes among clutter, for classification",
         (
             "images.positions()[:, 0] are the classes; level=0 to 4 is the difficulty.",
-            "Images are a stream that never ends: first= goes on behind a set, so that none is in both.",
+            "Images are an endless stream: first= continues after a set, so that the sets do not overlap.",
         ),
     ),
 }
@@ -68,7 +68,7 @@ class VariantFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ImageSetFacts(Result):
-    """What is known of a set of images.
+    """Facts about a set of images.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ImageSetFacts(Result):
     notes: tuple[str, ...]
 
     def document(self) -> Document:
-        """Return what is known of the set."""
+        """Return the facts about the set."""
         return image_set_document(self)
 
     def to_frame(self) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def image_set_names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> ImageSetFacts:
-    """Return what is known of a set of images: its factors, size, licence, where its files are, and its traps.
+    """Return the facts about a set of images: factors, size, licence, source of the files, and traps.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _NAMES = ("mozafari_1000", "hitspam_crowdflower")
 # Arrays have no single truth value, so a generated == would fail: crowd sets compare by identity.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrowdSet:
-    """What annotators said of items: one entry per answer.
+    """Answers of annotators on items: one entry per answer.
 
     Attributes
     ----------

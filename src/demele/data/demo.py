@@ -191,8 +191,8 @@ def _checked(images: ArrayLike) -> Floats:
     if wrong.any():
         raise InputError(
             "images",
-            f"expected intensities from 0 to {FULL_INK:g}; {wrong.sum()} images have others, "
-            f"first image {wrong.argmax()}; rescale them",
+            f"{wrong.sum()} images have intensities outside 0 to {FULL_INK:g}, "
+            f"first: image {wrong.argmax()}; rescale them",
         )
     return array
 

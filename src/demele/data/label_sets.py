@@ -44,7 +44,7 @@ _NAMES = (
 # Frames and arrays have no single truth value, so a generated == would fail: label sets compare by identity.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LabelSet:
-    """One test set: given labels, predictions of models, and what is known of the true labels.
+    """One test set: given labels, predictions of models, and the known true labels.
 
     Attributes
     ----------

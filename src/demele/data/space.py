@@ -33,7 +33,7 @@ MOST_VALUES = 1_000_000
 
 
 class Symmetry(NamedTuple):
-    """A factor that turns into itself earlier where another has a value: a square after 90 degrees."""
+    """A factor with a shorter period at a value of another factor: a square after 90 degrees."""
 
     factor: str
     other: str
@@ -43,7 +43,7 @@ class Symmetry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class FactorSpace(TableResult):
-    """Every combination of the values of some factors, in the order in which grids of images are published.
+    """Every combination of the values of some factors, in the order of published grids of images.
 
     Rows are row-major: the last factor changes fastest, as the last index of an array does.
 
@@ -343,7 +343,7 @@ class FactorSpace(TableResult):
     def _values_of(self, name: object, argument: str) -> tuple[float | int | str, ...]:
         if name not in self.names:
             raise InputError(
-                argument, f"no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, self.names))}"
+                argument, f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, self.names))}"
             )
         return self.values[self.names.index(name)]
 
@@ -366,7 +366,7 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
     texts = [isinstance(value, str) for value in values]
     for value in (name, *values):
         if isinstance(value, str) and any(HALVES[0] <= ord(character) <= HALVES[1] for character in value):
-            raise InputError("values", f"factor {quoted(name)} holds text that is none: {quoted(value)}")
+            raise InputError("values", f"factor {quoted(name)} holds invalid text: {quoted(value)}")
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise InputTypeError("values", f"expected texts or numbers for factor {quoted(name)}, got {quoted(value)}")

@@ -189,7 +189,7 @@ def carried_over(
     factor_train, factor_test : Factor
         On the same rows.
     sign : float
-        Of the correlation in training.
+        Sign of the correlation in training.
     ranks : bool
     """
     known, here = factor_train.annotated(), factor_test.annotated()

@@ -126,7 +126,7 @@ def run_difference(
     """
     value = float(seconds.mean() - firsts.mean())
     if min(firsts.size, seconds.size) < 2:
-        return Difference(value, reason="a model of one run says nothing of what other runs would give")
+        return Difference(value, reason="a model with one run gives no variance over runs")
     return over_runs(value, [seconds - firsts] if paired else [firsts, seconds], level, rows)
 
 

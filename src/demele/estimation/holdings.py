@@ -62,7 +62,7 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     ----------
     rows : BinnedRows
     seed : int
-        Of the permutations.
+        Random seed of the permutations.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def overlap_gap(first: ArrayLike, second: ArrayLike, n: int, *, wrong: ArrayLike
     wrong : array-like of int
         Each of the two numbers of successes may be off by so much: the gap is then large enough for all of them.
     level : float in (0, 1)
-        Of the two intervals.
+        Level of the two intervals.
 
     Returns
     -------

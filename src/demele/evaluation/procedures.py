@@ -61,7 +61,7 @@ def bootstrap_632(
         Draw as many instances of each class as there are.
     seed : int >= 0
     level : float in (0, 1)
-        Of the interval.
+        Level of the interval.
     n_jobs : int, optional
         Processes, as in scikit-learn; the result does not depend on them.
 
@@ -160,7 +160,7 @@ def repeated_scores(
         list of ``GroupKFold().split(X, y, groups)`` if instances belong together.
     seed : int >= 0
     level : float in (0, 1)
-        Of the interval.
+        Level of the interval.
     n_jobs : int, optional
         Processes, as in scikit-learn; the result does not depend on them.
 
@@ -209,7 +209,7 @@ def repeated_scores(
     if varies(run.test):
         low, high = t_interval(run.test, run.n_test / run.n_train, level)
     elif run.test.size > 1:
-        message = "all scores are the same: their spread says nothing of how far others could be"
+        message = "all scores are equal, so their spread gives no interval"
         notes = (Note(code="constant-scores", message=message),)
     arguments |= {"scoring": named, "seed": seed, "level": level}
     return ResampledScores(

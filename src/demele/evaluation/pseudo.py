@@ -49,7 +49,7 @@ class PseudoModel:
     ----------
     name : str
     weight : float
-        Of its vote in judging the others; the weights of all add up to 1.
+        Weight of its vote in judging the others; the weights of all add up to 1.
     agreement : float
         Share of instances on which it predicts what the others vote: its accuracy, if their vote is right.
     interval : Interval
@@ -79,7 +79,7 @@ class PseudoModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PseudoEvaluation(TableResult):
-    """Classifiers judged by the votes of each other.
+    """Classifiers scored against the votes of the others.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class PseudoEvaluation(TableResult):
     signature: Signature
 
     def headline(self) -> str:
-        """Return which classifier agrees most with the vote."""
+        """Return the classifier that agrees most with the vote."""
         best = max(self.models, key=lambda model: model.agreement)
         share = f"{written(best.agreement, 'percent')} {written(ends(best.interval), 'percent')}"
         rows = count(self.labels.size, "row")
@@ -165,7 +165,7 @@ def pseudo_supervised(
     classes: Sequence[object] | None = None,
     seed: int = 0,
 ) -> PseudoEvaluation:
-    """Judge classifiers without labels, by the vote of the others.
+    """Score classifiers without labels, against the vote of the others.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def pseudo_supervised(
     labels : array-like of shape (n,), optional
         Given labels, which may be wrong: the accuracy against them is reported with the agreement.
     level : float in (0, 1)
-        Of the intervals.
+        Level of the intervals.
     classes : sequence, optional
         All classes. By default those of the predictions and labels, sorted.
     seed : int
@@ -218,7 +218,7 @@ def pseudo_supervised(
     if share.max() > 1 - TIE:
         raise InputError(
             "weights",
-            f"all of the weight is on {data.names[int(share.argmax())]}, so that nobody is left to judge it; give at "
+            f"all of the weight is on {data.names[int(share.argmax())]}, so no other classifier can judge it; give at "
             "least 2 classifiers a weight",
         )
     names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
@@ -318,7 +318,7 @@ def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Fl
         )
         notes.append(Note(code="tied-votes", message=message))
     if bool((shares.max(axis=1) >= 1 - TIE).all()):
-        message = "All classifiers that count agree on every instance: the vote cannot tell them apart."
+        message = "All classifiers that count agree on every instance: the vote cannot distinguish them."
         notes.append(Note(code="unanimous", message=message, severity="warning"))
     if len(models) > len(shares):
         message = (
@@ -349,7 +349,7 @@ def _read(predictions: object, labels: object, classes: Sequence[object] | None)
         classes = vocabulary(np.concatenate([part for part in parts if part.dtype == parts[0].dtype])).classes
     classes = vocabulary(np.empty(0), classes=classes).classes
     if len(classes) < 2:
-        raise NotEnoughData("predictions", f"expected at least 2 classes, got only {classes[0]!r}: nobody can be wrong")
+        raise NotEnoughData("predictions", f"expected at least 2 classes, got only {classes[0]!r}")
     # The first classifier's column stands for labels: any would do, it is only read for its length and classes.
     first = next(iter(models))
     data = read_labelled(models, models[first], classes=classes, argument=first)
@@ -372,5 +372,5 @@ def _weights(weights: Any, names: Sequence[str]) -> Any:
         weights = [told[name] for name in names]
     array = number_column(weights, "weights", len(names), "classifier", names=names)
     if not array.any():
-        raise InputError("weights", "expected at least one above 0, got only zeros: nobody would vote")
+        raise InputError("weights", "expected at least one above 0, got only zeros")
     return array

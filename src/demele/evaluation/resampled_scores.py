@@ -31,7 +31,7 @@ Better = Literal["higher", "lower"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ResampledScores(TableResult):
-    """The scores of one estimator, trained and tested again and again on parts of the same data.
+    """The scores of one estimator, trained and tested repeatedly on parts of the same data.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class TTest(TableResult):
     difference : float
         Mean of candidate minus baseline.
     interval : Interval
-        Of that difference.
+        Interval of that difference.
     t, degrees_of_freedom, p_value : float
         Student's statistic, and two-sided probability of one as far from 0. NaN if all differences are the same.
     ratio : float
@@ -119,7 +119,7 @@ class TTest(TableResult):
     notes: tuple[Note, ...] = ()
 
     def headline(self) -> str:
-        """Return which is better, and by how much."""
+        """Return the better estimator, and the difference."""
         better = f"The {self.verdict} is significantly better"
         told = "Inconclusive" if self.verdict == "inconclusive" else better
         by = f"candidate minus baseline {written(self.difference)} {written(ends(self.interval))}"
@@ -150,7 +150,7 @@ def corrected_t_test(
     better: Better | None = None,
     level: float = 0.95,
 ) -> TTest:
-    """Compare two estimators by their scores over the same splits, allowing for the training data that these share.
+    """Compare two estimators by their scores over the same splits, corrected for shared training data.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def corrected_t_test(
         p_value = float(2 * stats.t.sf(abs(t), count - 1))
         low, high = t_interval(differences, ratio, level)
     else:
-        message = "all differences are the same, so that nothing is known of their spread: no test can be made"
+        message = "all differences are the same, so their spread is unknown and no test is possible"
         notes = (Note(code="constant-differences", message=message),)
     verdict: Verdict = "inconclusive"
     if p_value <= 1 - level:

@@ -30,7 +30,7 @@ Verdict = Literal["baseline", "candidate", "inconclusive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """One measure of one classifier, as the labels show it and as it may really be.
+    """One measure of one classifier: observed on the labels, and corrected.
 
     Attributes
     ----------

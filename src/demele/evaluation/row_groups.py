@@ -91,8 +91,8 @@ def read_groups(values: object, n: int, *, population: bool = True) -> Groups | 
     if population and count < LEAST_GROUPS:
         raise NotEnoughData(
             "groups",
-            f"expected at least {LEAST_GROUPS} groups, got {count}: what differs between so few says nothing "
-            "of the groups to come; collect more groups, or ask about these rows alone, "
+            f"expected at least {LEAST_GROUPS} groups, got {count}: so few do not represent "
+            "new groups; collect more groups, or restrict the result to these rows, "
             f"{setting(inference='test_set')} without groups",
         )
     return Groups(codes)

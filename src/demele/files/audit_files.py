@@ -189,8 +189,8 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
     text, known, done = answers.text, answers.known, answers.known | answers.unclear
     if answers.design == "sequential":
         raise InputError(
-            f"{text}: these rows were asked for one comparison and are no random sample of all rows; "
-            "go on with demele audit next, or draw a sample with demele audit"
+            f"{text}: these rows were asked for one comparison and are not a random sample of all rows; "
+            "continue with demele audit next, or draw a sample with demele audit"
         )
     where = f"column {DESIGN} of {text}" if answers.key is None else f"the key of {text}"
     design = design_of(text, answers.design, design, where)
@@ -201,7 +201,7 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
         order = ", in the order drawn" if design == "uniform" else ""
         raise FormatError(
             f"{text}: {plural(gaps.size, 'row has', 'rows have')} no {answers.column}, first {answers.names[gaps[0]]}; "
-            f"what is hard to label is not missing at random: fill them in{order}, with {UNCLEAR} where nobody can tell"
+            f"hard rows are not missing at random: fill them in{order}, or write {UNCLEAR}"
         )
     if gaps.size:
         warn(f"{text}: the last {gaps.size} rows have no answer; the first {last + 1} are used")

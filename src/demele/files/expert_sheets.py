@@ -48,7 +48,7 @@ class SheetKey:
     labels : str
         Digest of LABELS.
     keys : tuple of str
-        Of each row of the sheet, in the order in which it was written.
+        Keys of each row of the sheet, in the order in which it was written.
     rows : tuple of int
         Number of each of these rows in the test set, from 0.
     draws : tuple of int
@@ -241,5 +241,5 @@ def read_key(path: Path) -> SheetKey:
         )  # fmt: skip
     whole = len(set(keys)) == len(keys) == len(set(places)) and sorted(draws) == list(range(1, len(keys) + 1))
     if key.design not in _DESIGNS or not whole or not all(0 <= row < key.n for row in places):
-        raise FormatError(f"{path}: damaged, or changed: it is no key as demele writes it")
+        raise FormatError(f"{path}: damaged, or changed: not a key that demele wrote")
     return key

@@ -71,7 +71,7 @@ def _refuse_gaps(text: str, table: "pd.DataFrame", held: Sequence[str]) -> None:
             raise FormatError(
                 f"{text}: column {name}: {plural(gaps.size, 'row has', 'rows have')} no true value, first row "
                 f"{table[ROW].iloc[gaps[0]]}; "
-                f"what is hard to tell is not missing at random: fill them in, or write {UNCLEAR}"
+                f"hard rows are not missing at random: fill them in, or write {UNCLEAR}"
             )
 
 

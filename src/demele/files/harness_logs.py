@@ -110,7 +110,7 @@ def _task(path: Path) -> str:
 def _answer(path: Path, number: int, line: dict[str, Any], measure: str) -> LoggedAnswer:
     what = f"{path}: line {number}"
     if not isinstance(line["doc_id"], int | str):
-        raise FormatError(f"{what}: doc_id {quoted(line['doc_id'])} is no identifier")
+        raise FormatError(f"{what}: doc_id {quoted(line['doc_id'])} is not an identifier")
     right = right_or_wrong(line.get(measure), f"{what}: {measure}")
     scores, texts = _log_likelihoods(line), _calls(line, 1)
     texts = [text.removeprefix(" ") for text in texts] if all(isinstance(text, str) for text in texts) else []

@@ -26,7 +26,7 @@ class LoggedAnswer:
     Attributes
     ----------
     id : str
-        Of the question.
+        Identifier of the question.
     question : str
         By what the question is recognised in the logs of other models: a digest, or its right answer.
     measure : str

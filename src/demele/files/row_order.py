@@ -35,9 +35,9 @@ def refuse_other_order(texts: Sequence[str]) -> None:
         for name in shared:
             if len(first) == len(table) and _reordered(first[name], table[name]):
                 raise InputError(
-                    f"{path} and {text}: column {quoted(str(name))} holds the same in another order, and rows are "
-                    f"paired by position; to join them by it, give --id {shlex.quote(str(name))}; if it says nothing "
-                    "of the rows, leave it out of the files"
+                    f"{path} and {text}: column {quoted(str(name))} has the same values in another order, but rows are "
+                    f"paired by position; to join them by it, give --id {shlex.quote(str(name))}; if it does not "
+                    "identify rows, remove it from the files"
                 )
 
 

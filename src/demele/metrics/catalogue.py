@@ -199,9 +199,9 @@ def resolve(name: str, *, argument: str = "metrics", made_by: Mapping[str, str] 
     found = CATALOGUE.find(name)
     if found is None and made_by and (made_by.get("from") or made_by.get("code")):
         home = f"came from {made_by['from']}" if made_by.get("from") else "was a function of somebody's own"
-        message = f"no metric is called {name!r} here; it {home}: install that package, or demele.register its Metric"
+        message = f"unknown metric {name!r}; it {home}: install that package, or demele.register its Metric"
         raise UnknownNameError(argument, shortened(message))
     if found is None:
         hint = elsewhere(name) or suggestion(name, CATALOGUE)
-        raise UnknownNameError(argument, f"no metric is called {name!r}{hint}")
+        raise UnknownNameError(argument, f"unknown metric {name!r}{hint}")
     return found.name

@@ -197,5 +197,5 @@ def protocol(name: str) -> Protocol:
         With the nearest names.
     """
     if not isinstance(name, str) or name not in PROTOCOLS:
-        raise UnknownNameError("protocol", f"none is called {name!r}{suggestion(str(name), PROTOCOLS)}")
+        raise UnknownNameError("protocol", f"unknown protocol {name!r}{suggestion(str(name), PROTOCOLS)}")
     return PROTOCOLS[name]

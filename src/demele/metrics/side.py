@@ -68,7 +68,7 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
             if code not in code_names:
                 raise UnknownNameError(
                     "reg_dim",
-                    f"no code is called {code!r} (for factor {factor_names[index]!r}){suggestion(code, code_names)}",
+                    f"unknown code {code!r} (for factor {factor_names[index]!r}){suggestion(code, code_names)}",
                 )
             found[index] = list(code_names).index(code)
         elif isinstance(code, bool) or not isinstance(code, numbers.Integral):

@@ -138,7 +138,7 @@ class SparseEvaluation(Result, ScoresByName):
                 raise InputError("factor", f"expected a position from 0 to {len(names) - 1}, got {factor}")
             factor = names[int(factor)]
         if factor not in names:
-            raise UnknownNameError("factor", f"no factor is called {factor!r}; there are {', '.join(names[:12])}")
+            raise UnknownNameError("factor", f"unknown factor {factor!r}; there are {', '.join(names[:12])}")
         kept = tuple(item for item in self.top if item.factor == factor)
         return kept[: self._checked(k)]
 

@@ -44,7 +44,7 @@ def importance_maps(
     progress: bool | Report = False,
     threads: int | None = 1,
 ) -> Floats:
-    """Say how important each pixel is to a network, by one of four methods of captum.
+    """Compute the importance of each pixel for a network, by one of four methods of captum.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def importance_maps(
     window : int, optional
         Of occlusion: side of the square that is covered, moved by half of it; by default an eighth of the longer side.
     steps : int, default 50
-        Of integrated gradients: points between baseline and image.
+        Number of steps of integrated gradients: points between baseline and image.
     batch : int, default 64
         Images that the network is given at once.
     progress : bool or callable(done, total, label), default False

@@ -15,7 +15,7 @@ from demele.models.vae.model import VAE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Images, a network, and how long it is trained on them.
+    """Images, a network, and the length of its training.
 
     Attributes
     ----------

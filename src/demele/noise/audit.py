@@ -120,9 +120,9 @@ class CodedAudit:
         if hypergeom.sf(found - 1, size, most, drawn.sum()) < UNLIKELY:
             raise InputError(
                 "unseen_positives",
-                f"{allowed} is positive, it says, but {found} of {drawn.sum()} audited ones are; give a larger share",
+                f"{allowed} can be positive, but {found} of {drawn.sum()} audited ones are; give a larger share",
             )
-        return (f"Assumed, not measured: {allowed} is truly of a class that none of them is labelled.",)
+        return (f"Assumed, not measured: {allowed} has a true class that no label there has.",)
 
     def wrong_labels(self, given: Indices) -> float:
         """Estimate how many of all given labels, of shape (n,), are wrong: each found one counts as 1 / inclusion."""
@@ -156,7 +156,7 @@ class CodedAudit:
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Audit:
-    """What an expert says of some rows, and how these rows were chosen.
+    """Expert labels of some rows, and the design by which the rows were chosen.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ AuditData = Annotated[Audit | None, Kind("FILE", lambda word: [word], repeats=Tr
 
 
 def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
-    """Join a random audit of all rows and a random audit of some of them, such as those on which models disagree.
+    """Join a random audit of all rows and one of a part of them, such as rows on which models disagree.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ def inclusion_probabilities(weights: Floats, size: int) -> Floats:
 
 
 def disagreement(predictions: object, labels: object = None) -> Floats:
-    """Say how much the models of a pool disagree on each instance: where an expert's label is worth most.
+    """Measure the disagreement of a pool of models on each instance, where expert labels are most useful.
 
     Parameters
     ----------

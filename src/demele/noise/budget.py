@@ -57,7 +57,7 @@ class NoiseBudget:
 def noise_budget(
     noise: float | TransitionMatrix | TransitionCounts, labels: Indices, k: int, *, tail: float
 ) -> NoiseBudget:
-    """Say how many of some labels can be wrong.
+    """Limit the number of wrong labels.
 
     Parameters
     ----------

@@ -17,14 +17,14 @@ from demele.noise.transition import TransitionMatrix
 
 Floats = NDArray[np.float64]
 
-#: What the message about an audit of another design is, and what would help.
+#: Problem and fix of an audit of another design.
 _OTHER_DESIGNS = {
     "selective": (
-        "rows that were chosen because something looked wrong say nothing of the others, whatever their number",
+        "rows that were chosen because they looked wrong do not represent the others",
         "draw rows at random, with demele.labels.draw_audit(n, size), and have these annotated",
     ),
     "weighted": (
-        "scores are corrected from audits whose rows were as likely to be drawn as any other, got a weighted one",
+        "scores are corrected from uniform audits, got a weighted one",
         "draw rows at random without disagreement=, with demele.labels.draw_audit(n, size)",
     ),
 }
@@ -94,7 +94,7 @@ class FactorAudit:
 
 
 def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: str = "matrices") -> TransitionMatrix:
-    """Return how a factor is annotated if each row was annotated by one of some annotators, each as often.
+    """Return the transition of a factor if each row has one of several annotators, all equally often.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: 
     if len(read) < 3:
         raise NotEnoughData(
             argument,
-            f"got the confusion matrices of {len(read)} annotators; two annotations of the same rows cannot tell how "
-            "their annotators err: their table is symmetric, with fewer entries than there are unknowns",
-            "a third independent annotator tells it, or an audit of rows drawn at random; under the declared "
+            f"got the confusion matrices of {len(read)} annotators; two annotations of the same rows do not give the "
+            "errors: their table is symmetric, with fewer entries than unknowns",
+            "add a third independent annotator, or an audit of rows drawn at random; under the declared "
             "assumption that all errors are equally likely, demele.labels.transition_from_agreement needs two only",
         )
     if any((one.k, one.classes) != (read[0].k, read[0].classes) for one in read):
@@ -139,7 +139,7 @@ def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: 
 
 
 def transition_from_agreement(agreement: float, n_classes: int) -> TransitionMatrix:
-    """Return the matrix of uniform errors under which two annotators agree so often.
+    """Return the matrix of uniform errors that explains the agreement of two annotators.
 
     It holds only if both err at one rate, whatever the true class, with all wrong classes equally likely, and
     independently of each other: nothing in two annotations can show that they do.

@@ -130,7 +130,7 @@ class TransitionMatrix(SquareTable):
         raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 
     def document(self) -> Document:
-        """Return what the matrix says: a table and a heat map."""
+        """Return the document: a table and a heat map."""
         return matrix_document(self)
 
     def __eq__(self, other: object) -> bool:
@@ -254,12 +254,12 @@ class TransitionCounts(SquareTable):
         set_fields(self, counts=frozen_copy(table.astype(np.int64)), classes=names, sample_of=sample_of)
 
     def in_signature(self) -> OptionText:
-        """Return what a signature holds of it: its size, what was sampled, and a digest."""
+        """Return its part of a signature: size, sample and digest."""
         (k, digest) = super(TransitionCounts, self).in_signature().arguments
         return OptionText("TransitionCounts", (k, ("n", self.n), ("sample_of", self.sample_of), digest))
 
     def document(self) -> Document:
-        """Return what the counts say: a table, a heat map, and how many labels are wrong where these come from."""
+        """Return the document: a table, a heat map, and the rate of wrong labels in the source of the sample."""
         return counts_document(self)
 
     def __eq__(self, other: object) -> bool:
@@ -405,7 +405,7 @@ def estimate_transition(
     classes: Sequence[object] | None = None,
     sample_of: SampleOf = "source",
 ) -> TransitionCounts:
-    """Count how true classes were labelled.
+    """Count the given labels of each true class.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ SELF = "demele"
 
 
 def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 - as pandas and the program call it
-    """Return what to cite, each work once.
+    """Return the works to cite, each once.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 -
     Raises
     ------
     UnknownNameError
-        If nothing is called so, with the nearest names.
+        If the name is unknown, with the nearest names.
     InputError
         If there is no such format.
 
@@ -99,4 +99,4 @@ def _named(name: str) -> tuple[Entry, ...]:
     if name in bibliography():
         return (bibliography()[name],)
     hint = elsewhere(name) or suggestion(name, citable_names())
-    raise UnknownNameError(f"nothing to cite is called {name!r}{hint}")
+    raise UnknownNameError(f"unknown name {name!r}{hint}")

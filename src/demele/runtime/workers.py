@@ -87,9 +87,9 @@ def lost_workers_told(started_by: str) -> Iterator[None]:
         if not _is_loss(error):
             raise
         raise WorkerError(
-            f"{started_by}: a process that worked for this one ended before its work was done{_how(error)}, most often "
-            f"since memory ran out or somebody ended it; {_ADVICE[started_by]}. What a store holds is kept: with it, "
-            "the same call goes on from there"
+            f"{started_by}: a worker process ended early{_how(error)}, most often "
+            f"because memory ran out or it was killed; {_ADVICE[started_by]}. A store keeps the finished part: "
+            "with it, the same call continues there"
         ) from error
 
 

@@ -69,7 +69,7 @@ def splitting(
     kinds: Kinds = None,
     code_names: Annotated[Sequence[str] | None, FILE] = None,
 ) -> Score:
-    r"""Return among how many codes a class is split.
+    r"""Return the number of codes that a class is split among.
 
     Codes are ranked by their positive weights in a probe with an L1 penalty. :math:`S_c` are the first codes as long
     as each raises F1 of a probe by more than ``jump``; splitting is :math:`|S_c|`, 1 for a class with one code.

@@ -153,14 +153,14 @@ def _refusal(asked: Asked, score: Score, subject: Subject) -> str:
     """Return why a metric is not aligned; empty if it is."""
     metric, needed = asked.metric, asked.metric.aligns_with
     if metric.needs_codes_std:
-        return "standard deviations of single codes say nothing of turned ones"
+        return "standard deviations of single codes do not apply to rotated codes"
     if needed is not None and asked.options.get(needed[0]) != needed[1]:
         remedy = f"; {give(**{needed[0]: needed[1]})} for it" if needed[0] in metric.option_table else ""
-        return f"it rates codes that tell next to nothing as high as those that tell much, turned ones too{remedy}"
+        return f"it rates codes with almost no information as high as codes with much, also after rotation{remedy}"
     if not np.isfinite(score.value):
         return "it is undefined for these codes"
     if "reg_dim" in applies(asked, subject):
-        return "it asks of each factor about the code that was meant for it, and turned codes were meant for none"
+        return "it needs the intended code of each factor, and rotated codes have none"
     return ""
 
 

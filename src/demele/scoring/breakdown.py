@@ -37,7 +37,7 @@ MOST = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Breakdown(TableResult):
-    """Between which rates of wrong annotations the order of two representations breaks down.
+    """The breakdown point of the order of two representations, between two rates of wrong annotations.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Breakdown(TableResult):
     n: int
 
     def headline(self) -> str:
-        """Return up to which share of wrong annotations the order is certain."""
+        """Return the share of wrong annotations up to which the order is certain."""
         ahead, behind = (
             f"{name(one)} ({written(value)})"
             for one, value in ((self.ahead, self.value_ahead), (self.behind, self.value_behind))
@@ -84,7 +84,7 @@ class Breakdown(TableResult):
         )
 
     def document(self) -> Document:
-        """Return what the result says: the two rates between which the order breaks down."""
+        """Return the document: the two rates between which the order breaks down."""
         turned = f"Changing {written(self.attained, 'percent.2')} of the annotations of each factor reverses the order"
         worst = f"{turned}, in the worst places that were found."
         none = "No change of half of the annotations was found that reverses the order."

@@ -57,7 +57,7 @@ def compare_representations(
     factor_noise: FactorNoise = None,
     factor_noise_method: str | None = None,
 ) -> RepresentationComparison:
-    """Score several representations of the same rows, and say which differences between them are significant.
+    """Score several representations of the same rows, and test the differences between them.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def compare_representations(
         Resamples of the rows. Intervals of single scores are those of :func:`demele.evaluate`; those of differences
         are of scores on as many half-samples, the same for all representations and for every metric.
     level : float in (0, 1)
-        Of every interval by itself; the error of all that is significant together is 1 - level.
+        Level of every interval by itself; the error of all that is significant together is 1 - level.
     codes_std : mapping of str to array-like, optional
         Standard deviations of stochastic codes, by the name of the representation.
     code_groups : mapping or sequence, optional
@@ -229,7 +229,7 @@ def checked_models(
         for name in own:
             if name not in names:
                 raise UnknownNameError(
-                    "runs", f"model {model!r}: no representation is called {name!r}{suggestion(str(name), list(names))}"
+                    "runs", f"model {model!r}: unknown representation {name!r}{suggestion(str(name), list(names))}"
                 )
             if name in model_of:
                 other = "twice" if model_of[name] == model else f"and in {model_of[name]!r}"
@@ -239,7 +239,7 @@ def checked_models(
     for name in names:
         if name not in model_of:
             if name in models:
-                raise InputError("runs", f"model {name!r} has the name of a representation that is no run of it")
+                raise InputError("runs", f"model {name!r} has the name of a representation that is not one of its runs")
             models[name] = (name,)
     sizes = {model: len(own) for model, own in models.items()}
     if paired and len(set(sizes.values())) > 1:
@@ -252,7 +252,7 @@ def _checked_against(against: str | None, models: Mapping[str, tuple[str, ...]])
     if against is None:
         return list(combinations(models, 2))
     if against not in models:
-        raise UnknownNameError("against", f"nothing is called {against!r}{suggestion(str(against), list(models))}")
+        raise UnknownNameError("against", f"unknown name {against!r}{suggestion(str(against), list(models))}")
     return [(against, name) for name in models if name != against]
 
 
@@ -261,9 +261,7 @@ def _checked_primary(primary: str | Sequence[str] | None, call: Call) -> tuple[s
     known = [one.name for one in call.asked]
     for name in chosen:
         if name not in known:
-            raise UnknownNameError(
-                "primary", f"no metric of this call is called {quoted(name)}{suggestion(str(name), known)}"
-            )
+            raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), known)}")
     return chosen
 
 

@@ -104,7 +104,7 @@ def evaluate_sparse(
     code_names : sequence of str, optional
         Names of the codes: a line or a cell each (default: z1, z2, ...).
     seed : int >= 0
-        Of the sample of rows and the predictors. Same seed, same input: same bits, whatever ``n_jobs``.
+        Random seed of the sample of rows and the predictors. Same seed, same input: same bits, whatever ``n_jobs``.
     missing : {"raise", "omit"}
         Missing annotations: refuse, or score each factor on the rows annotated for it.
     kinds : None, str, mapping or sequence

@@ -154,6 +154,6 @@ def _pictures(
     if held.dtype == np.uint8:
         return held
     if held.dtype.kind != "f" or not ((held >= -0.01) & (held <= 1.01)).all():
-        raise FormatError(f"{path}::{name}", "expected bytes, or numbers from 0 to 1, found others")
+        raise FormatError(f"{path}::{name}", "expected bytes, or numbers from 0 to 1")
     found: NDArray[np.uint8] = np.rint(np.clip(held, 0, 1) * 255).astype(np.uint8)
     return found

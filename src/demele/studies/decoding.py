@@ -13,7 +13,8 @@ from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
-from demele.models.callers import as_array, called, telling_of_shapes
+from demele.models.callers import called, telling_of_shapes
+from demele.models.outputs import as_array
 from demele.studies.examination import Reconstructions, Traversals
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def decoding(
     ----------
     decode : torch.nn.Module, keras.Model, or callable
     shape : (height, width, channels), or None
-        Of the images; None if they are not known.
+        Shape of the images; None if they are not known.
     decoded : {"pixels", "logits"}
     value_range : (float, float)
         What black and white are among pixels.
@@ -124,7 +125,7 @@ def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float], 
     if given.dtype == np.uint8:
         return given
     if given.dtype.kind not in "iuf" or not np.isfinite(given).all():
-        raise InputError("decode", "expected finite pixels, got others (NaN, infinite, or no numbers)")
+        raise InputError("decode", "pixels are not finite numbers")
     values = given.astype(np.float64)
     if decoded == "logits":
         values = np.exp(-np.logaddexp(0.0, -values))

@@ -33,7 +33,7 @@ class Estimate(TableResult):
         Of one processor, about; of the training from some steps that were made, of the scores from what they take
         elsewhere.
     megabytes : float
-        Of disk.
+        Megabytes of disk.
     """
 
     _kind, _forms = "estimate of a study", {"value": "count.1"}

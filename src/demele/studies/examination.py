@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traversals:
-    """What a decoder makes of one code after the other, all others held at the codes of an image.
+    """Decoded images while one code changes and all others stay at the codes of an image.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Reconstructions:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sweep:
-    """One factor of a complete grid, all its values: images, and how each code responds.
+    """One factor of a complete grid, with all its values: images, and the responses of each code.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Examination(Result):
-    """An examination of a trained model: what its codes hold, with uncertainty, and images.
+    """An examination of a trained model: the factors in its codes, with uncertainty, and images.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Examination(Result):
     notes : tuple of Note
         What is wrong with the codes or the decoder, as far as it shows.
     history : DataFrame or None
-        Of the training of a :class:`demele.models.VAE`.
+        History of the training of a :class:`demele.models.VAE`.
     facts : mapping of str to str
         Where codes, images and model come from.
     version : str
@@ -175,5 +175,5 @@ class Examination(Result):
         return self.codes.reset_index()
 
     def document(self) -> Document:
-        """Return what the model has learnt: verdict, scores, traversals, reconstructions, responses."""
+        """Return the document: verdict, scores, traversals, reconstructions, responses."""
         return examination_document(self)

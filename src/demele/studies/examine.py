@@ -74,7 +74,7 @@ def examine(
     seed: int = 0,
     name: str = "",
 ) -> Examination:
-    """Look at a trained model: what its codes hold, and what its decoder makes of them.
+    """Examine a trained model: the factors in its codes, and the images of its decoder.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def examine(
         Trees of the forests (DCI) whose importances are shown with the mutual informations. Their scores on up to 2000
         rows are added without intervals; 0 for none.
     kinds : optional
-        Of the factors, as in :func:`demele.evaluate`.
+        Kinds of the factors, as in :func:`demele.evaluate`.
     missing : {"raise", "omit"}
         What to do with missing annotations: refuse, or judge each factor on the rows annotated for it, as
         ``notes`` then says.
     seed : int, default 0
-        Of everything that is drawn.
+        Random seed of everything that is drawn.
     name : str, optional
         What the page calls the model.
 

@@ -22,7 +22,7 @@ def working_folder(store: Any, rows: str, *, prefix: str) -> Iterator[Path]:
     rows : str
         Name of the file of its rows: a folder that holds other files and not this one is of something else.
     prefix : str
-        Of the name of a folder that is gone afterwards.
+        Prefix of the name of a folder that is gone afterwards.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import shares_of, verdict_of
-from demele.models.vae.run import is_active
+from demele.models.vae.active import is_active
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: obje
     codes : DataFrame of shape (n_samples, n_codes)
     factors : DataFrame of shape (n_samples, n_factors)
     kinds : optional
-        Of the factors, as in :func:`demele.evaluate`.
+        Kinds of the factors, as in :func:`demele.evaluate`.
 
     Returns
     -------
@@ -124,9 +124,9 @@ def verdict_on(
     active : array of bool of shape (n_codes,), optional
         Which codes are active; the others hold nothing, however much their traces tell. By default all.
     kinds : optional
-        Of the factors, as in :func:`demele.evaluate`.
+        Kinds of the factors, as in :func:`demele.evaluate`.
     seed : int
-        Of the permutations that give the chance level.
+        Random seed of the permutations that give the chance level.
 
     Examples
     --------

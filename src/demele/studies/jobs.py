@@ -43,11 +43,11 @@ class Configuration:
     ----------
     objective : str
     options : mapping
-        Of the objective.
+        Options of the objective.
     latents : int
         Number of codes.
     seed : int
-        Of the training.
+        Random seed of the training.
     """
 
     objective: str

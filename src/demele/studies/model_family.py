@@ -49,7 +49,7 @@ def model_family(
     executor: Executor | None = None,
     progress: bool | Report = False,
 ) -> Study:
-    """Train a family of models, score them with many metrics, and ask how far the metrics agree.
+    """Train a family of models, score them with many metrics, and measure the agreement of the metrics.
 
     Models of one family that differ in the strength of a penalty and in their number of codes: metrics that agree about
     those do not only tell good models from bad ones.
@@ -72,7 +72,7 @@ def model_family(
     beta_scale : {"raw", "per_pixel"}, default "raw"
         "per_pixel" makes a beta as strong as with the larger published images.
     steps : int, optional
-        Of each training; by default the preset's.
+        Number of steps of each training; by default the preset's.
     checkpoints : sequence of float, default (0.2, 0.5, 1)
         After which shares of the steps codes are scored.
     metrics : sequence of str, optional
@@ -86,7 +86,7 @@ def model_family(
         Whether either half of the rows is scored too.
     codes : {"mean", "sampled"}, default "mean"
     seed : int, default 0
-        Of the rows, permutations and metrics; trainings have the seeds 0, 1, ...
+        Random seed of the rows, permutations and metrics; trainings have the seeds 0, 1, ...
     store : str or Path, optional
         A folder that keeps everything. A study that was killed goes on where it was, to the same bits; a later one with
         more betas, latents, seeds, metrics or nulls adds to it.

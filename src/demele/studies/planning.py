@@ -86,7 +86,7 @@ class StudyPlan:
 
     @property
     def identity(self) -> dict[str, str | int]:
-        """What all records of the study have in common: a store of another identity is not of this study."""
+        """The common settings of all records: a store with another identity belongs to another study."""
         return {
             "demele": __version__,
             "study": "model family",
@@ -101,7 +101,7 @@ class StudyPlan:
         }
 
     def settings(self) -> dict[str, Any]:
-        """Return what a reader of the results wants to know of all of them, as plain values."""
+        """Return the settings that describe all results, as plain values."""
         height, width, channels = self.images.shape
         return {
             "preset": self.preset,
@@ -122,7 +122,7 @@ class StudyPlan:
         }
 
     def job(self, configuration: Configuration, folder: Path) -> Job:
-        """Return what one model needs; its files are in a folder of its own."""
+        """Return the job of one model; its files are in their own folder."""
         identifier = configuration.identified(self.identity)
         return Job(
             id=identifier,
@@ -235,7 +235,7 @@ def _grid(
     objective: str,
     options: Mapping[str, Any] | None,
 ) -> tuple[Configuration, ...]:
-    from demele.models.vae.objectives import objective_of
+    from demele.models.vae.family import objective_of
 
     objective_of(objective)
     usual = _GRIDS.get(chosen.name, (_BETAS, _LATENTS))
@@ -293,9 +293,9 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(METRICS if metrics is None else _listed(metrics, (), "metrics"))
     for name in names:
         if name not in metric_names():
-            raise UnknownNameError("metrics", f"none is called {quoted(name)}{suggestion(str(name), metric_names())}")
+            raise UnknownNameError("metrics", f"unknown metric {quoted(name)}{suggestion(str(name), metric_names())}")
     if len(names) < 2:
-        raise InputError("metrics", "expected two or more: a study asks how far they agree")
+        raise InputError("metrics", "expected two or more: a study measures their agreement")
     return names
 
 

@@ -60,7 +60,7 @@ class Study(Result):
     version: str = __version__
 
     def document(self) -> Document:
-        """Return which metrics agree about the models; of few models, their scores."""
+        """Return the document: the agreement of the metrics, or the scores of a few models."""
         return study_document(self)
 
     @property
@@ -70,7 +70,7 @@ class Study(Result):
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """After which steps codes were scored; the last is the end."""
+        """Steps after which codes were scored; the last is the end."""
         return tuple(self.settings["steps"])
 
     @property
@@ -120,7 +120,7 @@ class Study(Result):
         return pd.DataFrame(rows)
 
     def agreement(self, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Agreement:
-        """Return how far the metrics agree about the models that were trained.
+        """Return the agreement of the metrics on the trained models.
 
         Parameters
         ----------

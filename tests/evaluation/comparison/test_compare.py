@@ -447,7 +447,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("one name for both", {"names": ("a", "a")}, InputError, r"names: expected two different"),
     ("one name", {"names": "ab"}, InputError, r"names: expected two"),
     ("a class twice", {"classes": [0, 1, 2, 2]}, InputError, r"classes: .*more than once"),
-    ("a class too few", {"classes": [0, 1]}, InputError, r"labels: \d+ of 500 values are none of the 2 classes"),
+    ("a class too few", {"classes": [0, 1]}, InputError, r"labels: \d+ of 500 values are not among the 2 classes"),
     ("a negative seed", {"seed": -1}, InputError, r"seed: "),
 ]
 

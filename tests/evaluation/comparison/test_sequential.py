@@ -310,7 +310,7 @@ def test_mistakes_are_told() -> None:
     agreed = int(np.flatnonzero(first == second)[0])
     with pytest.raises(InputError, match=rf"1 of 2 are never asked, first {agreed}"):
         comparison.tell([rows[0], agreed], [0, 0])
-    with pytest.raises(InputError, match=r"labels: 1 of 2 values are none of the 6 classes"):
+    with pytest.raises(InputError, match=r"labels: 1 of 2 values are not among the 6 classes"):
         comparison.tell(rows, [0, 9])
     with pytest.raises(InputError, match=r"labels: expected 2, one per row, got 1"):
         comparison.tell(rows, [0])

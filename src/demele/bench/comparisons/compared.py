@@ -43,7 +43,7 @@ NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 #: What lets a function of the user's be asked for more than accuracy.
 _TO_BE_ASKED = (
-    "a function is asked for accuracy only, unless it has a parameter known, which tells it the measure, or an "
+    "a function compares accuracy only, unless it has a parameter known, which gets the measure, or an "
     "attribute measures"
 )
 #: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
@@ -70,7 +70,7 @@ def compare_methods(
     store: str | Path | None = None,
     progress: bool | Report = False,
 ) -> MethodComparison:
-    """Measure comparison methods: how often each errs on noisy labels, against the comparison on true labels.
+    """Measure the errors of comparison methods on noisy labels, against comparisons on true labels.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def compare_methods(
         What verdicts are held against, on true labels: whether the two score intervals overlap, as in the source;
         McNemar's exact test at the level, of accuracy only; or which of the two values is larger on these instances.
     level : float in [0.5, 1)
-        Of the intervals whose overlap decides, and of the tests.
+        Level of the intervals whose overlap decides, and of the tests.
     classes : sequence, optional
         All classes; by default those of the true labels.
     title : str, optional
         For the report.
     seed : int >= 0
-        Of uniform noise, simulated cleanings and audits.
+        Random seed of uniform noise, simulated cleanings and audits.
     n_jobs : int, default 1
         Processes; -1 uses all processors. Results do not depend on it.
     executor : concurrent.futures.Executor, optional
@@ -327,8 +327,8 @@ def _versions(
     votes = names[data.predictions] if own else annotations
     if own:
         message = (
-            "The classifiers themselves made the noise, for want of annotations: labels are wrong where many of the "
-            "classifiers err, as they err."
+            "The classifiers themselves made the noise, without annotations: labels are wrong where many of the "
+            "classifiers err."
         )
         notes = (Note(code="classifiers-annotate", message=message, severity="warning"),)
     largest = add_feature_noise(truth, votes, max(rates), legitimacy=legitimacy)

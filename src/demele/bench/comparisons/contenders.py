@@ -177,7 +177,7 @@ USUAL: tuple[str, ...] = (
 
 
 def comparison_methods() -> tuple[str, ...]:
-    """Return the names of the comparison methods that take part in :func:`compare_methods` where none is named.
+    """Return the names of the default methods of :func:`compare_methods`.
 
     Returns
     -------

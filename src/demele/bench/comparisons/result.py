@@ -75,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class MethodComparison(Result):
-    """What comparison methods decided about all ordered pairs of classifiers, and how often that was right.
+    """Decisions of comparison methods on all ordered pairs of classifiers, with error rates and power.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class MethodComparison(Result):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> Document:
-        """Return how often each method errs: figures, tables and sentences."""
+        """Return the document on the errors of each method: figures, tables and sentences."""
         return methods_document(self)
 
     def table(self, figure: str = "type_1", measure: str | None = None) -> "pd.DataFrame":
@@ -157,7 +157,7 @@ class MethodComparison(Result):
         return pd.DataFrame([asdict(tally) for tally in self.tallies])
 
     def tally(self, method: str, noise: float, measure: str | None = None) -> Tally:
-        """Return how often one method errs.
+        """Return the error counts of one method.
 
         Raises
         ------

@@ -71,7 +71,7 @@ def scenario(name: str) -> Scenario:
     if isinstance(name, str) and name in SCENARIOS:
         return SCENARIOS[name]
     hint = suggestion(name, [*SCENARIOS, *_SETS]) if isinstance(name, str) else ""
-    raise UnknownNameError("scenarios", f"none is called {quoted(name)}{hint}")
+    raise UnknownNameError("scenarios", f"unknown scenario {quoted(name)}{hint}")
 
 
 def chosen_scenarios(scenarios: Sequence[str | Scenario] | str | Scenario | None) -> tuple[Scenario, ...]:

@@ -83,7 +83,7 @@ DSPRITES = PublishedSet(
     notes=(
         "The first and the last orientation are 0 and 360 degrees: 18,432 images occur twice. drop_duplicates=True "
         "leaves one of each, and makes the orientation cyclic.",
-        "A square looks the same after 90 degrees, an ellipse after 180: codes cannot tell more of their orientation. "
+        "A square looks the same after 90 degrees, an ellipse after 180: codes cannot hold more of their orientation. "
         "No two of 39 orientations coincide, but neighbours by image are not neighbours by label.",
     ),
     binary=True,

@@ -288,7 +288,7 @@ def matlab_variables(path: Path, title: str) -> dict[str, Variable]:
     ----------
     path : Path
     title : str
-        Of the set that was published so, for messages.
+        Title of the set that was published so, for messages.
 
     Raises
     ------

@@ -56,7 +56,7 @@ def plan_audit(
     seed: int = 0,
     progress: bool | Report = False,
 ) -> AuditForecast:
-    """Say what an audit would settle before anybody labels a row, and after one how many more rows would.
+    """Forecast the results of an audit before it, and the number of further rows after one.
 
     Parameters
     ----------

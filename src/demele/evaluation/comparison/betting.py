@@ -88,7 +88,7 @@ def ratios(
     scores, weights : arrays of shape (..., k)
         Each draw took one of the instances left, with a probability proportional to its weight.
     total_weight : float
-        Of the whole population.
+        Total weight of the whole population.
     loss, gain : float
         Every score of the population lies within [-loss * weight, gain * weight] of its instance.
 

@@ -184,7 +184,7 @@ def compare_without_labels(
     classes: Classes = None,
     names: tuple[str, str] = ("baseline", "candidate"),
 ) -> Decision:
-    """Compare two classifiers by how often each agrees with a third: no label is needed, a strong assumption is.
+    """Compare two classifiers by their agreement with a third: without labels, under a strong assumption.
 
     Parameters
     ----------

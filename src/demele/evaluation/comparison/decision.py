@@ -58,7 +58,7 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpertBreakdown:
-    """How often the expert may be wrong on disagreements while the verdict stands, in the worst case.
+    """The number of wrong expert labels on disagreements that the verdict holds up to, in the worst case.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Decision(Result):
         Candidate minus baseline, in the unit of the measure (for ``"error"``, more is worse), as the method
         estimates it.
     interval : Interval
-        Of that difference; its kind and method say how it was made.
+        Interval of that difference; its kind and method say how it was made.
     baseline, candidate : Estimate
         Each by itself, before and after correction.
     breakdown : Breakdown or None
@@ -201,7 +201,7 @@ class Decision(Result):
 
     @property
     def choice(self) -> Literal["baseline", "candidate"]:
-        """Which to use: the baseline, unless the candidate is significantly better."""
+        """The classifier to use: the baseline, unless the candidate is significantly better."""
         return "candidate" if self.verdict == "candidate" else "baseline"
 
     def to_dict(self) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class Decision(Result):
         return pd.DataFrame(rows)
 
     def document(self) -> Document:
-        """Return what the decision says: figures, tables and sentences."""
+        """Return the document: figures, tables and sentences."""
         return decision_document(self)
 
 

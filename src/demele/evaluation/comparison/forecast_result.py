@@ -43,7 +43,7 @@ class AuditForecast(Result):
     audited : int
         Rows that an audit has labelled already.
     design : str or None
-        Of that audit.
+        Design of that audit.
     assumptions : tuple of str
     notes : tuple of Note
     signature : Signature
@@ -74,7 +74,7 @@ class AuditForecast(Result):
         world: str | None = None,
         pair: tuple[str, str] | None = None,
     ) -> int | None:
-        """Return the least of the sizes at which simulated audits settle what is asked.
+        """Return the smallest size at which simulated audits settle the comparison.
 
         Parameters
         ----------
@@ -119,5 +119,5 @@ class AuditForecast(Result):
         return pd.DataFrame([asdict(one) for one in self.prospects])
 
     def document(self) -> Document:
-        """Return what the forecast says: figures, tables and sentences."""
+        """Return the document: figures, tables and sentences."""
         return forecast_document(self)

@@ -233,7 +233,7 @@ def design_effect(expected: Floats, size: Floats, groups: Groups, variance: floa
         What each row adds according to the guess, and the square root of the mean square of what it may truly add.
     groups : Groups
     variance : float
-        Of the sum, for rows apart; its terms squared.
+        Variance of the sum, for rows apart; its terms squared.
 
     Returns
     -------

@@ -73,8 +73,8 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
     if difficulty is None:
         raise InputError(
             "difficulty",
-            f"method 'hard-rows' needs it to tell the hardest {prudence:.1%} of the instances; give one "
-            "number per instance, larger is harder, such as how many of several classifiers contradict the label; "
+            f"method 'hard-rows' needs it to find the hardest {prudence:.1%} of the instances; give one "
+            "number per instance, larger is harder, such as the number of classifiers that contradict the label; "
             f"or {setting(prudence=1)}, for all instances, or {setting(prudence=0)}, which is 'overlap'",
         )
     order = np.argsort(-difficulty, kind="stable")

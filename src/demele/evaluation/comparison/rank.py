@@ -58,7 +58,7 @@ def rank(
     title: str | None = None,
     seed: int = 0,
 ) -> Ranking:
-    """Compare all classifiers with each other, on labels that may be wrong, and say between which ranks each lies.
+    """Compare all classifiers with each other on labels that may be wrong, with an interval of each rank.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def rank(
     seed
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
-        Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
+        Level of all verdicts together: one or more of them is wrong with probability 1 - level at most.
     expert_error, expert_errors, groups
         As in :func:`demele.evaluation.compare`, for each pair.
     correction : {"holm", "bonferroni", "none"}

@@ -45,7 +45,7 @@ def _single(outcomes: Outcomes, pair: int) -> Outcomes:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ranking(Result):
-    """Several classifiers in the order of their estimates, and what of that order is shown.
+    """Several classifiers in the order of their estimates, with the significant differences.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Ranking(Result):
         return self.to_dict() if len(self.names) <= MOST_MODELS else super().to_dict()
 
     def document(self) -> Document:
-        """Return what the ranking says: figures, tables and sentences."""
+        """Return the document: figures, tables and sentences."""
         return ranking_document(self)
 
 

@@ -45,7 +45,7 @@ UNASKED, UNCLEAR = -1, -2
 
 
 class SequentialComparison(Result):
-    """Compare two classifiers by asking an expert for one label at a time: the ones that decide most, and no more.
+    """Compare two classifiers with as few expert labels as possible, asked one at a time.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class SequentialComparison(Result):
         return min(needed, default=float("inf"))
 
     def decision(self) -> Decision:
-        """Return what the answers so far show; inconclusive until a claim is shown."""
+        """Return the decision from the answers so far; inconclusive until a claim is significant."""
         made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
         return replace(made, signature=self._signature(made.signature))
 
@@ -312,7 +312,7 @@ class SequentialComparison(Result):
             self.pass_over(np.asarray(state["unclear"]))
 
     def document(self) -> Document:
-        """Return what the labels so far show."""
+        """Return the document on the labels so far."""
         decided = self.decision().document()
         used = f"{self.labels_used:,} of at most {count(self._limit, 'expert label')}"
         return replace(decided, kind="Sequential comparison", scope=(*decided.scope, used))

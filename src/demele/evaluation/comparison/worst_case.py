@@ -297,11 +297,11 @@ def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Fl
 
 
 def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:
-    """Say that what was supplied of the noise contradicts the labels, if it does."""
+    """Say that the given noise contradicts the labels, if it does."""
     if not budget.out_of_domain:
         return ()
     message = (
-        "what was supplied of the noise contradicts the labels (it may be of other data, or transposed: rows are true "
+        "the given noise contradicts the labels (it may be of other data, or transposed: rows are true "
         "classes); the limits were taken as wide as safety needs"
     )
     return (Note(code="noise-misfit", message=message, subject=("noise",), severity="warning"),)

@@ -144,8 +144,8 @@ def _read_noise(noise: Any) -> Any:
     if isinstance(noise, Audit):
         raise InputTypeError(
             "noise",
-            "an audit is not used here: labels it confirms say nothing of the predictions on destroyed images; give a "
-            "rate that the share of wrong labels does not exceed, or how classes are mistaken",
+            "an audit cannot be used: confirmed labels do not check predictions on destroyed images; give a limit "
+            "of the share of wrong labels, or a noise transition matrix",
         )
     return read_noise(noise)
 

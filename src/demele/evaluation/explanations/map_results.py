@@ -194,14 +194,14 @@ class Judged:
         return tuple(told)
 
     def notes(self) -> tuple[Note, ...]:
-        """Say what a reader must know."""
+        """Return the notes for a reader."""
         found = [note for name, one in self.importance.items() if (note := _tied(name, one)) is not None]
         if self.known is not None:
             message = f"at most {self.known.budget.wrong} of {self.asked.n} labels are assumed to be wrong"
             found.append(Note(code="wrong-labels", message=message))
         if self.measured == "output":
             message = (
-                "outputs are no probabilities: what they fall by is in their own unit, and large outputs weigh more"
+                "outputs are not probabilities: falls have the unit of the outputs, and large outputs have more weight"
             )
             found.append(Note(code="outputs", message=message))
         return tuple(found)
@@ -214,14 +214,14 @@ def _verdict(interval: Interval) -> MapVerdict:
 
 
 def _tied(name: str, importance: Floats) -> Note | None:
-    """Say that a map tells little of the order of its regions."""
+    """Return a note if a map has many equal regions."""
     ranked = np.sort(importance, axis=1)
     distinct = 1 + (np.diff(ranked, axis=1) != 0).sum(axis=1)
     share = float(1 - distinct.mean() / importance.shape[1])
     if share < TIED:
         return None
     message = (
-        f"{name!r} says the same of many regions: on average it tells {distinct.mean():.1f} values for "
-        f"{importance.shape[1]} regions, and the others go in random order"
+        f"{name!r} has equal values in many regions: on average {distinct.mean():.1f} different values for "
+        f"{importance.shape[1]} regions; equal regions have a random order"
     )
     return Note(code="tied-regions", message=message, subject=(name,))

@@ -52,7 +52,7 @@ def perturbation_test(
     seed: int = 0,
     progress: bool | Report = False,
 ) -> PerturbationTest:
-    """Test whether importance maps hold: whether what they call important matters to the classifier.
+    """Test whether the regions that importance maps mark as important matter to the classifier.
 
     The regions of each image are destroyed one after the other, the most important first, in random order, and the
     least important first. If a map holds, predictions fall faster in the first order than in random ones.

@@ -126,7 +126,7 @@ class MapDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PerturbationTest(Result):
-    """Whether explanations hold, and where they do not.
+    """Result of a perturbation test of explanations.
 
     ``found["gradient"]`` is what was found of one map; a test of a single one also iterates over it.
 
@@ -171,7 +171,7 @@ class PerturbationTest(Result):
             if found.name == name:
                 return found
         names = [found.name for found in self.maps]
-        raise UnknownNameError(f"no map is called {quoted(name)}{suggestion(str(name), names)}")
+        raise UnknownNameError(f"unknown map {quoted(name)}{suggestion(str(name), names)}")
 
     def __iter__(self) -> Iterator[MapResult]:
         return iter(self.maps)
@@ -214,5 +214,5 @@ class PerturbationTest(Result):
         return pd.concat(parts, ignore_index=True)
 
     def document(self) -> Document:
-        """Return what the test says: figures, tables and sentences."""
+        """Return the document: figures, tables and sentences."""
         return perturbation_document(self)

@@ -68,7 +68,7 @@ def assess(
     expert_errors: ExpertErrors = "adversarial",
     groups: Data = None,
 ) -> Assessment:
-    """Measure a classifier on labels that may be wrong, and say what its correct measures may be.
+    """Measure a classifier on labels that may be wrong, with corrected measures.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Assessment(Result):
-    """Every measure of one classifier, with its interval, the bias that wrong labels may cause, and what follows.
+    """Every measure of one classifier, with its interval and the bias that wrong labels may cause.
 
     ``assessment["accuracy"]`` and ``assessment["precision", "cat"]`` are single estimates; averages are asked for as
     ``assessment["f1", "macro"]`` (a class of that name comes first).
@@ -77,5 +77,5 @@ class Assessment(Result):
         return pd.DataFrame([estimate.row() for estimate in self.estimates])
 
     def document(self) -> Document:
-        """Return what the assessment says: figures, tables and sentences."""
+        """Return the document: figures, tables and sentences."""
         return assessment_document(self)

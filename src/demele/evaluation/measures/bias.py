@@ -177,7 +177,7 @@ def f1_bias(counts: BiasCounts) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Bias(TableResult):
-    """The exact bias (observed minus correct) of each measure on one test set, and how the classifier met the noise.
+    """The exact bias (observed minus corrected) of each measure on one test set, and the effect of the noise.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class Bias(TableResult):
     signature: Signature
 
     def headline(self) -> str:
-        """Return by how much the labels mislead the accuracy, and how many of them are wrong."""
+        """Return the bias of the accuracy, and the number of wrong labels."""
         wrong = f"with {written(self.rate, 'percent.2')} of {count(self.n, 'label')} wrong"
         if self.accuracy == 0:
             return f"The observed accuracy equals that on true labels, {wrong}."
@@ -228,7 +228,7 @@ class Bias(TableResult):
 
 
 def bias(predictions: object, labels: object, true_labels: object, *, classes: Sequence[object] | None = None) -> Bias:
-    """Say by how much wrong labels mislead each measure of a classifier, exactly, where the true labels are known.
+    """Compute the exact bias of each measure of a classifier by wrong labels, from known true labels.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConfusionCounts(Result):
-    """How often each class was predicted for each class: counts that add up over batches of instances.
+    """Confusion counts: predictions of each class for each class, summed over batches of instances.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class ConfusionCounts(Result):
 
     @property
     def truth(self) -> str:
-        """What the rows, and so the measures, take for right: ``"given labels"`` or ``"true labels"``."""
+        """The reference of rows and measures: ``"given labels"`` or ``"true labels"``."""
         return {"label": "given labels", "true": "true labels"}[self.rows]
 
     @property
@@ -131,12 +131,12 @@ class ConfusionCounts(Result):
 
     @property
     def precision(self) -> Floats:
-        """Right of those predicted as the class, of shape (n_classes,); NaN for a class never predicted."""
+        """Correct share of the predictions of each class, of shape (n_classes,); NaN for a class never predicted."""
         return self.measure("precision")
 
     @property
     def recall(self) -> Floats:
-        """Right of those of the class, of shape (n_classes,); NaN for a class without an instance."""
+        """Correct share of the instances of each class, of shape (n_classes,); NaN for a class without an instance."""
         return self.measure("recall")
 
     @property
@@ -251,7 +251,7 @@ class ConfusionCounts(Result):
         return pd.DataFrame(self.counts, index=index, columns=pd.Index(self.classes, name="predicted"))
 
     def document(self) -> Document:
-        """Return what the counts say: a matrix, and the measures of each class."""
+        """Return the document: a matrix, and the measures of each class."""
         return confusion_document(self)
 
 

@@ -95,7 +95,7 @@ def worst_case_interval(
     measure, confusion, budget, unsure
         As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
     level : float in (0, 1)
-        Of each score interval.
+        Level of each score interval.
 
     Returns
     -------

@@ -202,7 +202,7 @@ class _Bounded(LabelKnowledge):
             )
         ]
         if self.budget.out_of_domain:
-            message = "what was supplied of the noise contradicts these labels; its limits are as wide as safety needs"
+            message = "the given noise contradicts these labels; its limits are as wide as safety needs"
             notes.append(Note(code="out-of-domain", message=message, severity="warning"))
         if audit is not None:
             known += (f"The expert is right on the {audit.k} audited rows.",)
@@ -240,8 +240,8 @@ class _Bounded(LabelKnowledge):
             joint=np.maximum(self.budget.joint - found, 0),
         )
         message = (
-            f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, and say "
-            f"nothing about the other {data.n - audit.k} rows; at most {self.budget.wrong} of these are assumed wrong"
+            f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, but do not "
+            f"represent the other {data.n - audit.k} rows; at most {self.budget.wrong} of these are assumed wrong"
         )
         return Note(code="selective-audit", message=message, severity="warning")
 
@@ -310,7 +310,7 @@ class _Audited(LabelKnowledge):
         }[audit.design]
         self.assumptions = (
             LabelKnowledge.assumptions[0],
-            f"The {audit.k} audited rows were drawn {drawn}, without regard to what the expert would say.",
+            f"The {audit.k} audited rows were drawn {drawn}, independent of the expert's answers.",
             expert_words(*errs) or "The expert is right on all of them.",
             *audit.assumed(data.labels),
             *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),

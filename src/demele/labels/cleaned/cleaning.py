@@ -34,7 +34,7 @@ class CleanedLabels(NamedTuple):
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Cleaning(Result):
-    """Which labels a cleaning holds for wrong, and what it puts in their place.
+    """Suspected labels of a cleaning, and the suggested labels.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Cleaning(Result):
         )
 
     def document(self) -> Document:
-        """Return what the cleaning found: how many labels, and the most suspicious ones."""
+        """Return the document: the number of suspects, and the most suspicious labels."""
         return cleaning_document(self)
 
     @property

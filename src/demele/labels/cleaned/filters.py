@@ -143,7 +143,7 @@ def clean(
         All classes, in the order of the columns of probabilities. By default the sorted labels. Columns of a data frame
         that are named as the classes, when these are strings, are taken by name.
     seed : int >= 0
-        Of the folds and of models that draw.
+        Random seed of the folds and of models that draw.
     n_jobs : int or None
         Processes, as in scikit-learn; the result does not depend on it.
 
@@ -294,14 +294,14 @@ def _remarks(method: str, task: _Task, found: Found, settings: dict[str, Any]) -
         (
             "unjudged",
             np.flatnonzero(sizes == 1) if trained or method == "confident" else np.empty(0, dtype=np.intp),
-            "{} of {} classes have 1 instance, which is no suspect: nothing else is there to learn its class from.",
+            "{} of {} classes have 1 instance, which is never suspected: there are no others to learn the class from.",
         ),
         (
             "rare-classes",
             rare,
             "{} of {} classes have too few instances to be half of the k neighbours of any of them."
             if method == "knn"
-            else "{} of {} classes have fewer instances than there are folds, so that some folds have none of them.",
+            else "{} of {} classes have fewer instances than folds, so some folds have none.",
         ),
         (
             "lost-classes",

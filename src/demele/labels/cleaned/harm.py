@@ -87,7 +87,7 @@ class ClassHarm:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Harm(Result):
-    """What a cleaning costs each class.
+    """Cost of a cleaning for each class.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Harm(Result):
         return frame
 
     def document(self) -> Document:
-        """Return what the cleaning costs: whether rare classes pay more, class by class."""
+        """Return the document: the cost by class, and whether rare classes lose more."""
         return harm_document(self)
 
 
@@ -148,7 +148,7 @@ def cleaning_harm(
     level: float = 0.95,
     classes: Sequence[object] | None = None,
 ) -> Harm:
-    """Report what a cleaning costs each class, and whether rare classes pay more than the others.
+    """Report the cost of a cleaning for each class, and whether rare classes lose more than others.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def cleaning_harm(
         True classes, where they are known, as in a study or an audit of every row. Without them, a suspect may be a
         wrong label well found or a right one lost, and the report cannot tell which.
     level : float in (0, 1)
-        Of the intervals; 1 - level is the probability of a note about harm where there is none, at most.
+        Level of the intervals; 1 - level is the probability of a note about harm where there is none, at most.
     classes : sequence, optional
         All classes, in the order of the result. By default those of the labels and true labels, sorted.
 
@@ -331,7 +331,7 @@ def _notes(
         )
         if rows.true is None:
             message += (
-                " Its labels may also be worse than those of the others: only true labels, or an audit, can tell."
+                " Its labels may also be worse than those of the others: only true labels, or an audit, can show that."
             )
         subject = tuple(names[each] for each in harmed[:6])
         notes.append(Note(code="minority-harm", message=message, subject=subject, severity="warning"))

@@ -67,7 +67,7 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
     if off.size:
         raise InputError(
             _ARGUMENT,
-            f"{off.size} of {len(values)} rows are no probabilities (in [0, 1], sum 1 within {WRITTEN:g}),"
+            f"{off.size} of {len(values)} rows are not probabilities (in [0, 1], sum 1 within {WRITTEN:g}),"
             f" first row {off[0]}, which adds up to {sums[off[0]]:g}; for scores of the classes pass their softmax, "
             f"for features {setting(kind='features')}",
         )

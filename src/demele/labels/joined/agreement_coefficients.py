@@ -44,7 +44,7 @@ MOST_PAIRS_WRITTEN = 200_000
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Agreement(Result):
-    """How far annotators agree about the same items.
+    """Agreement of annotators on the same items.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Agreement(Result):
         return data if len(self.pairs) <= MOST_PAIRS_WRITTEN else {**data, "pairs": None}
 
     def document(self) -> Document:
-        """Return what the agreement says: figures, tables and sentences."""
+        """Return the document: figures, tables and sentences."""
         return agreement_document(self)
 
     def _square(self, column: str, empty: float) -> "pd.DataFrame":
@@ -143,7 +143,7 @@ def agreement(
     classes: Sequence[object] | None = None,
     missing: object = None,
 ) -> Agreement:
-    """Say how far annotators agree, beyond what chance would give.
+    """Measure the agreement of annotators, adjusted for chance.
 
     Parameters
     ----------

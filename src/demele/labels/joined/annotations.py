@@ -26,7 +26,7 @@ COLUMN_NAMES = {
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Annotations(AnswerTable):
-    """What annotators say of items: one entry per answer.
+    """Answers of annotators on items: one entry per answer.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ def remarks(table: AnswerTable) -> tuple[Note, ...]:
     silent = np.flatnonzero(np.bincount(table.item, minlength=table.n_items) == 0)
     if silent.size:
         message = (
-            f"{silent.size} of {table.n_items} items have no answer: what is said of them is only how frequent the "
-            "classes are."
+            f"{silent.size} of {table.n_items} items have no answer: only the frequencies of the "
+            "classes determine their labels."
         )
         subject = tuple(str(table.items[place]) for place in silent[:6])
         notes.append(Note(code="unanswered-items", message=message, subject=subject, severity="warning"))

@@ -41,7 +41,7 @@ def consensus(
     missing: object = None,
     seed: int = 0,
 ) -> Consensus:
-    """Join the answers of several annotators, by a rule that rarely does worse than the majority.
+    """Aggregate the answers of several annotators, by a rule that is rarely worse than the majority.
 
     The blend is the mean of what several ways say of each class of an item:
 

@@ -78,14 +78,14 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Consensus(Result):
-    """Labels that several annotators give together, and how they came about.
+    """Labels aggregated from several annotators, with their probabilities.
 
     Attributes
     ----------
     labels : array of shape (n_items,)
         The most probable class of each item; of several, the one that a vote elects.
     probabilities : array of shape (n_items, K)
-        Of each class, per item, as the method holds them.
+        Probabilities of each class, per item, as the method holds them.
     majority : array of shape (n_items,)
         What a plain majority vote says of the same answers: Dawid-Skene can be worse than it where annotators share
         a bias, so both are always here. Ties are broken as :func:`demele.labels.majority_vote` says.
@@ -103,7 +103,7 @@ class Consensus(Result):
         What the method maximises, after each iteration (the log posterior of each sweep, if it samples); empty for
         votes.
     log_likelihood : float or None
-        Of the answers, in nats, at the estimates.
+        Log-likelihood of the answers, in nats, at the estimates.
     iterations : int
     converged : bool or None
         None if nothing had to converge.
@@ -135,7 +135,7 @@ class Consensus(Result):
     details: Mapping[str, Any] = field(default_factory=dict, metadata=_ROWS)
 
     def document(self) -> Document:
-        """Return what the consensus is: labels and the majority's, class by class, and how good annotators are."""
+        """Return the document: labels and the majority's by class, and the quality of annotators."""
         return consensus_document(self)
 
     @property

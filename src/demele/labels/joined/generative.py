@@ -67,7 +67,7 @@ def bayesian_consensus(
     n_jobs: int = 1,
     missing: object = None,
 ) -> Consensus:
-    """Estimate labels, and how each annotator errs, with credible intervals: a generative model, by Gibbs sampling.
+    """Estimate labels and annotator errors with credible intervals: a generative model, by Gibbs sampling.
 
     The model: class proportions theta ~ Dirichlet(b_theta); answers of annotator j about class k gamma_jk ~
     Dirichlet(b_gamma); class of item i ~ theta; each answer of j about i ~ gamma_jk of the class of i, independently

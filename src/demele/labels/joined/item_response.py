@@ -43,7 +43,7 @@ def dawid_skene(
     missing: object = None,
     seed: int = 0,
 ) -> Consensus:
-    """Estimate labels, and how each annotator errs, from the answers alone: Dawid and Skene's model, by EM.
+    """Estimate labels and annotator errors from the answers alone: Dawid and Skene's model, by EM.
 
     Each item has a class of probabilities p; annotator w answers l about an item of class k with probability
     pi_wkl, independently of all other answers given the class. EM maximises the likelihood of the answers,

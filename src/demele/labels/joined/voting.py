@@ -248,8 +248,8 @@ def _weightless(table: Annotations, weights: Floats) -> tuple[Note, ...]:
     counted = np.bincount(table.item, weights=weights[table.annotator], minlength=table.n_items)
     lost = np.flatnonzero((counted == 0) & answered)
     message = (
-        f"{lost.size} of {table.n_items} items were answered only by annotators of weight 0: what is said of them is "
-        "only how frequent the classes are."
+        f"{lost.size} of {table.n_items} items were answered only by annotators of weight 0: only the "
+        "frequencies of the classes determine their labels."
     )
     subject = tuple(str(table.items[place]) for place in lost[:6])
     return (Note(code="weightless-items", message=message, subject=subject, severity="warning"),) if lost.size else ()

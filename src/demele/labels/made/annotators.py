@@ -42,14 +42,14 @@ FOR_EVENNESS, AT_MOST = 2, 10
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class ArtificialAnnotators(TableResult):
-    """What artificial annotators take each instance for, and how often they are wrong.
+    """Labels by artificial annotators, with their error rates.
 
     Attributes
     ----------
     predictions : array of shape (n_annotators, n)
         Labels of the kind that came in; sorted by error, the best annotator first.
     names : tuple of str
-        Of each annotator: its model, and what it sees.
+        Names of each annotator: its model, and what it sees.
     errors : array of shape (n_annotators,)
         Share of the instances that each gets wrong (resubstitution error: it was trained on them).
     n_candidates : int
@@ -79,7 +79,7 @@ class ArtificialAnnotators(TableResult):
         return pd.DataFrame({"annotator": list(self.names), "error": self.errors, "legitimacy": self.legitimacy})
 
     def headline(self) -> str:
-        """Return how often the annotators are wrong."""
+        """Return the error rates of the annotators."""
         ends = f"{written(self.errors[0], 'percent')} to {written(self.errors[-1], 'percent')}"
         return f"{count(len(self.names), 'artificial annotator')}: {ends} of the labels of each are wrong."
 
@@ -184,7 +184,7 @@ def artificial_annotators(
             + (
                 in_code(
                     "give a larger tolerance or highest_error",
-                    otherwise="features that tell the classes apart better are needed",
+                    otherwise="give features that separate the classes better",
                 )
                 if not group.errors
                 else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
@@ -318,7 +318,7 @@ def _fitted(table: Floats, truth: Indices, job: tuple[int, tuple[str, Any]]) -> 
             f"{truth.size} instances",
         )
     if not np.isin(predictions, truth).all():
-        raise InputError("models", f"{name} predicts values that are none of its classes; pass classifiers")
+        raise InputError("models", f"{name} predicts values outside its classes; pass classifiers")
     return position, name, predictions.astype(np.int32)
 
 

@@ -92,7 +92,7 @@ def add_uniform_noise(
 
 
 def add_class_noise(y: object, transition: object, *, exact: bool = False, seed: int) -> NoisyLabels:
-    """Draw each label from what its true class is taken for.
+    """Draw each label from the confusions of its true class.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def symmetric_transition(classes: Sequence[object] | int, rate: float) -> Transi
 
 
 def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[Any, Any]) -> TransitionMatrix:
-    """Return the matrix of chosen confusions; all other labels are right.
+    """Return the matrix of chosen confusions; all other labels are correct.
 
     Parameters
     ----------

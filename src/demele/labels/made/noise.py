@@ -73,7 +73,7 @@ class NoisyLabels(Result):
     difficulty: Floats | None = field(default=None, metadata={"json": False})
 
     def document(self) -> Document:
-        """Return what the noise is: how many labels of each class are wrong, and what they are mistaken for."""
+        """Return the document: the number of wrong labels of each class, and their confusions."""
         return noisy_document(self)
 
     @property

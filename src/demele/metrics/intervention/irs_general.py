@@ -357,7 +357,7 @@ def _indices(columns: Columns, names: Sequence[str], argument: str, default: Seq
     for column in columns:
         if isinstance(column, str):
             if column not in names:
-                raise UnknownNameError(argument, f"no column is called {column!r}{suggestion(column, names)}")
+                raise UnknownNameError(argument, f"unknown column {column!r}{suggestion(column, names)}")
             index = list(names).index(column)
         elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
             if not 0 <= int(column) < len(names):

@@ -294,7 +294,7 @@ def _places(cyclic: Sequence[str] | Sequence[int], names: Sequence[str]) -> list
     for one in items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']"):
         if isinstance(one, str):
             if one not in names:
-                raise UnknownNameError("cyclic", f"no factor is called {one!r}{suggestion(one, names)}")
+                raise UnknownNameError("cyclic", f"unknown factor {one!r}{suggestion(one, names)}")
             found.append(list(names).index(one))
         elif isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
             raise InputError("cyclic", f"expected names or places from 0 to {len(names) - 1}, got {quoted(one)}")

@@ -26,7 +26,7 @@ TIMED = ("forward_ms", "exported_ms", "training_ms")
 def benchmark(
     fabrics: Mapping[str, Fabric], *, batch: int = 64, n_repeats: int = 5, threads: int = 1, seed: int = 0
 ) -> pd.DataFrame:
-    """Return sizes of fabrics, and how long they take, the first being what the others are compared with.
+    """Return sizes and times of fabrics, compared with the first one.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def benchmark(
     threads : int, default 1
         Of PyTorch on the CPU.
     seed : int, default 0
-        Of the images, which are noise.
+        Random seed of the images, which are noise.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def benchmark(
     """
     import pandas as pd
 
-    from demele.models.networks import computing
+    from demele.models.threads import computing
 
     given = _checked(fabrics)
     size, rounds = checked_count(batch, "batch", 2), checked_count(n_repeats, "n_repeats", 1)

@@ -22,7 +22,8 @@ from demele.report.document import (
 from demele.report.written import count, ends, joined, marks_of, name, sentence_of, written
 
 if TYPE_CHECKING:
-    from demele.models.fabric.results import FabricReport, FabricRun
+    from demele.models.fabric.report import FabricReport
+    from demele.models.fabric.run import FabricRun
 
 #: What is counted of a fabric, by name.
 COUNTED: Mapping[str, str] = {

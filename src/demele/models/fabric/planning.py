@@ -24,7 +24,7 @@ CAP = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Pruning(TableResult):
-    """What was asked for, and what went.
+    """Requested and achieved pruning.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class Pruning(TableResult):
         return self.removed / self.total
 
     def headline(self) -> str:
-        """Return what was removed of what was requested."""
+        """Return the removed and the requested number."""
         went = f"{written(self.removed, 'count')} of {count(self.total, self.level.rstrip('s'))} removed"
         asked = f"{written(self.requested, 'count')} requested ({written(self.asked, 'percent')})"
         dragged = f", {written(len(self.cascaded), 'count')} of them in cascade" if self.cascaded else ""
         return f"{went} ({written(self.achieved, 'percent')}), {asked}{dragged}."
 
     def document(self) -> Document:
-        """Return what was removed, and why not more."""
+        """Return the document: the removed parts, and the limits."""
         stay = f"{count(len(self.rejected), 'link')} had to stay." if self.rejected else ""
         return replace(super(Pruning, self).document(), sentences=[stay, sentence_of(self.limit)])
 

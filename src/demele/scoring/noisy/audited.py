@@ -109,7 +109,7 @@ def _notes(case: Case, work: Work, parts: Parts, *, counted: bool) -> tuple[Note
         notes.append(Note(code="few-audited", message=few, severity="warning"))
     unclear = max(one.unclear for one in noisy)
     if unclear:
-        told = f"{unclear} of {k + unclear} drawn rows have unclear true values; they are assumed to be like the others"
+        told = f"{unclear} of {k + unclear} drawn rows have unclear true values; they are assumed to be like others"
         notes.append(Note(code="audit-unclear", message=told, severity="warning"))
     if not counted and parts.halves.size:
         rough = "the interval is approximate: how often it holds the truth was measured for scores of counts only"

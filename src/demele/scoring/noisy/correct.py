@@ -35,9 +35,7 @@ def refuse_method(method: object) -> None:
     InputError
     """
     if method is not None:
-        raise InputError(
-            "factor_noise_method", f"says how to correct for noise that {arg('factor_noise')} is to tell of"
-        )
+        raise InputError("factor_noise_method", f"needs {arg('factor_noise')}")
 
 
 def checked_noise(given: object, method: object, data: object) -> tuple[InMemory, FactorNoise]:
@@ -69,7 +67,7 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
         known = ", ".join(METHODS)
         raise UnknownNameError(
             "factor_noise_method",
-            f"no method is called {quoted(method)}{suggestion(str(method), METHODS)}; there are {known}",
+            f"unknown method {quoted(method)}{suggestion(str(method), METHODS)}; there are {known}",
         )
     noise = FactorNoise.checked(given, data.subject("rows").factors)
     varying = data.data.factors.names

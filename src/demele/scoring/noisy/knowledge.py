@@ -34,7 +34,7 @@ class NoiseOfFactor:
     Attributes
     ----------
     name : str
-        Of the factor.
+        Name of the factor.
     kind : {"transition", "counts", "audit", "rate"}
         Which of the following is there.
     classes : tuple of str
@@ -94,7 +94,7 @@ class FactorNoise:
         if not isinstance(given, Mapping):
             raise InputTypeError(
                 "factor_noise",
-                f"expected a mapping of factors to what is known of their errors, got {type(given).__name__}",
+                f"expected a mapping of factors to the noise of each, got {type(given).__name__}",
                 "such as {'shape': 0.05}",
             )
         if not given:
@@ -104,7 +104,7 @@ class FactorNoise:
         for name, one in given.items():
             if str(name) not in columns:
                 known = ", ".join(map(quoted, columns))
-                raise InputError("factor_noise", f"no factor is called {quoted(name)}; the factors are {known}")
+                raise InputError("factor_noise", f"unknown factor {quoted(name)}; the factors are {known}")
             read[str(name)] = noise_of_factor(one, columns[str(name)])
         return cls(read)
 
@@ -230,7 +230,7 @@ def _refuse_other_classes(true: Factor, factor: Factor, audit: FactorAudit, argu
     if not any(factor.levels[one] == true.levels[other] for one, other in pairs):
         raise NotEnoughData(
             argument,
-            f"none of the {audit.k} audited rows has the value that the factor gives: true values are "
+            f"all {audit.k} audited rows contradict the factor: true values are "
             f"{shown(true.levels)}, given ones {shown(factor.levels)}",
             "are its rows those of the factors, counted from 0, and its classes the same?",
         )

@@ -16,7 +16,7 @@ NoiseKind = Literal["none", "uniform", "visibility"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruningConfiguration:
-    """One way to prune a fabric; or to leave it whole.
+    """One way to prune a fabric, or none.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class PruningConfiguration:
         return f"{self.strategy} {self.level} {self.fraction:.0%} {self.criterion}"
 
     def shares(self) -> dict[str, float]:
-        """Return what share goes at each level, links first."""
+        """Return the pruned share at each level, links first."""
         if self.level == "links and weights":
             # each level leaves the square root of what shall stay
             return {"links": 1 - (1 - self.fraction) ** 0.5, "weights": self.fraction}

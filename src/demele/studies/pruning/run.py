@@ -36,7 +36,7 @@ def pruning_study(
     executor: Executor | None = None,
     progress: bool | Report = False,
 ) -> PruningStudy:
-    """Prune fabrics in many ways, under right and wrong labels, and ask which way is really better.
+    """Prune fabrics in many ways, with true and wrong labels, and test which way is better.
 
     A whole fabric is trained for each seed under each label noise; every way to prune begins with it, so that ways are
     compared in pairs. All train for the same number of epochs. What print claims about them is then tested twice: over

@@ -38,7 +38,7 @@ FIGURES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PruningStudy(Result):
-    """Fabrics pruned in many ways, each beginning with the whole one of its seed and label noise.
+    """Fabrics pruned in many ways, from the whole fabric of the same seed and label noise.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PruningStudy(Result):
     version: str = __version__
 
     def document(self) -> Document:
-        """Return what the study shows: published claims, differences, decisions and fabrics."""
+        """Return the document: published claims, differences, decisions and fabrics."""
         return pruning_document(self)
 
     @property
@@ -83,7 +83,7 @@ class PruningStudy(Result):
 
     @property
     def seeds(self) -> int:
-        """How many there are."""
+        """Number of seeds."""
         return int(self.settings["seeds"])
 
     def _places(self) -> list[tuple[str, str, int]]:

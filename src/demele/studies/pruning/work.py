@@ -37,7 +37,7 @@ class PruningJob:
         Arguments of :class:`demele.models.Fabric`, and of its ``fit``.
     times : Times
     folder : Path
-        Of all fabrics of this seed under this noise.
+        Folder of all fabrics of this seed under this noise.
     """
 
     configuration: PruningConfiguration
@@ -71,7 +71,7 @@ def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
 
 
 def _one(job: PruningJob) -> Record:
-    from demele.models.networks import checked_device, computing
+    from demele.models.threads import checked_device, computing
 
     try:
         with computing(threads=1, device=checked_device("auto"), gradients=True):
