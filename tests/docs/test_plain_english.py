@@ -56,6 +56,7 @@ CLEAN_ROOMS = (
     "data",
     "estimation",
     "files",
+    "labels",
     "models",
     "noise",
     "outofcore",

@@ -36,7 +36,7 @@ def compactness_of_factors(importance: Array) -> Array:
 
 
 def mean_compactness(importance: Array, factor_weights: str) -> float:
-    """Mean of compactness over factors, all alike or weighted by their sums of importances; 0 where none has any."""
+    """Mean of compactness over factors, with equal weights or their sums of importances; 0 if none has any."""
     per_factor, totals = compactness_of_factors(importance), importance.sum(axis=0)
     if factor_weights == "uniform":
         return float(per_factor.mean())

@@ -1,4 +1,4 @@
-"""Named sets of settings: how numbers in print were made, and what we would defend."""
+"""Named sets of settings: those of published numbers, and those that we recommend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Side inputs: what only a formula reads beside the rows, such as the code that is meant to hold each factor."""
+"""Side inputs: inputs of a formula in addition to the rows, such as the intended code of each factor."""
 
 import numbers
 from collections.abc import Callable, Mapping, Sequence

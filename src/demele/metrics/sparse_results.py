@@ -54,7 +54,7 @@ class TopCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SparseEvaluation(Result, ScoresByName):
-    """The scores of sparse codes, and which codes hold which factor.
+    """The scores of sparse codes, and the codes of each factor.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
     and why.
@@ -94,7 +94,7 @@ class SparseEvaluation(Result, ScoresByName):
     version: str = ""
 
     def document(self) -> Document:
-        """Return what the evaluation says: scores, and the codes that inform most on each factor."""
+        """Return the document: scores, and the codes with most information on each factor."""
         return sparse_document(self)
 
     @property

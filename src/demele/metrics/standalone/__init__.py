@@ -1,4 +1,4 @@
-"""Scores that stand beside the engine of the metrics: they ask other questions, or take other arrays.
+"""Scores outside the engine of the metrics: they answer other questions, or take other arrays.
 
 Of codes alone (``unsupervised``, ``stochastic``), of subspaces of codes (``subspaces``), of several models (``udr``),
 of predictions made from codes (``downstream``, ``fairness``), of attributes along a traversal (``interpolatability``).

@@ -35,7 +35,7 @@ SIZES = 10, 100, 1_000, 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DownstreamScores(TableResult):
-    """How well factors are predicted from codes, by the number of training rows; made by :func:`demele.downstream`.
+    """Scores of predictions of factors by the number of training rows; made by :func:`demele.downstream`.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class DownstreamScores(TableResult):
         )
 
     def document(self) -> Document:
-        """Return what the result says: the scores of each factor by the number of training rows."""
+        """Return the document: the scores of each factor by the number of training rows."""
         found = {count(size, "row"): values for size, values in zip(self.sizes, self.scores, strict=True)}
         shares = [f"{written(share, 'percent')} from {size:,}" for size, share in self.efficiency.items()]
         whole = f"of the mean score from {count(self.sizes[-1], 'row')} is reached"
@@ -130,7 +130,7 @@ def downstream(
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> DownstreamScores:
-    """How well each factor is learnt from the codes, from few rows and from many.
+    """Predict each factor from the codes, with few training rows and with many.
 
     A predictor of each factor sees some rows, and is scored on others. The share of the score that few rows reach
     of that of many is the statistical efficiency of the codes.

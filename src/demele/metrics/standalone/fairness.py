@@ -90,7 +90,7 @@ class GroupRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FairnessScores(TableResult):
-    """How far predictions of each factor follow each other factor; made by :func:`demele.fairness`.
+    """Dependence of predictions of each factor on each other factor; made by :func:`demele.fairness`.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class FairnessScores(TableResult):
         Row i, column j: total variation between predictions of factor i in a group of factor j and in all rows, mean
         over rows and largest over groups. 0 is fair, NaN on the diagonal.
     of_labels : array of shape (n_factors, n_factors)
-        The mean for the true values in place of predictions: what a perfect predictor would have on these rows.
+        The mean for the true values instead of predictions: that of a perfect predictor on these rows.
     chance : array of shape (n_factors, n_factors)
         The mean for predictions whose groups are shuffled; NaN where not asked for.
     p_value : array of shape (n_factors, n_factors)
@@ -146,7 +146,7 @@ class FairnessScores(TableResult):
         return f"{found} ({labels}, shuffled groups by {level}); {beyond} above chance, p = {p_value}."
 
     def document(self) -> Document:
-        """Return what the result says: the difference of each pair, and the group where the largest one is found."""
+        """Return the document: the difference of each pair, and the group with the largest one."""
         i, j = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
         target, sensitive = self.factor_names[i], self.factor_names[j]
         (most,) = (one for one in self.rates if (one.target, one.sensitive) == (target, sensitive))
@@ -200,7 +200,7 @@ def fairness(
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> FairnessScores:
-    r"""How far predictions of each factor from the codes differ between the groups of each other factor.
+    r"""Fairness: differences of predictions of each factor between the groups of each other factor.
 
     A predictor of a target factor is fitted to some rows. On others, its predictions in the rows of each value of a
     sensitive factor are compared with those in all rows, by the total variation
@@ -234,10 +234,10 @@ def fairness(
     Notes
     -----
     Locatello et al. 2019, On the Fairness of Disentangled Representations, section 4; ``compute_fairness`` of
-    disentanglement_lib. There the same images are drawn anew with every value of the sensitive factor, so that nothing
-    else differs between groups. Rows cannot be: groups are those that there are, and where target and sensitive factor
-    go together, even the true values differ between them. ``of_labels`` says by how much; read ``mean`` beside it.
-    Cost: one fit for each factor.
+    disentanglement_lib. There the same images are drawn again with every value of the sensitive factor, so that nothing
+    else differs between groups. Here groups are those in the rows, and if target and sensitive factor are correlated,
+    even the true values differ between them. ``of_labels`` says by how much; compare ``mean`` with it. Cost: one fit
+    for each factor.
 
     Examples
     --------

@@ -31,7 +31,7 @@ _CUBE = "(traversals, columns, points)"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Interpolatability(TableResult):
-    """How attributes change along traversals; made by :func:`demele.interpolatability`.
+    """Changes of attributes along traversals; made by :func:`demele.interpolatability`.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def interpolatability(
     threshold: float = 1e-3,
     names: Sequence[str] | None = None,
 ) -> Interpolatability:
-    r"""How smoothly, and in one direction, attributes of what is decoded change when their codes are moved.
+    r"""Smoothness and monotonicity of decoded attributes while their codes change.
 
     Smoothness is 1 where the attribute is a straight line in the code, and falls with its sharpest bends:
 

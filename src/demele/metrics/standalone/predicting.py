@@ -122,7 +122,7 @@ class Prober:
         """Say what was left out, and what was mixed."""
         notes = [*self.of_columns, *fewer_than_asked(self.codes.n, n_train, n_test)]
         if len(set(self.classes)) > 1:
-            message = "means are over accuracies of classes and R2 of numbers alike: look at each factor"
+            message = "means mix accuracies of classes and R2 of numbers: look at each factor"
             notes.append(Note(code="mixed-measures", message=message))
         return notes
 

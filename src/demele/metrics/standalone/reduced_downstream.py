@@ -38,7 +38,7 @@ By = Literal["importance", "information"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReducedDownstreamScores(TableResult):
-    """How well each factor is predicted from its best codes and without; made by :func:`demele.reduced_downstream`.
+    """Scores of predictions with and without the best codes; made by :func:`demele.reduced_downstream`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ReducedDownstreamScores(TableResult):
         )
 
     def document(self) -> Document:
-        """Return what the result says: the scores of each factor with and without its best codes."""
+        """Return the document: the scores of each factor with and without its best codes."""
         found = {"All codes": self.whole, "Best codes alone": self.alone, "Without the best codes": self.without}
         return replace(
             super(ReducedDownstreamScores, self).document(),
@@ -115,7 +115,7 @@ def reduced_downstream(
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> ReducedDownstreamScores:
-    """How well each factor is predicted from its best codes alone, and from all codes but these.
+    """Predict each factor from its best codes alone, and from all other codes.
 
     Where one code holds a factor, that code alone predicts it, and the others do not; what they still know has leaked.
     Other factors should not suffer when it is taken away.

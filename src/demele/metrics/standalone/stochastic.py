@@ -33,7 +33,7 @@ BLOCK = 2**21
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StochasticScores(TableResult):
-    """What stochastic codes tell of their rows; made by :func:`demele.stochastic_scores`. All in nats.
+    """Information of stochastic codes on their rows, in nats; made by :func:`demele.stochastic_scores`.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class StochasticScores(TableResult):
         return self.wsepin
 
     def headline(self) -> str:
-        """Return what a code says that no other does."""
+        """Return the unique information of codes."""
         return (
             f"WSEPIN (and WINDIN) is {written(self.wsepin)} ± {written(self.error)} nats, WSEP {written(self.wsep)} "
             f"nats; all codes together carry {written(self.total)} nats about the row."
@@ -133,7 +133,7 @@ def _mean_of_exponentials(logarithms: Floats) -> Floats:
 
 
 def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, seed: int = 0) -> StochasticScores:
-    r"""WSEPIN, WINDIN and WSEP of stochastic codes: what each tells of the row that no others do, without factors.
+    r"""WSEPIN, WINDIN and WSEP of stochastic codes: unique information of each on the row, without factors.
 
     .. math:: \mathrm{WSEPIN} = \sum_j w_j\, I(x; z_j | z_{-j}),\quad w_j = I(x; z_j) / \sum_k I(x; z_k)
 
@@ -161,12 +161,12 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, 
 
     Notes
     -----
-    Do & Tran 2020. **No estimate of I(x; z) exceeds log(n_samples)**, since each row finds itself in the mixture: sharp
-    codes look as if any of them could be spared. Four independent codes of standard deviation 0.1 with 1000 rows give
-    about 0.68 in place of 2.30, and eight less than 0.01: where I(x; z) is above 0.8 log(n_samples), a note says that
-    the numbers are limits of the rows. Public code also floors densities at 1e-8. WINDIN is the weighted mean of
-    I(x; z_j) - I(z_j; z_-j), each of which is I(x; z_j | z_-j) where the noise of the codes is independent: it is
-    WSEPIN. Codes of pure noise score 0, and rotations of the right codes as these do. O(n_draws n_samples n_codes).
+    Do & Tran 2020. **No estimate of I(x; z) exceeds log(n_samples)**, since each row finds itself in the mixture:
+    precise codes all seem redundant. Four independent codes of standard deviation 0.1 with 1,000 rows give about 0.68
+    instead of 2.30, and eight less than 0.01: if I(x; z) is above 0.8 log(n_samples), a note says that the number of
+    rows limits the values. Public code also floors densities at 1e-8. WINDIN is the weighted mean of I(x; z_j) - I(z_j;
+    z_-j). With independent noise of the codes, each difference is I(x; z_j | z_-j), so WINDIN is WSEPIN. Codes of pure
+    noise score 0, and rotations of the right codes score the same as these. O(n_draws n_samples n_codes).
 
     Examples
     --------

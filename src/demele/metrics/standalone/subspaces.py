@@ -67,7 +67,7 @@ class Turning:
 def turning(codes: Floats, angle: Floats, total: float) -> Turning:
     """Return how codes (n, d), centred for each combination of the other factors, turn with an angle (n,).
 
-    ``total`` is the variance of all codes, beside which what is rounding does not count. Divisors are n - 1 in the
+    ``total`` is the variance of all codes; rounding errors of that size do not count. Divisors are n - 1 in the
     plane and n elsewhere, as in published code: what does not turn at all leaves 1 - 1/n.
     """
     n = len(codes)
@@ -111,7 +111,7 @@ def factorisation(codes: Floats, others: Partition, share: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SubspaceScores(TableResult):
-    """Whether factors vary in subspaces of their own, and turn there; made by :func:`demele.subspace_scores`.
+    """Scores of separate subspaces of factors, and of rotations there; made by :func:`demele.subspace_scores`.
 
     Attributes
     ----------
@@ -175,15 +175,15 @@ def subspace_scores(
     kinds: object = None,
     seed: int = 0,
 ) -> SubspaceScores:
-    r"""Factorisation, whether factors vary in subspaces of their own, and D_LSBD, whether cyclic ones turn there.
+    r"""Factorisation (factors vary in separate subspaces) and D_LSBD (cyclic factors rotate there).
 
     .. math:: \mathrm{fact}_i = 1 - \frac{\mathrm{tr}(P_{-i} C_i)}{\mathrm{tr}(C_i)}
 
     :math:`C_i` is the covariance of the codes while only factor i varies, and :math:`P_{-i}` the projector on the
     directions in which the others move them. D_LSBD: the codes are centred for each combination of the other factors,
-    laid into their plane of largest variance, both directions of which are given the variance 1/2, and turned back by k
-    times the angle of the factor; what varies then, for the best whole k from -10 to 10. Neither depends on the axes of
-    the codes; both need factors that are crossed.
+    projected on their plane of largest variance, both directions scaled to the variance 1/2, and rotated back by k
+    times the angle of the factor; the score is the remaining variance for the best whole k from -10 to 10. Neither
+    depends on the axes of the codes; both need factors that are crossed.
 
     Parameters
     ----------
@@ -215,10 +215,10 @@ def subspace_scores(
 
     Notes
     -----
-    Lindsey & Issa 2024; Tonnaer et al. 2022. Making both directions of a plane equal hides ellipses, down to a line:
-    the ratio of their variances is told. Published code of D_LSBD searches the frequencies of all factors together; the
-    minimum is that of each alone. It divides by the deviation of a direction that has none; here such a direction
-    counts as one that does not turn.
+    Lindsey & Issa 2024; Tonnaer et al. 2022. The equal scale of both directions of a plane hides ellipses, down to a
+    line, so the ratio of their variances is reported. Published code of D_LSBD searches the frequencies of all factors
+    together; the minimum is that of each alone. It divides by the deviation of a direction that has none; here such a
+    direction counts as one that does not turn.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def relative_strength(similarity: Floats) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class UDR(TableResult):
-    """Scores of models by how well other models agree with them; made by :func:`demele.udr`.
+    """Scores of models by the agreement of other models with them; made by :func:`demele.udr`.
 
     Attributes
     ----------
@@ -85,14 +85,14 @@ class UDR(TableResult):
     signature: Signature
 
     def headline(self) -> str:
-        """Return which model the others agree with most."""
+        """Return the model that the others agree with most."""
         if np.isnan(self.scores).all():
             return "No model has a score: none has informative codes."
         best = name(self.best())
         return f"The other models agree most with {best}: its UDR is {written(float(np.nanmax(self.scores)))}."
 
     def document(self) -> Document:
-        """Return what the result says: the scores, and the pairs that they are medians of."""
+        """Return the document: the scores, and the pairs that they are medians of."""
         made = super(UDR, self).document()
         shown = min(len(self.model_names), MOST_DRAWN)
         names, values = list(map(name, self.model_names[:shown])), self.pairs[:shown, :shown].tolist()
@@ -127,7 +127,7 @@ def udr(
     kl: Sequence[object] | Mapping[str, object] | None = None,
     threshold: float = 0.01,
 ) -> UDR:
-    r"""How well each of several models is found again by the others, from their codes of the same samples.
+    r"""UDR: agreement of each of several models with the others, from their codes of the same samples.
 
     Models that differ in their seed alone should find the same factors, each in a code of its own up to order and sign:
     entangled ones differ in their rotation. A model's score is the median, over the other models, of

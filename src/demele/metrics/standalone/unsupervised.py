@@ -76,7 +76,7 @@ def gaussian_wasserstein_correlation(covariance: Floats) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class UnsupervisedScores(TableResult):
-    """How far codes depend on each other; made by :func:`demele.unsupervised_scores`.
+    """Dependence of codes on each other; made by :func:`demele.unsupervised_scores`.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class UnsupervisedScores(TableResult):
     signature: Signature
 
     def headline(self) -> str:
-        """Return how far codes depend on each other."""
+        """Return the dependence of codes on each other."""
         share = written(self.gaussian_wasserstein_correlation_norm, "percent")
         return (
             f"Two codes share {written(self.mutual_info_score)} nats of information on average; the Wasserstein "
@@ -119,7 +119,7 @@ class UnsupervisedScores(TableResult):
         )
 
     def document(self) -> Document:
-        """Return what the result says: the scores, whose units differ, and the information of each pair of codes."""
+        """Return the document: the scores, whose units differ, and the information of each pair of codes."""
         names, values = list(map(name, self.code_names[:MOST_DRAWN])), self.information[:MOST_DRAWN, :MOST_DRAWN]
         pairs = Heat("Information of two codes, nats", names, names, values.tolist(), axes=("code", "code"))
         return replace(super(UnsupervisedScores, self).document(), figure=pairs)
@@ -142,7 +142,7 @@ class UnsupervisedScores(TableResult):
 def unsupervised_scores(
     codes: object, *, bins: Bins = 20, n_permutations: int = 0, seed: int = 0
 ) -> UnsupervisedScores:
-    r"""How far codes depend on each other, from the codes alone: what can be computed without factors.
+    r"""Dependence of codes on each other, without factors.
 
     Three numbers describe the covariance of the codes, one the information that pairs of codes share. All are 0 for
     independent codes, up to chance, and say nothing about what codes stand for: codes of pure noise are perfect here,
