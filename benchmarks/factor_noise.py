@@ -23,10 +23,9 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.logistic import explicitness_by_value
 from demele.labels import FactorAudit, TransitionMatrix, draw_audit
-from demele.metrics.chosen import asked_of, chosen_metrics
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
-from demele.metrics.request import request_for
+from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
 from demele.metrics.splits import split
 from demele.scoring.noisy import transition
@@ -155,8 +154,8 @@ def source_of(codes: Whole, factors: Whole) -> InMemory:
 def works(source: InMemory) -> list[Work]:
     """Return what is asked of the four metrics."""
     found = []
-    for one in asked_of(chosen_metrics(list(METRICS)), protocol("review2022"), {}, None, {}):
-        request = request_for(one, source)
+    for one in requests_of(chosen_metrics(list(METRICS)), protocol("review2022"), {}):
+        request = resolved(one, source)
         if request.settings is None:
             raise ValueError(one.name)
         value = float(request.read(source.table(request.settings)).value)

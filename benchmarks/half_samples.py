@@ -18,11 +18,10 @@ from benchmarks.cases import cpu_seconds, mixing
 from benchmarks.loop import Table, main
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
-from demele.metrics.fitted import planned
 from demele.metrics.options import Run
-from demele.metrics.request import request_for
+from demele.metrics.request import resolved
 from demele.metrics.source import InMemory, half_of_rows
-from demele.metrics.tasks import Task, run_task
+from demele.metrics.tasks import Task, planned, run_task
 from demele.scoring.evaluate import Call, checked_call
 
 FITS = ("dci_forest", "dci_boosting", "dci_lasso")
@@ -92,7 +91,7 @@ def costs(n: int, n_factors: int, draws: int, rounds: int) -> Iterator[dict[str,
 
 def planned_fits(call: Call, source: InMemory) -> list[list[Task]]:
     """Return the tasks of each fit."""
-    requests = [request_for(one, source, call.run.seed) for one in call.asked]
+    requests = [resolved(one, source, call.run.seed) for one in call.asked]
     return [own for _, own in planned(requests, source, call.run, shuffle=False, guards=True)[0]]
 
 

@@ -58,7 +58,7 @@ def outside(codes: BinnedCodes, factors: NDArray[np.intp], rate: float, ends: di
     """Return how many relabelled annotations have a score outside of its bounds."""
     rng = rng_for(0, "noise-bounds", "relabelled", f"{rate:g}")
     n, number, found = factors.shape[1], int(rate * factors.shape[1]), 0
-    formulas = {name: CATALOGUE[name].readings[0].formula for name in BOUNDS}
+    formulas = {name: CATALOGUE[name].formula for name in BOUNDS}
     given = [codes.counts(one, VALUES) for one in factors]
     steep = {name: label_slopes(codes, given, partial(value_of, formula)) for name, formula in formulas.items()}
     for draw in range(RELABELLED):
@@ -97,7 +97,7 @@ def bounded(cell: tuple[float, float]) -> Iterator[dict[str, object]]:
     seconds = time.process_time() - started
     violated = outside(bins, factors.T, rate, ends)
     for name in BOUNDS:
-        value = float(CATALOGUE[name].readings[0].formula(table).value)
+        value = float(CATALOGUE[name].formula(table).value)
         row: dict[str, object] = {"metric": name, "spread": spread, "rate": rate, "value": round(value, 4)}
         row |= {"low": round(ends[name][0], 4), "high": round(ends[name][1], 4)}
         if name == "mig":

@@ -6,6 +6,8 @@ needs a script from elsewhere. A TeX command that is not known here is logged as
 
 import functools
 import html
+import importlib
+import inspect
 import logging
 import re
 from pathlib import Path
@@ -107,7 +109,20 @@ def documented_names() -> frozenset[str]:
 
 
 class Docstrings(griffe.Extension):
-    """Rewrite docstrings as they are loaded."""
+    """Rewrite docstrings as they are loaded, and give metrics the parameters of their public functions."""
+
+    def on_function_instance(self, *, func: Any, **kwargs: Any) -> None:
+        """Show what a decorated formula of a metric is called with: codes, factors, and all options by name."""
+        if not any("Metric(" in str(one.value) for one in func.decorators):
+            return
+        public = inspect.signature(getattr(importlib.import_module(func.module.path), func.name))
+        own = {one.name: one for one in func.parameters}
+        shown = []
+        for one in public.parameters.values():
+            kind = griffe.ParameterKind(one.kind.description)
+            default = None if one.default is one.empty else repr(one.default)
+            shown.append(own.get(one.name) or griffe.Parameter(one.name, kind=kind, default=default))
+        func.parameters, func.returns = griffe.Parameters(*shown), "Score"
 
     def on_object(self, *, obj: Any, **kwargs: Any) -> None:
         """Rewrite the docstring of what the page shows, and of its members; the rest of the package stays as it is."""

@@ -1,42 +1,41 @@
 """Write the names of metrics where editors, type checkers and readers look: ``make names``.
 
 ``from demele import mig`` must be seen without running anything, so that names cannot be found out when they are asked
-for. Three blocks of ``demele/__init__.py`` are written from the files of metrics: imports under TYPE_CHECKING, the
-homes and ``__all__``; and so are the entries of the page of the metrics.
+for. Two blocks of ``demele/__init__.py`` are written from the files of metrics: imports under TYPE_CHECKING and
+``__all__``; and so are the entries of the page of the metrics.
 """
 
+import importlib
 import re
 import sys
 from pathlib import Path
 
 from demele.core.outputs import write_whole
-from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.catalogue import FILES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "demele" / "__init__.py"
-_HOME = r'    "demele\.metrics\.(?:information|predictor|intervention)\.\w+": "\w+",\n'
 PAGE = ROOT / "docs" / "reference" / "python" / "metrics.md"
 
 
 def homes() -> dict[str, str]:
     """Return the public functions of metrics, in the order of their modules, and where each is."""
-    functions = {metric.call.__name__: metric.call.__module__ for metric in CATALOGUE.ours().values()}
-    public = {name: home for name, home in functions.items() if not name.startswith("_")}
-    return dict(sorted(public.items(), key=lambda item: (item[1], item[0])))
+    modules = {name: f"demele.metrics.{file}" for name, file in FILES.items()}
+    public = {name: home for name, home in modules.items() if hasattr(importlib.import_module(home), name)}
+    return dict(
+        sorted({**public, "dci": modules["dci_forest_modularity"]}.items(), key=lambda item: (item[1], item[0]))
+    )
 
 
 def with_names(text: str) -> str:
     """Return ``demele/__init__.py`` with the metrics that there are."""
     found = homes()
-    for name, home in found.items():
-        imported = f"    from {home} import {name}\n"
-        if imported not in text:
-            text = _inserted(text, imported, r"    from demele\.metrics\.[^\n]*\n")
-        line = f'    "{home}": "{name}",\n'
-        if line not in text:
-            text = _inserted(
-                text, line, r'    "demele\.metrics\.(?:information|predictor|intervention)\.\w+": "\w+",\n'
-            )
+    for home in dict.fromkeys(found.values()):
+        names = [name for name, own in found.items() if own == home]
+        text = re.sub(rf"    from {re.escape(home)} import [\w, ]+\n", "", text)
+        imported = f"    from {home} import {', '.join(names)}\n"
+        text = _inserted(text, imported, r"    from demele\.metrics\.[^\n]*\n")
+    for name in found:
         listed = f'    "{name}",\n'
         if listed not in text:
             start = text.index("__all__ = [")

@@ -40,23 +40,14 @@ if TYPE_CHECKING:
     from demele.core.score_curve import ScoreCurve
     from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
     from demele.metrics.catalogue import describe, metric_names, register
-    from demele.metrics.information.dcimig import dcimig
-    from demele.metrics.information.dlig import dlig
-    from demele.metrics.information.dmig import dmig
-    from demele.metrics.information.infoc import infoc
-    from demele.metrics.information.infom import infom
-    from demele.metrics.information.jemmig import jemmig
-    from demele.metrics.information.med_compactness import med_compactness
-    from demele.metrics.information.med_modularity import med_modularity
-    from demele.metrics.information.mig import mig
-    from demele.metrics.information.mig_sup import mig_sup
-    from demele.metrics.information.minimality import minimality
-    from demele.metrics.information.modularity import modularity
+    from demele.metrics.information.entropies import dcimig, jemmig, minimality, modularity, sufficiency
+    from demele.metrics.information.gaps import dlig, dmig, mig, mig_sup, xmig
+    from demele.metrics.information.information_shares import infoc, infom
+    from demele.metrics.information.med import med_compactness, med_modularity
     from demele.metrics.information.rmig import rmig
     from demele.metrics.information.snc import snc
-    from demele.metrics.information.sufficiency import sufficiency
     from demele.metrics.information.unique_information import unique_information
-    from demele.metrics.information.xmig import xmig
+    from demele.metrics.intervention.factor_vae import z_diff, z_max_variance, z_min_variance
     from demele.metrics.intervention.irs import irs
     from demele.metrics.intervention.irs_general import (
         domain_shift_robustness,
@@ -64,17 +55,12 @@ if TYPE_CHECKING:
         interventional_robustness,
     )
     from demele.metrics.intervention.omes import omes
-    from demele.metrics.intervention.z_diff import z_diff
-    from demele.metrics.intervention.z_max_variance import z_max_variance
-    from demele.metrics.intervention.z_min_variance import z_min_variance
     from demele.metrics.metric import Guards, Metric, MetricSpec, Native
     from demele.metrics.predictor.capacity_explicitness import capacity_explicitness
+    from demele.metrics.predictor.correlations import mcc, mcc_rank, mcc_weak
     from demele.metrics.predictor.dci import dci
     from demele.metrics.predictor.explicitness import explicitness
     from demele.metrics.predictor.infoe import infoe
-    from demele.metrics.predictor.mcc import mcc
-    from demele.metrics.predictor.mcc_rank import mcc_rank
-    from demele.metrics.predictor.mcc_weak import mcc_weak
     from demele.metrics.predictor.nk import nk
     from demele.metrics.predictor.r2_affine import r2_affine
     from demele.metrics.predictor.sap import sap
@@ -120,44 +106,12 @@ _HOMES = {
     "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
     "demele.metrics.catalogue": "describe metric_names register",
     "demele.metrics.metric": "Guards Metric MetricSpec Native",
+    "demele.metrics.predictor.dci": "dci",
     "demele.report.citations": "cite",
     "demele.scoring.breakdown": "Breakdown breakdown",
     "demele.scoring.evaluate": "evaluate",
     "demele.scoring.replay": "replay",
     "demele.scoring.several": "compare_representations",
-    "demele.metrics.information.dcimig": "dcimig",
-    "demele.metrics.information.dlig": "dlig",
-    "demele.metrics.information.dmig": "dmig",
-    "demele.metrics.information.infoc": "infoc",
-    "demele.metrics.information.infom": "infom",
-    "demele.metrics.information.jemmig": "jemmig",
-    "demele.metrics.information.med_compactness": "med_compactness",
-    "demele.metrics.information.med_modularity": "med_modularity",
-    "demele.metrics.information.mig": "mig",
-    "demele.metrics.information.mig_sup": "mig_sup",
-    "demele.metrics.information.minimality": "minimality",
-    "demele.metrics.information.modularity": "modularity",
-    "demele.metrics.information.rmig": "rmig",
-    "demele.metrics.information.snc": "snc",
-    "demele.metrics.information.sufficiency": "sufficiency",
-    "demele.metrics.information.unique_information": "unique_information",
-    "demele.metrics.information.xmig": "xmig",
-    "demele.metrics.intervention.irs": "irs",
-    "demele.metrics.intervention.omes": "omes",
-    "demele.metrics.intervention.z_diff": "z_diff",
-    "demele.metrics.intervention.z_max_variance": "z_max_variance",
-    "demele.metrics.intervention.z_min_variance": "z_min_variance",
-    "demele.metrics.predictor.capacity_explicitness": "capacity_explicitness",
-    "demele.metrics.predictor.dci": "dci",
-    "demele.metrics.predictor.explicitness": "explicitness",
-    "demele.metrics.predictor.infoe": "infoe",
-    "demele.metrics.predictor.mcc": "mcc",
-    "demele.metrics.predictor.mcc_rank": "mcc_rank",
-    "demele.metrics.predictor.mcc_weak": "mcc_weak",
-    "demele.metrics.predictor.nk": "nk",
-    "demele.metrics.predictor.r2_affine": "r2_affine",
-    "demele.metrics.predictor.sap": "sap",
-    "demele.metrics.predictor.tmex": "tmex",
     "demele.metrics.intervention.irs_general": (
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
     ),
@@ -312,14 +266,20 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(_ROOMS[name])
-    if name not in _HOME_OF:
+    if name in _HOME_OF:
+        home = _HOME_OF[name]
+    else:
+        from demele.metrics.catalogue import FILES
+
+        home = f"demele.metrics.{FILES[name]}" if name in FILES and name in __all__ else ""
+    if not home:
         message = f"module 'demele' has no attribute {name!r}"
         family, _, rest = name.partition("_")
         model, _, score = rest.partition("_")
         if family == "dci" and model and score:  # these metrics share a fit, and so a function
             message += f"; DCI is demele.dci(codes, factors, model={model!r}).{score}"
         raise AttributeError(message, name=name, obj=sys.modules[__name__])
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 

@@ -55,7 +55,7 @@ def test_latte_names_give_one_value_per_attribute_of_its_protocol(name: str, arg
     source = SOURCE_NAMES[name]
     options: dict[str, dict[str, Any]] = {}
     if arguments.get("fill_reg_dim"):
-        options["mig"] = {"fill_reg_dim": True}
+        options["mig"] = {"reg_dim": "in order"}
     if "l2_reg" in arguments:
         options["sap"] = {"penalty": arguments["l2_reg"]}
     score = demele.evaluate(

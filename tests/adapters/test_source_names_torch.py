@@ -232,7 +232,8 @@ def test_the_table_says_what_arguments_mean() -> None:
         "reg_dim": (2,),
         "options": {"sap": {"penalty": 0.5}},
     }
-    assert accumulator_keywords(["mig", "dmig"])["options"] == {"mig": {"fill_reg_dim": True}}
+    assert accumulator_keywords(["mig", "dmig"])["options"] == {"mig": {"reg_dim": "in order"}}
+    assert accumulator_keywords(["mig", "dmig"], reg_dim=[1, 0])["options"] == {}
     whole = demele.evaluate(Z.numpy(), A.numpy(), ["irs"])["irs"]
     with pytest.raises(demele.InputError, match="a value per factor"):
         per_attribute(whole)

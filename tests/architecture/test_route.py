@@ -14,6 +14,6 @@ def test_the_gap_of_a_small_table_passes_few_files_and_functions() -> None:
         route = entered(lambda: demele.mig(*given))
     files = list(dict.fromkeys(file for file, _ in route))
     own = [name for file, name in route if not file.startswith(SHARED)]
-    assert {"metrics/information/mig.py", "metrics/run.py", "core/inputs.py"} <= set(files)
+    assert {"metrics/information/gaps.py", "metrics/run.py", "core/inputs.py"} <= set(files)
     assert len(files) <= 12, files
     assert len(own) <= 32, own

@@ -258,6 +258,7 @@ def test_a_function_that_counts_keeps_its_key() -> None:
     own = candidate(Counting())
     key = own.key
     assert callable(own.function)
+    assert not isinstance(own.function, demele.Metric)
     own.function(None, None)
     assert own.key == key
     assert pickle.loads(pickle.dumps(candidate(half))).key == candidate(half).key

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import demele
 from demele import bench
 from demele.core.errors import DemeleWarning, FormatError, InputError
 
@@ -161,6 +162,7 @@ def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> Non
     again = bench.load(varied().save(tmp_path / "a"))
     function = again.candidates[3].function
     assert callable(function)
+    assert not isinstance(function, demele.Metric)
     with pytest.raises(InputError, match="are not in a saved characterisation; run it again"):
         function(np.zeros((2, 2)), np.zeros((2, 2)))
     with pytest.raises(InputError, match="are not in a saved characterisation"):

@@ -19,8 +19,8 @@ from demele.bench.scenarios.source import M, noisy, tangent
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import EqualWidth
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import given_options, merged_options
 from demele.metrics.protocols import protocol
+from demele.metrics.request import given_options, merged_options
 from demele.scoring.bare import bare_source
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
@@ -436,7 +436,7 @@ def test_settings_are_swept_on_the_codes_of_the_scenario_of_noise() -> None:
 
 def options_of(metric: Candidate, name: str, severity: float) -> dict[str, Any]:
     given = given_options(sample(name, severity).options)
-    return merged_options(CATALOGUE[metric.name], protocol("review2022").options, given, None)
+    return merged_options(CATALOGUE[metric.name], protocol("review2022").options, given)
 
 
 @pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)
@@ -459,7 +459,7 @@ def test_settings_start_from_the_protocol_and_change_one_option(metric: Candidat
     if reason is not None:
         assert reason == "has no setting of its own"
         return
-    usual = merged_options(CATALOGUE[metric.name], protocol("review2022").options, {}, None)
+    usual = merged_options(CATALOGUE[metric.name], protocol("review2022").options, {})
     option, values = own_settings()[metric.group]
     assert len(set(values)) == len(values) == len(MULTIPLES)
     assert options_of(metric, "settings", 1.0) == usual

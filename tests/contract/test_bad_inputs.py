@@ -244,7 +244,6 @@ BAD_KEYWORDS: dict[str, list[Any]] = {
     "correction": ["miller", None, 1],
     "n_neighbors": [0, -1, 2.5],
     "reg_dim": [[0], [0, 1, 2, 3], [0, 1, 4], [0, 1, -1], ["z1", "z2", "z9"], [0.0, 1.0, 2.0], [0, 1, True], "z1", 3],
-    "fill_reg_dim": [1, "yes", None],
     "quantile": [0, -0.5, 1.5, np.nan, "max"],
     "weights": ["frequency", None],
     "value_weights": ["deviation", None],

@@ -293,7 +293,6 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "correction": [("miller-madow", {}), ("adjusted", {})],
     "n_neighbors": [(9, {"estimator": "knn"})],
     "reg_dim": [([0, 1, 3], {}), (["second", "first", "third"], {})],
-    "fill_reg_dim": [(True, {})],
     "quantile": [(0.8, {})],
     "normaliser": [("maximum", {"quantile": 0.8})],
     "weights": [("uniform", {}), ("raw-deviation", {})],

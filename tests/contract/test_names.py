@@ -21,7 +21,7 @@ def test_a_name_that_is_missing_is_written_in_its_place() -> None:
     assert with_names("".join(lines)) == text
     page = PAGE.read_text(encoding="utf-8")
     assert "::: demele.irs\n" in with_entries(page.replace("::: demele.irs\n", ""))
-    assert homes()["mig"] == "demele.metrics.information.mig"
+    assert homes()["mig"] == "demele.metrics.information.gaps"
 
 
 def test_scores_of_dci_name_their_function() -> None:

@@ -14,9 +14,9 @@ from demele.core.inputs import read_pair
 from demele.core.results import Evaluation
 from demele.estimation.counts import JointCounts
 from demele.estimation.information import Correction, InformationTable
-from demele.metrics.chosen import asked_of, chosen_metrics
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
+from demele.metrics.request import chosen_metrics, requests_of
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Source, Subject
 from demele.metrics.sparse_rows import SparseRows
@@ -65,7 +65,7 @@ def subject_of(codes: Any = CODES) -> Subject:
 def found_of(source: Source, **run: Any) -> Evaluation:
     settings = protocol("review2022")
     return evaluation(
-        asked_of(chosen_metrics(NAMES), settings, {}),
+        requests_of(chosen_metrics(NAMES), settings, {}),
         source,
         Run(**run),
         protocol=settings.name,

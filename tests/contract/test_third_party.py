@@ -1,13 +1,16 @@
 """Metrics of others are first class: registered, of an installed package, of a file, or a plain function."""
 
 import json
+import pickle
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pytest
@@ -20,8 +23,9 @@ from demele.cli.main import main
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
 from demele.estimation.information import InformationTable
 from demele.metrics import catalogue
-from demele.metrics.metric import MATRIX, Reading, of_moments, of_rows, of_table
-from demele.metrics.options import Bins, Count, Positive
+from demele.metrics.data import Data, Moments
+from demele.metrics.metric import MATRIX
+from demele.metrics.options import BinOptions, Count, Positive, RunOptions
 from tests.tolerances import assert_exact
 
 Array = NDArray[np.float64]
@@ -46,34 +50,22 @@ def some_rows(codes: Array, factors: Array, *, rng: np.random.Generator, share: 
     return float(mean_correlation(codes[rows], factors[rows]).value)
 
 
-def smallest(table: InformationTable) -> demele.Native:
+@demele.Metric(guards=DECIDED)
+def least_information(table: InformationTable, **options: Unpack[BinOptions]) -> demele.Native:
     """The smallest information of a code on a factor."""
     value = table.information.min(axis=(-2, -1))
     return demele.Native(value=value, matrix=table.information, matrix_of=MATRIX)
 
 
-def least_information(codes: object, factors: object, *, bins: Bins = 10) -> None:
-    """What its options are; the number is read off a table."""
-
-
-def of_squares(moments: Any) -> demele.Native:
-    matrix = moments.squared_correlations()
+@demele.Metric(guards=DECIDED)
+def largest_square(state: Moments | Data, **run: Unpack[RunOptions]) -> demele.Native:
+    """The largest squared correlation of a code and a factor."""
+    if isinstance(state, Data):
+        codes, factors = state.arrays()
+        matrix = np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :] ** 2
+    else:
+        matrix = state.squared_correlations()
     return demele.Native(value=np.asarray(matrix.max()), matrix=matrix)
-
-
-def of_data(data: Any) -> demele.Native:
-    return of_squares_of(data)
-
-
-def of_squares_of(data: Any) -> demele.Native:
-    d = data.codes.d
-    codes, factors = data.arrays()
-    matrix = np.corrcoef(codes, factors, rowvar=False)[:d, d:] ** 2
-    return demele.Native(value=np.asarray(matrix.max()), matrix=matrix)
-
-
-def largest_square(codes: object, factors: object) -> None:
-    """Read off moments, or rows."""
 
 
 def metric(name: str, call: Callable[..., Any] = mean_correlation, **more: Any) -> demele.Metric:
@@ -227,17 +219,10 @@ def _three(codes: Array, factors: Array, third: Array) -> float:
     return 0.0
 
 
-def _misspelt(table: InformationTable, penality: float) -> demele.Native:
-    return demele.Native(value=np.asarray(penality))
-
-
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (
-            metric("b", least_information, readings=(of_table(_misspelt),)),
-            r"b: _misspelt wants 'penality', which is no",
-        ),
+        (metric("b", probe=("penality", (1,))), "b: probe varies 'penality', which is no option"),
         (metric("b", _unchecked), "option 'temperature' of _unchecked has no check; annotate it with Count"),
         (metric("b", _missing_default), "option 'power' of _missing_default has no default"),
         (
@@ -410,13 +395,12 @@ def test_without_the_package_bytes_and_signatures_say_what_to_install(
 @pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
 @pytest.mark.parametrize("way", ["rows", "table", "moments"])
 def test_an_accumulator_takes_it_as_one_of_ours(way: str) -> None:
-    kinds: dict[str, tuple[Callable[..., Any], tuple[Reading, ...]]] = {
-        "rows": (mean_correlation, ()),
-        "table": (least_information, (of_table(smallest),)),
-        "moments": (largest_square, (of_moments(of_squares), of_rows(of_data))),
+    kinds = {
+        "rows": metric("batched"),
+        "table": replace(least_information.metric, name="batched"),
+        "moments": replace(largest_square.metric, name="batched"),
     }
-    call, readings = kinds[way]
-    demele.register(metric("batched", call, readings=readings))
+    demele.register(kinds[way])
     frame = demele.Frame.of(CODES, FACTORS)
     parts = [
         demele.Accumulator("batched", frame=frame, stream=index).update(CODES[rows], FACTORS[rows])
@@ -559,9 +543,23 @@ def test_the_bench_measures_it_in_other_processes_and_its_page_names_it(tmp_path
     assert candidate.claims == ("explicitness",)
 
 
-def test_a_reading_that_a_source_lacks_is_a_reason() -> None:
-    own = metric("tabled", least_information, readings=(Reading("extremes", of_squares),))
+def test_a_state_that_a_source_lacks_is_a_reason() -> None:
+    own = replace(largest_square.metric, states=("extremes",))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(demele.NotEnoughData, match="tabled needs extremes, which data in memory does not have"):
+        with pytest.raises(demele.NotEnoughData, match="largest_square needs extremes, which data in memory does not"):
             demele.evaluate(CODES, FACTORS, [own])
+
+
+def test_a_decorated_formula_of_your_own_is_a_function_with_its_signature() -> None:
+    assert str(signature(least_information)).startswith("(codes: object, factors: object, *, bins: ")
+    expected = demele.evaluate(CODES, FACTORS, [least_information.metric], options={"least_information": {"bins": 4}})
+    assert_exact(least_information(CODES, FACTORS, bins=4).value, expected["least_information"].value)
+    for one in (least_information, least_information.formula):
+        assert pickle.loads(pickle.dumps(one)) is one
+    with pytest.raises(InputTypeError, match="annotate the first parameter of nothing with what it reads: Information"):
+        demele.Metric(guards=DECIDED)(nothing)
+
+
+def nothing(rows: int) -> demele.Native:
+    return demele.Native(value=np.asarray(rows))

@@ -18,9 +18,8 @@ from demele.estimation.noise_bounds import (
     least_information,
     most_information,
 )
-from demele.metrics.information.dcimig import held_share
-from demele.metrics.information.mig import gap as mig_gap
-from demele.metrics.information.mig_sup import gap as mig_sup_gap
+from demele.metrics.information.entropies import dcimig
+from demele.metrics.information.gaps import mig, mig_sup
 from tests.tolerances import ROUNDING, assert_close
 
 Floats = NDArray[np.float64]
@@ -92,7 +91,7 @@ def scores(counts: list[Floats]) -> dict[str, Floats]:
     information = np.stack([mutual_information(table) for table in counts], axis=-1)
     heights = np.stack([entropy(table[..., 0, :, :].sum(axis=-2)) for table in counts], axis=-1)
     table = InformationTable(information, heights)
-    return {"mig": mig_gap(table).value, "mig_sup": mig_sup_gap(table).value, "dcimig": held_share(table).value}
+    return {one.__name__: one.formula(table).value for one in (mig, mig_sup, dcimig)}
 
 
 def inside(bounds: InformationBounds, counts: list[Floats]) -> None:

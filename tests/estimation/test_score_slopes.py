@@ -5,18 +5,17 @@ from numpy.typing import NDArray
 
 from demele.estimation.information import InformationTable
 from demele.estimation.score_slopes import BinnedCodes, attained_share, label_slopes, table_of
-from demele.metrics.information.dcimig import held_share
-from demele.metrics.information.mig import gap
+from demele.metrics.catalogue import CATALOGUE
 
 Ints = NDArray[np.intp]
 
 
 def mig(table: InformationTable) -> NDArray[np.float64]:
-    return gap(table).value
+    return np.asarray(CATALOGUE["mig"].formula(table).value)
 
 
 def dcimig(table: InformationTable) -> NDArray[np.float64]:
-    return held_share(table).value
+    return np.asarray(CATALOGUE["dcimig"].formula(table).value)
 
 
 def drawn(n: int = 1000) -> tuple[BinnedCodes, BinnedCodes, Ints]:

@@ -31,7 +31,9 @@ def test_codes_are_sorted_once_for_all_factors_of_all_rows(monkeypatch: pytest.M
         return plain(given)
 
     monkeypatch.setattr(presorted_codes, "presort", counted)
-    found = forest(data, streams, 3, ("impurity",), "variance", "above-chance")
+    found = forest(
+        data, streams, n_trees=3, importance=("impurity",), informativeness="variance", report="above-chance"
+    )
     assert sizes == [60, 48, 60]
     alone = fitted_importances._importances(
         data, streams, forest_importance, ("impurity",), "variance", "above-chance", n_trees=3

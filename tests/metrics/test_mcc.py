@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.metrics.catalogue import names_of_all
-from demele.metrics.chosen import chosen_metrics
+from demele.metrics.request import chosen_metrics
 from demele.streaming.source import accumulated_metrics
 from tests.oracles import recovery
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_mean

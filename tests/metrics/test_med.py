@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.metrics.information.med_modularity import best_codes, split_tables
-from demele.metrics.information.minimality import share_of_channel
+from demele.metrics.information.med import best_codes, split_tables
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -211,7 +210,7 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
         score = demele.minimality(means, factor, std, bins=bins, relative_to="channel", kinds="categorical")
         held = float(score.matrix.to_numpy()[0, 0] / score.value)  # type: ignore[union-attr]
         assert abs(held + math.log(0.5)) < tolerance
-    sure = share_of_channel(rows_of(GRID, GRID, 0 * GRID), demele.EqualWidth(10), "none")
+    sure = demele.minimality(GRID, GRID, 0 * GRID, relative_to="channel", kinds="categorical")
     assert_close(float(sure.value), value("minimality", GRID, GRID, kinds="categorical"), ROUNDING)
     with pytest.raises(demele.NotEnoughData, match="codes_std"):
         demele.minimality(GRID, GRID, relative_to="channel", kinds="categorical")

@@ -10,10 +10,9 @@ import demele
 from demele import labels
 from demele.core.inputs import read_pair
 from demele.core.results import Score
-from demele.metrics.chosen import asked_of, chosen_metrics
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
-from demele.metrics.request import request_for
+from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy.audited_rows import of_rows
 from demele.scoring.noisy.audited_tables import of_tables
@@ -44,10 +43,10 @@ def audit_of(true: Array, size: int, seed: int = 1) -> dict[str, labels.FactorAu
 
 def parts(name: str, codes: Array, given: Array, noise: dict[str, labels.FactorAudit], **options: Any) -> Parts:
     source = InMemory(Subject.of(*read_pair(codes, given)))
-    (one,) = asked_of(chosen_metrics([name]), protocol("review2022"), {name: options}, None, {})
+    (one,) = requests_of(chosen_metrics([name]), protocol("review2022"), {name: options})
     score = demele.evaluate(codes, given, [name], options={name: options})[name]
     case = Case(source, Run(), FactorNoise.checked(noise, source.subject("rows").factors))
-    work = Work(one, request_for(one, source), score)
+    work = Work(one, resolved(one, source), score)
     found = (of_tables if work.request.settings is not None else of_rows)(case, work)
     assert isinstance(found, Parts)
     return found

@@ -7,6 +7,7 @@ import demele
 from demele.core.errors import InputTypeError
 from demele.core.sentences import rephrased
 from demele.metrics.protocols import PROTOCOLS
+from demele.metrics.request import unnamed_metrics
 
 RNG = np.random.default_rng(0)
 CODES, FACTORS = RNG.normal(size=(60, 6)), RNG.random((60, 2))
@@ -41,7 +42,7 @@ def test_a_protocol_of_metrics_that_must_be_named() -> None:
     (message,) = notes(None, "mcc2020")
     assert "pass metrics=['mcc', 'mcc_rank']" in message
     assert "give --metrics mcc,mcc_rank" in rephrased(message, lambda it: f"--{it.name} {it.value}")
-    about = {name for name in PROTOCOLS if demele.metrics.chosen.unnamed_metrics(name)}
+    about = {name for name in PROTOCOLS if unnamed_metrics(name)}
     assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
 
 

@@ -22,8 +22,8 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.information.modularity import DEAD_CODE
-from demele.metrics.side import regularising_codes
+from demele.metrics.information.entropies import DEAD_CODE
+from demele.metrics.reg_dim import IN_ORDER, regularising_codes
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.sums import MomentState
 
@@ -131,8 +131,8 @@ def accumulator_keywords(
         checked_flag(value, name)
     given = None if reg_dim is None else _indices(reg_dim)
     options: dict[str, dict[str, Any]] = {}
-    if fill_reg_dim or not isinstance(metric, str):
-        options["mig"] = {"fill_reg_dim": True}
+    if given is None and (fill_reg_dim or not isinstance(metric, str)):
+        options["mig"] = {"reg_dim": IN_ORDER}
     if metric == "sap":
         options["sap"] = {"penalty": l2_reg}
     kinds = "categorical" if discrete else "continuous"

@@ -11,8 +11,8 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.names import checked_name
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
-from demele.metrics.chosen import free_name
 from demele.metrics.metric import Metric, takes_rng
+from demele.metrics.request import free_name
 
 __all__ = ["candidate", "chosen_candidates", "of_metric", "why_not_callable"]
 

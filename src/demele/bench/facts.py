@@ -34,4 +34,4 @@ def corrected_by(metric: str) -> tuple[str, ...]:
 
 def is_model(group: str) -> bool:
     """Whether its scores are read off one fit: they share a row."""
-    return any(metric.readings[0].fit is not None for metric in CATALOGUE.values() if metric.group == group)
+    return any(metric.fit is not None for metric in CATALOGUE.values() if metric.group == group)

@@ -16,10 +16,10 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, warn_user
 from demele.core.names import suggestion
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import merged_options
 from demele.metrics.options import checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
+from demele.metrics.request import merged_options
 from demele.runtime.sweep import Sweep
 
 __all__ = ["QUICK_SAMPLES", "QUICK_SEEDS", "SLOW_SEEDS", "Seeds", "checked_plan", "try_functions"]
@@ -111,7 +111,7 @@ def _under(item: Candidate, protocol: Protocol) -> Candidate:
     """Return a candidate as a protocol measures it: with nearest neighbours, nothing is cut into bins."""
     if item.function is not None or not item.discretises:
         return item
-    options = merged_options(CATALOGUE[item.name], protocol.options, {}, None)
+    options = merged_options(CATALOGUE[item.name], protocol.options, {})
     return item if options.get("estimator", "histogram") == "histogram" else replace(item, discretises=False)
 
 

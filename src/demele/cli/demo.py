@@ -7,7 +7,7 @@ from demele.cli.engine import Command, Given
 from demele.core.representation_comparison import RepresentationComparison
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.ranking import Ranking
-from demele.metrics.chosen import Metrics
+from demele.metrics.request import Metrics
 from demele.runtime.progress import Report
 from demele.scoring.several import compare_representations
 

@@ -267,8 +267,8 @@ def _metric(found: Any, name: str, path: Path, source: str) -> "Metric":
     def quiet(function: Callable[..., Any] | None) -> Any:
         return None if function is None else wrapped.setdefault(id(function), _OfMetric(function))
 
-    readings = tuple(replace(one, formula=quiet(one.formula), fit=quiet(one.fit)) for one in metric.readings)
-    return replace(metric, call=quiet(metric.call), readings=readings, package=f"{path.name}-{source}")
+    own = {name: quiet(getattr(metric, name)) for name in ("call", "formula", "fit")}
+    return replace(metric, **own, package=f"{path.name}-{source}")
 
 
 class _MethodOfFile(_FromFile):
@@ -283,8 +283,8 @@ def _candidate(found: Any, source: str, taken: Sequence[str], path: Path) -> "Ca
 
     from demele import bench
     from demele.bench.candidates import of_metric
-    from demele.metrics.chosen import free_name
     from demele.metrics.metric import Metric
+    from demele.metrics.request import free_name
 
     if isinstance(found, Metric):
         return of_metric(_metric(found, found.name, path, source), taken)

@@ -1,11 +1,13 @@
-"""The one way up: a metric's own function calls the passes over data that do not fit into memory, by name.
+"""The two ways up, by name: from a metric's function to the engine, and from the engine to passes over large data.
 
-These stand on the metrics. Nothing else in demele reaches a room above its own: a test says so.
+Both stand on the metrics. Nothing else in demele reaches a module above its own: a test says so.
 """
 
 import importlib
 from typing import Any
 
+#: What scores one metric: its function ``scored``.
+ENGINE = "demele.metrics.run"
 #: What scores data that are read a piece at a time.
 IN_PIECES = "demele.scoring.pieces:scores_in_pieces"
 

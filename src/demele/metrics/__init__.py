@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from demele.metrics.importances import dci_compactness, dci_modularity
-    from demele.metrics.information.mig import mig_from_information
-    from demele.metrics.information.modularity import modularity_from_information
+    from demele.metrics.information.entropies import modularity_from_information
+    from demele.metrics.information.gaps import mig_from_information
 
 _HOMES = {
     "dci_compactness": "demele.metrics.importances",
     "dci_modularity": "demele.metrics.importances",
-    "mig_from_information": "demele.metrics.information.mig",
-    "modularity_from_information": "demele.metrics.information.modularity",
+    "mig_from_information": "demele.metrics.information.gaps",
+    "modularity_from_information": "demele.metrics.information.entropies",
 }
 
 __all__ = ["dci_compactness", "dci_modularity", "mig_from_information", "modularity_from_information"]

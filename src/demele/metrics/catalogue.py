@@ -1,12 +1,7 @@
-"""Every metric by its name: those of demele, found in the folders of their families, and those that others register.
-
-A file with a ``METRIC`` (or ``METRICS``) in a family's folder brings a metric its contract tests, its documentation
-page and its name on the command line.
-"""
+"""Every metric by its name: those of demele, each found in its own file, and those that others register."""
 
 import importlib
 import importlib.metadata
-import pkgutil
 from collections.abc import Iterator, Mapping
 
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError, quoted, shortened, warn_user
@@ -14,8 +9,46 @@ from demele.core.names import suggestion
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.other_names import elsewhere
 
-#: Folders beside this file; a new family is a new folder, and a line here.
-FAMILIES = ("demele.metrics.information", "demele.metrics.predictor", "demele.metrics.intervention")
+#: The file of each metric of demele, below ``demele.metrics``, in the order of the catalogue.
+FILES: Mapping[str, str] = {
+    "mig": "information.gaps",
+    "rmig": "information.rmig",
+    "mig_sup": "information.gaps",
+    "modularity": "information.entropies",
+    "dcimig": "information.entropies",
+    "jemmig": "information.entropies",
+    "dmig": "information.gaps",
+    "xmig": "information.gaps",
+    "dlig": "information.gaps",
+    **{
+        f"dci_{model}_{score}": "predictor.dci"
+        for model in ("forest", "lasso", "boosting")
+        for score in ("modularity", "compactness", "explicitness")
+    },
+    "explicitness": "predictor.explicitness",
+    "sap": "predictor.sap",
+    "z_diff": "intervention.factor_vae",
+    "z_min_variance": "intervention.factor_vae",
+    "z_max_variance": "intervention.factor_vae",
+    "irs": "intervention.irs",
+    "mcc": "predictor.correlations",
+    "mcc_rank": "predictor.correlations",
+    "mcc_weak": "predictor.correlations",
+    "r2_affine": "predictor.r2_affine",
+    "infom": "information.information_shares",
+    "infoc": "information.information_shares",
+    "infoe": "predictor.infoe",
+    "med_modularity": "information.med",
+    "med_compactness": "information.med",
+    "minimality": "information.entropies",
+    "sufficiency": "information.entropies",
+    "snc": "information.snc",
+    "nk": "predictor.nk",
+    "omes": "intervention.omes",
+    "capacity_explicitness": "predictor.capacity_explicitness",
+    "unique_information": "information.unique_information",
+    "tmex": "predictor.tmex",
+}
 #: Entry points of packages that bring metrics: ``[project.entry-points."demele.metrics"]``.
 ENTRY_POINTS = "demele.metrics"
 
@@ -23,8 +56,8 @@ ENTRY_POINTS = "demele.metrics"
 class _Catalogue(Mapping[str, Metric]):
     """Metrics by name.
 
-    Our own are imported when the first is looked for, those of other packages when a name is not ours; iterating, or
-    asking for all, loads both.
+    One of demele is imported when its name is looked for, all of them for an alias, those of other packages when a name
+    is not ours; iterating, or asking for all, loads everything.
     """
 
     def __init__(self) -> None:
@@ -32,17 +65,18 @@ class _Catalogue(Mapping[str, Metric]):
         self._others: dict[str, Metric] = {}
         self._entry_points_read = False
 
+    def _load(self, name: str) -> Metric:
+        """Import the file of a metric of demele, which may hold others."""
+        if name not in self._ours:
+            file = FILES[name]
+            found = vars(importlib.import_module(f".{file}", __package__))
+            metrics = [*found.get("METRICS", ()), *(getattr(one, "metric", None) for one in found.values())]
+            self._ours |= {one.name: one for one in metrics if isinstance(one, Metric) and FILES[one.name] == file}
+        return self._ours[name]
+
     def ours(self) -> Mapping[str, Metric]:
         """Return the metrics of demele, in their order."""
-        if not self._ours:
-            found: list[Metric] = []
-            for family in FAMILIES:
-                package = importlib.import_module(family)
-                for module in pkgutil.iter_modules(package.__path__):
-                    loaded = importlib.import_module(f"{family}.{module.name}")
-                    found += getattr(loaded, "METRICS", [loaded.METRIC] if hasattr(loaded, "METRIC") else [])
-            self._ours = {metric.name: metric for metric in sorted(found, key=lambda one: (one.order, one.name))}
-        return self._ours
+        return {name: self._load(name) for name in FILES}
 
     def add(self, metric: Metric) -> None:
         """Add a metric whose names are free, or the same metric again."""
@@ -53,12 +87,17 @@ class _Catalogue(Mapping[str, Metric]):
                 raise InputError("register", f"{name!r} is a name of {other!r} already; give yours another")
         self._others[metric.name] = metric
 
-    def known(self) -> tuple[Metric, ...]:
-        """Return what is registered so far; packages are not asked."""
-        return (*self.ours().values(), *self._others.values())
+    def of(self, function: object) -> Metric | None:
+        """Return the metric that a function computes, so that it is run with everything that a name brings."""
+        name = getattr(function, "__name__", "")
+        own = [self._load(name)] if name in FILES else []
+        return next((one for one in (*own, *self._others.values()) if one.call is function), None)
 
     def _named(self, name: str) -> Metric | None:
-        for metric in self.known():
+        for key in (name, name.lower().replace("-", "_")):
+            if key in FILES and name in (key, *self._load(key).aliases):
+                return self._load(key)
+        for metric in (*self._others.values(), *self.ours().values()):
             if name in (metric.name, *metric.aliases):
                 return metric
         return None
@@ -86,13 +125,10 @@ class _Catalogue(Mapping[str, Metric]):
     def _all(self) -> dict[str, Metric]:
         if not self._entry_points_read:
             self._read_entry_points()
-        others = sorted(self._others.values(), key=lambda one: (one.order, one.name))
-        return {**self.ours(), **{metric.name: metric for metric in others}}
+        return {**self.ours(), **dict(sorted(self._others.items()))}
 
     def __getitem__(self, name: str) -> Metric:
-        found = self.ours().get(name) or self._others.get(name)
-        if found is None and isinstance(name, str):
-            found = self.find(name)
+        found = self.find(name) if isinstance(name, str) else None
         if found is None or found.name != name:
             raise KeyError(name)
         return found

@@ -26,7 +26,7 @@ from demele.estimation.information import InformationTable, entropy
 from demele.estimation.joint_codes import held_out_losses, joint_rows, occupied_bins
 from demele.metrics.data import Array, Data, TableSettings
 from demele.metrics.guards import ASK
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note
 from demele.metrics.splits import folds
 from demele.metrics.tables import nearest_neighbours_of_groups
@@ -136,30 +136,26 @@ class Grouped(InMemory):
         self._uncounted: dict[Binning, tuple[int, ...]] = {}
         self._losses: dict[Binning, Array] = {}
 
-    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the way to a metric that knows groups: a table that is counted, or rows of which it reads groups."""
-        counted = options.get("estimator", "histogram") != "robust"
-        for reading in metric.readings:
-            of_cells = reading.state == "table" and not reading.soft and counted
-            of_groups = reading.state == "rows" and metric.in_groups
-            if (of_cells or of_groups) and (reading.when is None or reading.when(self, options)):
-                return reading
-        return None
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return what a metric that knows groups reads: a table that is counted, or rows of which it reads groups."""
+        counted = options.get("estimator", "histogram") != "robust" and not metric.soft
+        known = {"table": counted, "rows": metric.in_groups}
+        usable = (state for state in metric.states if known.get(state))
+        return next((state for state in usable if metric.reads(state, self, options)), None)
 
-    def no_way_to(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
+    def no_state_for(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
         """Return why a metric has no form for codes in groups."""
-        states = {reading.state for reading in metric.readings}
-        if "table" in states and options.get("estimator") == "robust":
+        if "table" in metric.states and options.get("estimator") == "robust":
             reason = (
                 "looks at ties column by column, and ranks of several columns have no order: it needs "
                 f"{setting(estimator='histogram')} or {setting(estimator='knn')}"
             )
-        elif any(reading.soft for reading in metric.readings):
+        elif metric.soft:
             reason = (
                 "spreads rows by standard deviations of columns, which joint cells of several have not; score it "
                 "without groups"
             )
-        elif states == {"arrays"}:
+        elif metric.states == ("arrays",):
             reason = "is a function of two arrays, which sees columns, not groups of them; score it without groups"
         else:
             reason = "has no form for codes of several columns"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from demele.core.seeds import rng_for
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction
+from demele.metrics.options import Bins, Estimator, as_binning
 
 Array = NDArray[np.float64]
-Estimator = Literal["histogram", "knn", "robust"]
 
 #: Standard deviations beyond which a value is an outlier: no column of a few thousand Gaussian values reaches it.
 OUTLYING = 8.0
@@ -84,6 +84,18 @@ def _clipped(values: NDArray[Any]) -> NDArray[Any]:
         values, np.quantile(known, low, method="higher"), np.quantile(known, high, method="lower")
     )
     return np.where(values == 0, values, clipped) if sparse else clipped
+
+
+class Moments(Protocol):
+    """Means, squares and cross products of all rows."""
+
+    n: int
+
+    def squared_correlations(self) -> Array:
+        """Return those of codes and factors, (n_codes, n_factors)."""
+
+    def code_variances(self) -> Array:
+        """Return the variances of the codes, in their own unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,14 +271,15 @@ class Data:
         deviation: Array = scale * (values / scale).std(axis=0)
         return np.where(self.codes.constant, 0.0, deviation)
 
-    def factor_labels(self, binning: Binning) -> tuple[NDArray[np.intp], list[int]]:
+    def factor_labels(self, bins: Bins) -> tuple[NDArray[np.intp], list[int]]:
         """Return the factors as level numbers (n_samples, n_factors), -1 where not annotated, and how many levels."""
+        binning = as_binning(bins)
         labels = np.empty((self.n, self.factors.m), dtype=np.intp, order="F")  # read and written by column
         n_levels: list[int] = []
         for index, factor in enumerate(self.factors.columns):
-            bins = factor_bins(factor, binning)
-            n_levels.append(len(factor.levels) if bins is None else bins.n_bins)
-            labels[:, index] = bin_factor(factor, bins)
+            own = factor_bins(factor, binning)
+            n_levels.append(len(factor.levels) if own is None else own.n_bins)
+            labels[:, index] = bin_factor(factor, own)
             if not factor.complete:
                 labels[labels[:, index] >= n_levels[-1], index] = -1
         return labels, n_levels

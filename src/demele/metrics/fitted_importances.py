@@ -157,7 +157,14 @@ def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedI
 
 
 def forest(
-    data: Data, streams: Streams, n_trees: int, importance: tuple[str, ...], informativeness: str, report: str
+    data: Data,
+    streams: Streams,
+    *,
+    n_trees: int,
+    importance: tuple[str, ...],
+    informativeness: str,
+    report: str,
+    **options: object,
 ) -> Importances:
     """Return the importances of random forests."""
     from demele.estimation.forest_importance import forest_importance
@@ -166,7 +173,15 @@ def forest(
     return _importances(data, streams, fit, importance, informativeness, report, n_trees=n_trees)
 
 
-def lasso(data: Data, streams: Streams, importance: tuple[str, ...], informativeness: str, report: str) -> Importances:
+def lasso(
+    data: Data,
+    streams: Streams,
+    *,
+    importance: tuple[str, ...],
+    informativeness: str,
+    report: str,
+    **options: object,
+) -> Importances:
     """Return those of linear predictors with an L1 penalty chosen by validation."""
     from demele.estimation.lasso_importance import lasso_importance
 
@@ -176,6 +191,7 @@ def lasso(data: Data, streams: Streams, importance: tuple[str, ...], informative
 def boosting(
     data: Data,
     streams: Streams,
+    *,
     n_trees: int,
     max_depth: int,
     learning_rate: float,
@@ -185,6 +201,7 @@ def boosting(
     importance: tuple[str, ...],
     informativeness: str,
     report: str,
+    **options: object,
 ) -> Importances:
     """Return those of gradient-boosted trees."""
     from demele.estimation.boosting_importance import boosting_importance

@@ -15,9 +15,9 @@ from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data, TableSettings
+from demele.metrics.draws import Draws
 from demele.metrics.metric import Guards, Native
 from demele.metrics.source import Source
-from demele.metrics.tasks import Draws
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
 FRAGILE = 0.1

@@ -1,12 +1,13 @@
-"""What is true of a metric, in one object beside its mathematics: name, claims, ways to the number, guards, source."""
+"""What is true of a metric, in one object with its mathematics: name, claims, formula, guards, source."""
 
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 from types import FunctionType
-from typing import Any, Literal
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +15,28 @@ from numpy.typing import NDArray
 from demele.core.bibliography import bibtex_of, referenced
 from demele.core.errors import InputTypeError, quoted
 from demele.core.fingerprint import fingerprint
-from demele.core.results import Note
-from demele.metrics.options import RANDOM, Option, options_of
+from demele.core.pieces import ENGINE
+from demele.core.results import Note, Score
+from demele.estimation.information import InformationTable, mean_of_defined
+from demele.metrics.options import RANDOM, Option, options_of, public_signature
 
+P = ParamSpec("P")
 Array = NDArray[np.float64]
 #: Returns the generator of a named part of the work.
 Streams = Callable[..., np.random.Generator]
-Formula = Callable[..., Any]
-#: Whether a way can be gone, of a source and options.
+#: Whether a state can be read, of a source and options.
 When = Callable[[Any, Mapping[str, Any]], bool]
+#: What a formula can be computed from: the class of its first parameter, and the name by which sources know the state.
+STATES = {
+    "InformationTable": "table",
+    "Data": "rows",
+    "Moments": "moments",
+    "CellExtremes": "extremes",
+    "CellSums": "cells",
+    "CrossProducts": "products",
+}
 #: States of rows that sum over them: without rows to look at again.
 SUMMED = ("moments", "extremes", "cells", "products")
-#: What a formula may ask for beside options and side inputs.
-GIVEN = ("streams",)
 #: What the matrix of metrics of an information table holds.
 MATRIX = "mutual information (nats)"
 
@@ -44,7 +54,7 @@ class Native:
     details : mapping
     notes : tuple of Note
     chance_notes : tuple of Note
-        Notes on whether codes of noise would score as much: told after all others.
+        Notes on whether codes of noise would score as much. They stand last.
     """
 
     value: Array
@@ -56,98 +66,60 @@ class Native:
     notes: tuple[Note, ...] = ()
     chance_notes: tuple[Note, ...] = ()
 
+    @classmethod
+    def mean(
+        cls, table: InformationTable, *, per_factor: Array | None = None, per_code: Array | None = None, **more: Any
+    ) -> "Native":
+        """Return the mean of the defined values of factors, or of codes, and the table that they were read off."""
+        own = per_code if per_factor is None else per_factor
+        if own is None:
+            raise ValueError("a mean is of factors or of codes")
+        value = mean_of_defined(own)
+        return cls(
+            value=value, per_factor=per_factor, per_code=per_code, matrix=table.information, matrix_of=MATRIX, **more
+        )
 
-# Ways to the number -----------------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to the number: a pure function of a state, whose other parameters are asked for by name.
+class MetricFunction(Protocol[P]):
+    """The public function of a metric: codes, factors, and the keywords of its formula.
 
     Attributes
     ----------
-    state : str
-        ``"table"`` (an information table), ``"rows"``, ``"arrays"``, or one of ``SUMMED``.
-    formula : callable (state, ...) -> Native or float
-        Options, side inputs and ``streams`` (generators by name) reach it by the names of its parameters.
-    fit : callable, optional
-        Runs once for all metrics that name it with equal options; the formula then reads what it returned.
-    serves : str
-        An option in which these metrics may differ: the fit is given all values that are asked for, as a tuple.
-    when : callable (source, options) -> bool, optional
-        Whether this way can be gone.
-    pairs, soft, one_by_one, joint : bool
-        Of tables: whether informations between factors are read; each row is spread by its standard deviations;
-        nearest neighbours look at each code by itself, with its own noise against ties; or the joint counts
-        themselves are read, which not every source keeps.
-    loads : str
-        A module that the work imports, and that brings a pool of threads.
+    metric : Metric
+    formula : callable
+        The mathematics: a pure function of a state, whose keywords are the options, with checked values.
     """
 
-    state: str
-    formula: Callable[..., Any]
-    fit: Callable[..., Any] | None = None
-    serves: str = ""
-    when: When | None = None
-    pairs: bool = False
-    soft: bool = False
-    one_by_one: bool = False
-    joint: bool = False
-    loads: str = ""
+    __name__: str
+    metric: "Metric"
+    formula: Callable[..., Native]
 
-
-def of_table(
-    formula: Formula,
-    *,
-    pairs: bool = False,
-    soft: bool = False,
-    one_by_one: bool = False,
-    joint: bool = False,
-    when: When | None = None,
-) -> Reading:
-    """Read a metric off the table of mutual informations."""
-    return Reading("table", formula, when=when, pairs=pairs, soft=soft, one_by_one=one_by_one, joint=joint)
-
-
-def of_rows(
-    formula: Formula, *, after: Formula | None = None, serves: str = "", loads: str = "scipy.linalg"
-) -> Reading:
-    """Compute a metric of checked rows; with ``after``, of what that function made of them."""
-    return Reading("rows", formula, fit=after, serves=serves, loads=loads)
-
-
-def of_moments(formula: Formula, *, when: When | None = None) -> Reading:
-    """Compute a metric of means, squares and cross products of all rows."""
-    return Reading("moments", formula, when=when)
-
-
-def of_extremes(formula: Formula, *, when: When | None = None) -> Reading:
-    """Compute a metric of numbers, sums and extremes of codes at each value of a factor."""
-    return Reading("extremes", formula, when=when)
-
-
-def of_cells(formula: Formula, *, when: When | None = None) -> Reading:
-    """Compute a metric of numbers, sums and squares of codes at each combination of values of all factors."""
-    return Reading("cells", formula, when=when)
-
-
-def of_products(formula: Formula, *, when: When | None = None) -> Reading:
-    """Compute a metric of the products of all columns, codes and factors, over all rows."""
-    return Reading("products", formula, when=when)
-
-
-def of_arrays(formula: Formula) -> Reading:
-    """Compute a metric of two plain arrays, which are its own to write into."""
-    return Reading("arrays", formula)
+    def __call__(self, codes: object, factors: object, *args: P.args, **options: P.kwargs) -> Score:
+        """Score codes against factors."""
 
 
 @lru_cache(maxsize=1024)
-def wanted_by(function: Callable[..., Any], first: int = 1) -> tuple[str, ...]:
-    """Return the names of a formula's parameters after the state."""
-    return tuple(inspect.signature(function).parameters)[first:]
+def takes_streams(function: Callable[..., Any]) -> bool:
+    """Whether the second parameter of a formula, or of a fit, is random streams."""
+    parameters = list(inspect.signature(function).parameters.values())
+    return len(parameters) > 1 and bool(parameters[1].annotation == Streams)
 
 
-# What is true of a metric -----------------------------------------------------------------------------------------
+def applied(
+    function: Callable[..., Any], state: Any, options: Mapping[str, Any], streams: Streams | None = None
+) -> Any:
+    """Return what a formula, or a fit, gives for a state: the one way in which all are called."""
+    return function(state, streams, **options) if takes_streams(function) else function(state, **options)
+
+
+def _states(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the states that a formula can read, in its order of preference."""
+    first = next(iter(inspect.signature(function).parameters.values())).annotation
+    names = [getattr(one, "__name__", str(one)) for one in get_args(first) or (first,)]
+    if not all(name in STATES for name in names):
+        problem = f"annotate the first parameter of {function.__name__} with what it reads: {', '.join(STATES)}"
+        raise InputTypeError(f"{problem}; got {quoted(first)}")
+    return tuple(STATES[name] for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,19 +148,29 @@ class Guards:
     code_entropy: bool = False
 
 
+def _undecorated(*_: object) -> Native:
+    raise InputTypeError("metric", "it has no function", "decorate a formula with it, or give it a name and a function")
+
+
 _UNDECIDED = Guards(outliers="undecided", bins=False, fewest_rows=0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Metric:
-    """All that is true of one metric.
+    """All that is true of one metric; without a function, the decorator of its formula.
+
+    The first parameter of a formula says by its annotation what it is computed from: an ``InformationTable``, ``Data``
+    (rows) or sums, or a union of them in order of preference. A second one of ``Streams`` makes it stochastic. Its
+    keyword-only parameters are the options, its docstring is that of the public function, which stands in its place
+    and has it as ``function.formula``, and this object as ``function.metric``.
 
     Attributes
     ----------
     name : str
-        Name in code, files and signatures.
+        Name in code, files and signatures; of a decorated formula its own, unless given.
     call : callable
-        The function whose keyword-only parameters are the options, with defaults and, in annotations, checks.
+        The public function, or a function of two arrays; its keyword-only parameters are the options, with defaults
+        and, in annotations, checks.
     title : str
         Name in print; the name itself unless given.
     family : str
@@ -202,18 +184,33 @@ class Metric:
     best : float
         The value of a perfect representation.
     stochastic : bool
-        Whether the seed changes the number; a function of two arrays that takes ``rng`` is.
+        Whether the seed changes the number: true of formulas and fits that take ``Streams``, and of functions of two
+        arrays that take ``rng``.
     needs_codes, needs_factors : int
         Fewest codes and (not constant) factors for which it is defined.
     source, definition : str
         Paper and equation; one line.
     references : tuple of str
         What to cite: keys of the bibliography of demele, or whole BibTeX entries.
-    readings : tuple of Reading
-        Ways to the number, preferred first; unless given, ``call`` on two plain arrays.
     guards : Guards
-    side : tuple of str
-        Side inputs that its formula reads, such as ``"reg_dim"``; ``"reg_dim?"``: where given.
+    formula : callable, optional
+        What is computed; a decorated function, or ``call`` on two plain arrays.
+    states : tuple of str
+        What it can be computed from, preferred first: ``"table"``, ``"rows"``, ``"arrays"``, or one of ``SUMMED``.
+    when : mapping of class to callable (source, options) -> bool
+        Whether a state can be read; always, unless given.
+    fit : callable, optional
+        Runs once for all metrics that share it with equal options; the formula then reads what it returned.
+    serves : str
+        An option in which these metrics may differ: the fit is given all values that are asked for, as a tuple.
+    takes : TypedDict, optional
+        The options, where metrics of other options share the formula.
+    pairs, soft, one_by_one, joint : bool
+        Of tables: whether informations between factors are read; each row is spread by its standard deviations;
+        nearest neighbours look at each code by itself, with its own noise against ties; or the joint counts
+        themselves are read, which not every source keeps.
+    loads : str
+        A module that the work imports, and that brings a pool of threads.
     undefined : str
         Why a native value may be NaN.
     shares : str
@@ -229,8 +226,6 @@ class Metric:
     pictures : callable (data, options, native) -> tuple, optional
         What reports draw of it.
     aliases : tuple of str
-    order : int
-        Place among the names; equal ones by name.
     in_all : bool
         Whether ``metrics="all"`` includes it.
     in_groups : bool
@@ -247,8 +242,8 @@ class Metric:
         Methods, besides those for any score, that correct it for noisy factors, such as ``"transition"``.
     """
 
-    name: str
-    call: Callable[..., Any]
+    name: str = ""
+    call: Callable[..., Any] = _undecorated
     _: KW_ONLY
     guards: Guards
     title: str = ""
@@ -263,8 +258,17 @@ class Metric:
     source: str = ""
     references: tuple[str, ...] = ()
     definition: str = ""
-    readings: tuple[Reading, ...] = ()
-    side: tuple[str, ...] = ()
+    formula: Callable[..., Any] = _undecorated
+    states: tuple[str, ...] = ()
+    when: Mapping[type, When] = field(default_factory=dict)
+    fit: Callable[..., Any] | None = None
+    serves: str = ""
+    takes: type | None = None
+    pairs: bool = False
+    soft: bool = False
+    one_by_one: bool = False
+    joint: bool = False
+    loads: str = "scipy.linalg"
     undefined: str = "they carry nothing"
     shares: str = ""
     slow: int = 0
@@ -273,7 +277,6 @@ class Metric:
     of_each_code: bool = False
     pictures: Callable[..., Any] | None = None
     aliases: tuple[str, ...] = ()
-    order: int = 1_000
     in_all: bool = True
     in_groups: bool = False
     on_circles: bool = False
@@ -282,13 +285,45 @@ class Metric:
     corrected_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.call is _undecorated:
+            return
         if not callable(self.call):
             raise InputTypeError(f"{self.name}: expected a function, got {quoted(self.call)}")
-        for name, default in (("title", self.name), ("shares", self.name), ("readings", (of_arrays(self.call),))):
-            if not getattr(self, name):
-                object.__setattr__(self, name, default)
-        if any(one.state == "arrays" and takes_rng(one.formula) for one in self.readings):
-            object.__setattr__(self, "stochastic", True)
+        for name in ("title", "shares"):
+            object.__setattr__(self, name, getattr(self, name) or self.name)
+        if self.formula is _undecorated:  # a function of two arrays
+            for name, value in (("formula", self.call), ("states", ("arrays",)), ("loads", "")):
+                object.__setattr__(self, name, value)
+        random = takes_rng(self.call) if self.states == ("arrays",) else takes_streams(self.fit or self.formula)
+        object.__setattr__(self, "stochastic", self.stochastic or random)
+
+    @overload
+    def __call__(self, formula: Callable[Concatenate[Any, Streams, P], Native]) -> MetricFunction[P]: ...
+
+    @overload
+    def __call__(self, formula: Callable[Concatenate[Any, P], Native]) -> MetricFunction[P]: ...
+
+    def __call__(self, formula: Callable[..., Native]) -> MetricFunction[Any]:
+        """Return the public function of a formula, with its docstring and signature."""
+        signature = public_signature(formula, self.takes)
+        name = self.name or formula.__name__
+
+        def public(codes: object, factors: object, *more: object, **options: Any) -> Score:
+            if more:
+                options |= dict(list(signature.bind(codes, factors, *more).arguments.items())[2:])
+            std = options.pop("codes_std", None) if "codes_std" in signature.parameters else None
+            found: Score = importlib.import_module(ENGINE).scored([metric], codes, factors, options, codes_std=std)[0]
+            return found
+
+        public.__name__ = public.__qualname__ = name
+        public.__module__, public.__doc__ = formula.__module__, formula.__doc__
+        public.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()} | {"return": Score}
+        if not self.name:  # the public function stands under its name, where pickle looks for it
+            formula.__qualname__ = f"{name}.formula"
+        metric = replace(self, name=name, call=public, formula=formula, states=_states(self.fit or formula))
+        function = cast("MetricFunction[Any]", public)
+        vars(public)["__signature__"], function.metric, function.formula = signature, metric, formula
+        return function
 
     def __repr__(self) -> str:
         return f"Metric({', '.join(f'{name}={value!r}' for name, value in self.facts().items())})"
@@ -301,7 +336,17 @@ class Metric:
     @property
     def option_table(self) -> Mapping[str, Option]:
         """Options by name, with defaults and checks."""
-        return {} if self.is_plain else options_of(self.call)
+        return {} if self.is_plain or self.call is _undecorated else options_of(self.call)
+
+    def reads(self, state: str, source: Any, options: Mapping[str, Any]) -> bool:
+        """Whether it can be computed from a state under its options."""
+        allowed = next((when for kind, when in self.when.items() if STATES[kind.__name__] == state), None)
+        return state in self.states and (allowed is None or allowed(source, options))
+
+    @property
+    def needs_order(self) -> bool:
+        """Whether it assumes an order of the codes, unless an option names the code of each factor."""
+        return any(one.read is not None and one.default is not None for one in self.option_table.values())
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -316,7 +361,7 @@ class Metric:
     @property
     def needs_codes_std(self) -> bool:
         """Whether it needs the standard deviations of stochastic codes."""
-        return any(reading.soft for reading in self.readings)
+        return self.soft
 
     @property
     def is_plain(self) -> bool:
@@ -331,9 +376,7 @@ class Metric:
     @property
     def code(self) -> str:
         """Fingerprint of its functions, and the version of Python that it holds for."""
-        functions = [self.call]
-        for reading in self.readings:
-            functions += [one for one in (reading.formula, reading.fit) if one is not None and one not in functions]
+        functions = [self.formula] if self.fit is None else [self.formula, self.fit]
         return f"{fingerprint(*map(_bare, functions))}/py{sys.version_info.major}.{sys.version_info.minor}"
 
     @property
@@ -363,22 +406,20 @@ class Metric:
         ------
         InputTypeError
         """
-        for reading in self.readings:
-            if reading.state == "arrays":
-                self._check_arrays(reading.formula)
-
-    def _check_arrays(self, function: Callable[..., Any]) -> None:
-        random = {RANDOM: None} if takes_rng(function) else {}
+        if self.states != ("arrays",):
+            return
+        random = {RANDOM: None} if takes_rng(self.formula) else {}
         try:
-            inspect.signature(function).bind("codes", "factors", **dict.fromkeys(self.options), **random)
+            inspect.signature(self.formula).bind("codes", "factors", **dict.fromkeys(self.options), **random)
         except ValueError:  # a compiled function need not say what it takes
             return
         except TypeError as error:
-            message = f"{self.name}: {_name(function)} cannot be called with (codes, factors): {error}"
+            own = getattr(self.formula, "__name__", "a formula")
+            message = f"{self.name}: {own} cannot be called with (codes, factors): {error}"
             raise InputTypeError(message) from error
 
     def check(self) -> None:
-        """Refuse what would fail only at the call: options without checks, parameters of formulas that nothing gives.
+        """Refuse what would fail only at the call, such as options without checks.
 
         Raises
         ------
@@ -386,24 +427,13 @@ class Metric:
         """
         self.check_call()
         referenced(self.references)
-        known = {*self.option_table, *(item.rstrip("?") for item in self.side), *GIVEN}
-        for reading in self.readings:
-            if reading.state == "arrays":
-                continue
-            for function in (reading.formula, reading.fit):
-                for wanted in () if function is None else wanted_by(function):
-                    if wanted not in known:
-                        raise InputTypeError(
-                            f"{self.name}: {_name(function)} wants {wanted!r}, which is no option, side input or state"
-                        )
+        known = self.option_table
+        if self.probe is not None and self.probe[0] not in known:
+            raise InputTypeError(f"{self.name}: probe varies {self.probe[0]!r}, which is no option")
         if self.guards.outliers == "undecided":
             raise InputTypeError(
                 f"{self.name}: guards are undecided; say whether outliers and bins move it, and its fewest rows"
             )
-
-
-def _name(function: Callable[..., Any] | None) -> str:
-    return str(getattr(function, "__name__", "a formula"))
 
 
 def _bare(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypedDict, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, Union, Unpack, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
 from demele.core.names import NEW_ARGUMENTS
+from demele.core.results import Note, Score
 from demele.core.sentences import arg, give
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
+from demele.estimation.information import Correction
 
 # What an option may be ------------------------------------------------------------------------------------------------
 
@@ -42,6 +44,41 @@ class Reads:
 
     def __repr__(self) -> str:  # help() prints annotations: no address in it
         return f"Reads({self.expects!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOption:
+    """The value of an option that is about columns, read for those of one representation.
+
+    Attributes
+    ----------
+    value : object
+        What the formula reads: for the columns that vary.
+    shown : object
+        What the signature says: for all columns.
+    notes : tuple of Note
+    """
+
+    value: Any
+    shown: Any
+    notes: tuple[Note, ...] = ()
+
+
+class OfColumns(Reads):
+    """The check of an option that is about the columns, such as the code of each factor: made when these are known.
+
+    Parameters
+    ----------
+    expects : str
+    read : callable (value, subject) -> ReadOption
+        A value of None is not read.
+    """
+
+    __slots__ = ("read",)
+
+    def __init__(self, expects: str, read: Callable[[Any, Any], ReadOption]) -> None:
+        super().__init__(expects, lambda _, value: value)
+        self.read = read
 
 
 def at_least(least: int) -> Reads:
@@ -180,24 +217,121 @@ Bins = Annotated[
 ]
 #: Where mutual informations come from.
 Estimator = Literal["histogram", "knn", "robust"]
-#: The code that is meant to hold each factor, by index or name; read with the columns, see :mod:`demele.metrics.side`.
-RegDim = Annotated[
-    Sequence[int] | Sequence[str] | None, Reads("an index or a name of a code for each factor", lambda _, value: value)
-]
 
 
 # Reading a signature --------------------------------------------------------------------------------------------------
 
 
+class Default:
+    """The default of an option of several metrics, written into its annotation: a ``TypedDict`` has none."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class RunOptions(TypedDict, total=False):
+    """Keywords that every metric takes.
+
+    ``seed`` (default 0), ``n_repeats`` (1), ``n_bootstrap`` (0 resamples), ``level`` (0.95), ``n_permutations`` (0
+    permutations), ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False),
+    ``code_groups``, ``reduce_groups``, ``blocks``: see :func:`demele.evaluate`.
+    """
+
+    seed: int
+    n_repeats: int
+    n_bootstrap: int
+    level: float
+    n_permutations: int
+    missing: Missing
+    kinds: object
+    n_jobs: int
+    ignore_index: bool
+    code_groups: object
+    reduce_groups: Literal["pca1"] | None
+    blocks: object
+
+
+class BinOptions(RunOptions, total=False):
+    """Options of all metrics of a table of counts."""
+
+    bins: Annotated[Bins, Default(10)]
+
+
+class CountOptions(BinOptions, total=False):
+    """Options of metrics of a table of counts whose bias may be corrected."""
+
+    correction: Annotated[Correction, Default("none")]
+
+
+class TableOptions(BinOptions, total=False):
+    """Options of metrics of a table of informations, counted or estimated from nearest neighbours."""
+
+    estimator: Annotated[Estimator, Default("histogram")]
+    correction: Annotated[Correction, Default("none")]
+    n_neighbors: Annotated[Count, Default(3)]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a metric: its default, as the signature writes it and in frozen form, and its check."""
+    """One option of a metric.
+
+    Attributes
+    ----------
+    name : str
+    written, default : object
+        Its default, as the signature writes it and in frozen form.
+    check : callable (name, value) -> value
+    expects : str
+        What it may be, for documentation.
+    read : callable (value, subject) -> ReadOption, optional
+        Reads a value that is about the columns of a representation.
+    """
 
     name: str
     written: Any
     default: Any
     check: Callable[[str, Any], Any]
     expects: str
+    read: Callable[[Any, Any], ReadOption] | None = None
+
+
+def public_signature(formula: Callable[..., Any], takes: type | None = None) -> inspect.Signature:
+    """Return the signature of the public function of a formula: codes, factors, its options, the run's keywords.
+
+    Parameters
+    ----------
+    formula : callable (state, ..., *, options)
+        Options that it shares with others are those of the ``TypedDict`` that its last parameter unpacks.
+    takes : TypedDict, optional
+        All its options, where metrics of other options share the formula.
+    """
+    hints, own = _hints(formula), list(inspect.signature(formula).parameters.values())
+    empty, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
+    found = [inspect.Parameter(name, own[0].kind, annotation=object) for name in ("codes", "factors")]
+    found += [one for one in own[1:] if one.kind is own[0].kind and one.default is not empty]
+    shared = takes or next((get_args(hints[one.name])[0] for one in own if one.kind is one.VAR_KEYWORD), None)
+    for name, hint in {} if shared in (None, object) else get_type_hints(shared, include_extras=True).items():
+        if name not in RunOptions.__annotations__:
+            items = hint.__metadata__
+            default = next(item.value for item in items if isinstance(item, Default))
+            kept = tuple(item for item in items if not isinstance(item, Default))
+            annotation = Annotated[hint.__origin__, *kept] if kept else hint.__origin__
+            found.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+    if takes is None:
+        found += [one.replace(annotation=hints[one.name]) for one in own if one.kind is keyword]
+    found.append(inspect.Parameter("run", inspect.Parameter.VAR_KEYWORD, annotation=Unpack[RunOptions]))
+    return inspect.Signature(found, return_annotation=Score)
+
+
+def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError as error:
+        name = getattr(function, "__name__", "the function")
+        message = f"annotations of {name}: {error}; import what they name at run time, not under TYPE_CHECKING"
+        raise InputTypeError(message) from error
 
 
 @lru_cache(maxsize=1024)
@@ -214,21 +348,16 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
         for one in inspect.signature(function).parameters.values()
         if one.kind is inspect.Parameter.KEYWORD_ONLY and one.name != RANDOM
     ]
-    if not parameters:
-        return {}
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except NameError as error:
-        name = getattr(function, "__name__", "the function")
-        message = f"annotations of {name}: {error}; import what they name at run time, not under TYPE_CHECKING"
-        raise InputTypeError(message) from error
+    hints = _hints(function) if parameters else {}
+    owner = getattr(function, "__name__", "the function")
     found = {}
     for one in parameters:
-        owner = getattr(function, "__name__", "the function")
         if one.default is inspect.Parameter.empty:
             raise InputTypeError(f"option {one.name!r} of {owner} has no default")
-        check, expects = _check_of(hints.get(one.name), one.name, owner)
-        found[one.name] = Option(one.name, one.default, check(one.name, one.default), check, expects)
+        hint = hints.get(one.name)
+        check, expects = _check_of(hint, one.name, owner)
+        read = next((item.read for item in getattr(hint, "__metadata__", ()) if isinstance(item, OfColumns)), None)
+        found[one.name] = Option(one.name, one.default, check(one.name, one.default), check, expects, read)
     return found
 
 
@@ -266,28 +395,6 @@ def restored(value: object) -> object:
 
 
 # What all metrics take ------------------------------------------------------------------------------------------------
-
-
-class RunOptions(TypedDict, total=False):
-    """Keywords that every metric takes.
-
-    ``seed`` (default 0), ``n_repeats`` (1), ``n_bootstrap`` (0 resamples), ``level`` (0.95), ``n_permutations`` (0
-    permutations), ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False),
-    ``code_groups``, ``reduce_groups``, ``blocks``: see :func:`demele.evaluate`.
-    """
-
-    seed: int
-    n_repeats: int
-    n_bootstrap: int
-    level: float
-    n_permutations: int
-    missing: Missing
-    kinds: object
-    n_jobs: int
-    ignore_index: bool
-    code_groups: object
-    reduce_groups: Literal["pca1"] | None
-    blocks: object
 
 
 def checked_jobs(n_jobs: object) -> int:

@@ -1,8 +1,10 @@
-"""The interventional picture of codes and factors, for reports."""
+"""Pictures of an evaluation: the interventional one of codes and factors, and rows that are kept to be drawn."""
 
 import numpy as np
 
+from demele.core.pictured import RowSample
 from demele.core.results import Dependency
+from demele.core.seeds import rng_for
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.data import Array, Data
@@ -10,6 +12,10 @@ from demele.metrics.data import Array, Data
 #: No more pairs than a reader can look at; rows beyond this many are sampled evenly.
 MAX_PAIRS = 400
 MAX_ROWS = 4_000
+#: Rows, and values, that are kept: what a page can hold, and an eye can read.
+MOST_ROWS, MOST_VALUES = 1_500, 120_000
+#: More codes than a page draws.
+MOST_CODES = 200
 
 
 def dependency_pictures(data: Data, binning: Binning, robustness: Array) -> tuple[Dependency, ...]:
@@ -52,3 +58,19 @@ def dependency_pictures(data: Data, binning: Binning, robustness: Array) -> tupl
                 )
             )
     return tuple(pictures)
+
+
+def rows_for_pictures(data: Data, *, n: int, seed: int) -> RowSample | None:
+    """Return some rows, of ``n``, in a random order; None where there are more codes than a page draws."""
+    if data.codes.d > MOST_CODES:
+        return None
+    most = min(MOST_ROWS, MOST_VALUES // (data.codes.d + data.factors.m), data.n)
+    drawn = data.take(rng_for(seed, "rows for pictures").permutation(data.n)[:most])
+    columns = drawn.factors.columns
+    return RowSample(
+        codes=drawn.codes.dense(),
+        code_names=drawn.codes.names,
+        factors={factor.name: np.asarray(factor.values) for factor in columns},
+        levels={factor.name: factor.levels for factor in columns if factor.categorical},
+        n=n,
+    )

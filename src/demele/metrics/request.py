@@ -1,57 +1,67 @@
-"""What a call asks of one metric, resolved for one source: the way to the number, options, side inputs."""
+"""What a call asks of metrics: names, options from defaults, protocol and arguments, and the state that is read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from demele.core.columns import refuse_cyclic
-from demele.core.errors import NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.kinds import Kind, names_in
 from demele.core.names import suggestion
 from demele.core.results import Note
 from demele.core.sentences import give, setting
 from demele.estimation.information import InformationTable
+from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import Metric, Native, Reading, Streams, wanted_by
-from demele.metrics.side import SIDE, SideInput
+from demele.metrics.metric import Metric, Native, as_metric
+from demele.metrics.options import ReadOption
+from demele.metrics.protocols import PROTOCOLS, Protocol
 from demele.metrics.source import Source, Subject
 
+#: A registered name, a metric, or a function ``(codes, factors) -> float``.
+Choice = str | Metric | Callable[..., Any]
+Metrics = Annotated[Sequence[Choice] | Choice | None, Kind("A,B", names_in)]
+#: What is scored where no metric is named: one of each property (modularity, compactness, explicitness) ...
+RECOMMENDED = ("mig_sup", "mig", "explicitness")
+#: ... with so many resamples and permutations, unless others are asked for.
+RECOMMENDED_DRAWS = {"n_bootstrap": 40, "n_permutations": 20}
 #: Values of options under which metrics read factors as numbers with two ends.
 LINES = {"estimator": ("knn", "robust"), "informativeness": ("uniform-6",), "effect": ("published",)}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A metric, its name in this call, all its options, checked, and the side inputs that were given."""
+class Request:
+    """A metric, its name in this call and all its options, checked; for one source also what depends on its columns.
+
+    Attributes
+    ----------
+    metric : Metric
+    name : str
+    options : mapping
+        For one source, those about columns are read for the columns that vary.
+    state : str
+        What the formula reads of the source.
+    settings : TableSettings or None
+        Of the table that it reads.
+    shown : mapping
+        The options as the signature says them.
+    notes : tuple of Note
+    """
 
     metric: Metric
     name: str
     options: Mapping[str, Any]
-    side: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One metric of one source, with everything that its formula reads but the state."""
-
-    metric: Metric
-    name: str
-    reading: Reading
-    options: Mapping[str, Any] = field(default_factory=dict)
-    side: Mapping[str, Any] = field(default_factory=dict)
+    state: str = ""
     settings: TableSettings | None = None
+    shown: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
 
     @property
     def stream(self) -> str:
         """First part of the names of its random streams; metrics that share it share one fit."""
         return self.name if self.metric.shares == self.metric.name else self.metric.shares
-
-    @property
-    def of_fit(self) -> Mapping[str, Any]:
-        """The options without the one that a fit serves for all its metrics together."""
-        return {name: value for name, value in self.options.items() if name != self.reading.serves}
 
     def read(self, table: InformationTable) -> Native:
         """Return the metric of an information table.
@@ -60,16 +70,101 @@ class Request:
         metrics take them as 0. The matrix of the result keeps them.
         """
         between = table.factor_information
-        formula: Callable[..., Native] = self.reading.formula
-        given = bound(formula, self.options, self.side)
+        formula: Callable[..., Native] = self.metric.formula
         if (table.information >= 0).all() and (between is None or (between >= 0).all()):
-            return formula(table, **given)
+            return formula(table, **self.options)
         usable = replace(
             table,
             information=np.maximum(table.information, 0.0),
             factor_information=None if between is None else np.maximum(between, 0.0),
         )
-        return replace(formula(usable, **given), matrix=table.information)
+        return replace(formula(usable, **self.options), matrix=table.information)
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def are_named(metrics: Sequence[Choice] | Choice | None) -> bool:
+    """Return whether a call names its metrics: one that does not apply is then an error."""
+    return metrics is not None and not _is_all(metrics)
+
+
+def _is_all(metrics: object) -> bool:
+    return metrics == "all" if isinstance(metrics, str) else isinstance(metrics, list | tuple) and [*metrics] == ["all"]
+
+
+def draws_of(metrics: object, **given: int | None) -> dict[str, int]:
+    """Return the numbers of resamples and permutations: without a number the recommended metrics have some."""
+    return {
+        name: number if number is not None else RECOMMENDED_DRAWS[name] if metrics is None else 0
+        for name, number in given.items()
+    }
+
+
+def chosen_metrics(metrics: Sequence[Choice] | Choice | None, *, reg_dim: object = None) -> dict[str, Metric]:
+    """Return metrics, each once, by the names that they have in this call.
+
+    None means the recommended ones, ``"all"`` those of :func:`demele.metrics.catalogue.names_of_all`; of these, metrics
+    that need the intended order of the codes only where ``reg_dim`` tells it.
+    """
+    if metrics is None:
+        return {name: CATALOGUE[name] for name in RECOMMENDED}
+    if _is_all(metrics):
+        every = {name: CATALOGUE[name] for name in names_of_all()}
+        return {name: metric for name, metric in every.items() if reg_dim is not None or not metric.needs_order}
+    if isinstance(metrics, str | Metric) or callable(metrics):
+        metrics = [metrics]
+    if not isinstance(metrics, Sequence):
+        raise InputTypeError("metrics", f"expected names or callables, got {type(metrics).__name__}")
+    if not metrics:
+        raise InputError("metrics", "expected at least one name or callable, got none")
+    chosen: dict[str, Metric] = {}
+    functions: list[object] = []
+    for item in metrics:
+        if isinstance(item, str):
+            metric: Metric = CATALOGUE[resolve(item)]
+        elif isinstance(item, Metric):
+            known = CATALOGUE.get(item.name, item)
+            metric = known if known.call is item.call else item
+        elif callable(item):
+            metric = CATALOGUE.of(item) or as_metric(item)
+        else:
+            resolve(item)  # says what was expected
+        if any(
+            metric is one or (metric.is_plain and metric.call is function)
+            for one, function in zip(chosen.values(), functions, strict=True)
+        ):
+            continue
+        registered = metric.name in CATALOGUE and CATALOGUE[metric.name] is metric
+        name = metric.name if registered else free_name(metric.name, [*CATALOGUE, *chosen])
+        chosen[name] = metric
+        functions.append(metric.call)
+    return chosen
+
+
+def unnamed_metrics(protocol: str) -> tuple[Note, ...]:
+    """Say, where no metric was named, that a protocol is about metrics that are scored by name only."""
+    settings = list(PROTOCOLS[protocol].options)
+    if not settings or not all(name in CATALOGUE and not CATALOGUE[name].in_all for name in settings):
+        return ()
+    message = (
+        f"the protocol {protocol} is about {', '.join(settings)} only, which must be named: "
+        f"{give(f'metrics={settings}', metrics=','.join(settings))}; what is scored here has its default settings"
+    )
+    return (Note(code="unnamed-metrics", message=message, severity="warning"),)
+
+
+def free_name(metric: object, taken: Sequence[str]) -> str:
+    """Return the name of a callable, or a name, numbered where another metric has it."""
+    name = metric if isinstance(metric, str) else str(getattr(metric, "__name__", type(metric).__name__))
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+# Options --------------------------------------------------------------------------------------------------------------
 
 
 def checked(metric: Metric, given: Mapping[str, Any], name: str = "") -> dict[str, Any]:
@@ -91,33 +186,89 @@ def checked(metric: Metric, given: Mapping[str, Any], name: str = "") -> dict[st
     }
 
 
-def bound(
-    function: Callable[..., Any],
-    options: Mapping[str, Any],
-    side: Mapping[str, Any],
-    streams: Streams | None = None,
+def given_options(options: object, chosen: Mapping[str, Metric] | None = None) -> dict[str, Mapping[str, Any]]:
+    """Return options by group or name, each of which is known to a metric."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise InputTypeError("options", f"expected a mapping of metric to options, got {type(options).__name__}")
+    given: dict[str, Mapping[str, Any]] = {}
+    for key, own in options.items():
+        if not isinstance(own, Mapping):
+            raise InputTypeError("options", f"expected a mapping of options for {key!r}, got {quoted(own)}")
+        members = [metric for metric in CATALOGUE.values() if metric.group == key]
+        if key in (chosen or {}):
+            members = [(chosen or {})[key]]
+        name = key if members else resolve(key, argument="options")
+        members = members or [CATALOGUE[name]]
+        known = {option for metric in members for option in metric.options}
+        if any(set(metric.options) != known for metric in members):
+            for option in own:
+                if option not in known:
+                    listed = ", ".join(sorted(known))
+                    raise InputError(
+                        "options", f"no {members[0].family}-based metric has an option {option!r}; known are {listed}"
+                    )
+        else:
+            checked(members[0], own, name)
+        given[name] = own
+    return given
+
+
+def merged_options(
+    metric: Metric,
+    protocol: Mapping[str, Mapping[str, Any]],
+    given: Mapping[str, Mapping[str, Any]],
+    name: str = "",
+    **shared: object,
 ) -> dict[str, Any]:
-    """Return what a formula's parameters ask for, by their names."""
-    known = {**options, **side, "streams": streams}
-    return {name: known[name] for name in wanted_by(function)}
+    """Return the options of one metric: defaults, the protocol, what was given; the more special one wins.
+
+    ``shared`` are arguments of a call that are options of every metric that has them, such as ``bins``; None is none.
+    """
+    table = metric.option_table
+    layers = [
+        protocol.get(metric.group, {}),
+        {key: value for key, value in shared.items() if value is not None},
+        given.get(metric.group, {}),
+    ]  # a group's options reach the metrics that have them
+    of_group, of_call, of_given = ({key: own[key] for key in own if key in table} for own in layers)
+    of_metric = protocol.get(metric.name, {})
+    return checked(metric, {**of_group, **of_metric, **of_call, **of_given, **given.get(name or metric.name, {})})
 
 
-def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
-    """Check that a metric applies to a source's representation, and resolve what depends on its columns.
+def requests_of(
+    chosen: Mapping[str, Metric],
+    protocol: Protocol,
+    given: Mapping[str, Mapping[str, Any]],
+    **shared: object,
+) -> list[Request]:
+    """Return the metrics of a call with all their options."""
+    return [
+        Request(metric, name, merged_options(metric, protocol.options, given, name, **shared))
+        for name, metric in chosen.items()
+    ]
+
+
+# One source -----------------------------------------------------------------------------------------------------------
+
+
+def resolved(request: Request, source: Source, seed: int = 0) -> Request:
+    """Check that a metric applies to a source's representation, and find what depends on its columns.
 
     Raises
     ------
     NotEnoughData
         If it does not apply.
     """
-    metric, options = asked.metric, dict(asked.options)
-    reading = source.way_to(metric, options)
-    if reading is None:
-        raise source.no_way_to(metric, options)
+    metric, options = request.metric, dict(request.options)
+    state = source.state_for(metric, options)
+    if state is None:
+        raise source.no_state_for(metric, options)
     if options.get("gate") and options.get("correction") == "none":
         options["correction"] = "adjusted"  # a ratio of informations that are not is far from that of many rows
     settings = None
-    if reading.state == "table":
+    if state == "table":
         estimator = options.get("estimator", "histogram")
         settings = TableSettings(
             binning=options["bins"],
@@ -125,45 +276,48 @@ def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
             correction=options.get("correction", "none"),
             n_neighbors=options.get("n_neighbors", 3),
             seed=seed,
-            soft=reading.soft,
-            one_by_one=reading.one_by_one and estimator == "knn",
+            soft=metric.soft,
+            one_by_one=metric.one_by_one and estimator == "knn",
         )
-    has_std = reading.soft and source.rows().codes_std is not None
-    read = applies(asked, source.subject(reading.state, options), has_std=has_std)
-    options |= {name: found.shown for name, found in read.items() if name in options}
-    notes = tuple(note for found in read.values() for note in found.notes)
-    values = dict.fromkeys(item.rstrip("?") for item in metric.side) | {
-        name: found.value for name, found in read.items()
-    }
-    return Request(metric, asked.name, reading, options, values, settings, notes)
+    has_std = metric.soft and source.rows().codes_std is not None
+    read = applies(request, source.subject(state, options), has_std=has_std)
+    return Request(
+        metric,
+        request.name,
+        options | {name: one.value for name, one in read.items()},
+        state,
+        settings,
+        options | {name: one.shown for name, one in read.items()},
+        tuple(note for one in read.values() for note in one.notes),
+    )
 
 
-def applies(asked: Asked, subject: Subject, *, has_std: bool = False) -> dict[str, SideInput]:
-    """Return the side inputs of a metric that applies to a representation.
+def applies(request: Request, subject: Subject, *, has_std: bool = False) -> dict[str, ReadOption]:
+    """Return the options about columns of a metric that applies to a representation, read for it.
 
     Raises
     ------
     NotEnoughData
         If it does not apply.
     """
-    metric, d, m = asked.metric, subject.codes.d, len(subject.active)
+    metric, d, m = request.metric, subject.codes.d, len(subject.active)
     if d < metric.needs_codes:
         raise NotEnoughData("codes", f"{metric.name} needs at least {metric.needs_codes} codes, got {d}")
     if m < metric.needs_factors:
         raise NotEnoughData(
             "factors", f"{metric.name} needs at least {metric.needs_factors} factors that vary, got {m}"
         )
-    if metric.needs_codes_std and not has_std:
+    if metric.soft and not has_std:
         raise NotEnoughData(
             "codes_std", f"{metric.name} needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
         )
-    lines = {name: asked.options[name] for name in LINES if asked.options.get(name) in LINES[name]}
+    lines = {name: request.options[name] for name in LINES if request.options.get(name) in LINES[name]}
     if lines or not (metric.on_circles or metric.discretises or metric.is_plain):
         refuse_cyclic(subject.varying.columns, metric.name + (f" under {setting(**lines)}" if lines else ""))
-    read = {}
-    for item in metric.side:
-        name = item.rstrip("?")
-        given = asked.options[name] if asked.options.get(name) is not None else asked.side.get(name)
-        if item == name or given is not None or asked.options.get(f"fill_{name}"):
-            read[name] = SIDE[name](given, subject)
-    return read
+    found = {}
+    for name, option in metric.option_table.items():
+        given = request.options[name]
+        value = option.default if given is None else given
+        if option.read is not None and value is not None:
+            found[name] = option.read(value, subject)
+    return found

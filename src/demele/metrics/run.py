@@ -1,23 +1,27 @@
 """The engine: metrics and a source in, scores out. Shared work is done once; guards and draws ask the same source."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from demele.core.bibliography import referenced
+from demele.core.chance import MOST_UNDEFINED
 from demele.core.code_groups import slots_as_groups
-from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
+from demele.core.errors import DemeleError, DemeleWarning, FragileScoreWarning, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import read_pair
 from demele.core.later import Later
 from demele.core.pieces import in_pieces
-from demele.core.results import Evaluation, LeftOut, Note, Score
+from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
+from demele.core.sentences import marked, plural
+from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.fitted import fitted
+from demele.metrics.draws import Draws, Outcome
 from demele.metrics.guards import (
     FRAGILE,
     adjusted_notes,
@@ -31,17 +35,21 @@ from demele.metrics.guards import (
     table_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import SUMMED, Metric, Native
+from demele.metrics.metric import MATRIX, SUMMED, Array, Metric, Native, applied
 from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
-from demele.metrics.pictured import rows_for_pictures
-from demele.metrics.present import Outcome, score_of, warn_of_fragile
-from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.metrics.request import Asked, Request, bound, checked, request_for
-from demele.metrics.side import assumed_codes, below_zero
+from demele.metrics.pictures import rows_for_pictures
+from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
+from demele.metrics.reg_dim import assumed_codes, below_zero
+from demele.metrics.request import Request, checked, resolved
 from demele.metrics.source import InMemory, Source, Subject
-from demele.metrics.tasks import Draws
+from demele.metrics.tasks import fitted
 from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
 from demele.runtime.progress import Report, reporting
+
+#: From so many shuffles on, p-values reach below 0.05.
+FEW_SHUFFLES = 20
+#: What the matrix of ``estimator="robust"`` holds.
+ROBUST = "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes"
 
 
 @dataclass(slots=True)
@@ -66,34 +74,24 @@ class Found:
 # Calls ----------------------------------------------------------------------------------------------------------------
 
 
-def score(metric: Metric, given: Mapping[str, Any]) -> Score:
-    """Do what the public function of a metric does, given its ``locals()``.
+def scored(
+    metrics: Sequence[Metric], codes: object, factors: object, given: Mapping[str, Any], *, codes_std: object = None
+) -> list[Score]:
+    """Do what the public function of a metric does, given its keywords; of several if they share their options.
 
     Raises
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    options = dict(given)
-    run, codes, factors = options.pop("run"), options.pop("codes"), options.pop("factors")
-    return single([metric], codes, factors, options, run, codes_std=options.pop("codes_std", None))[0]
-
-
-def single(
-    metrics: Sequence[Metric],
-    codes: object,
-    factors: object,
-    options: Mapping[str, Any],
-    run: Mapping[str, Any],
-    *,
-    codes_std: object = None,
-) -> list[Score]:
-    """Score metrics that share their options: errors are raised, not collected."""
+    known = {one.name: one.option_table for one in metrics}
+    run = {keyword: given[keyword] for keyword in given if keyword not in metrics[0].option_table}
     for keyword in run:
         if keyword not in RunOptions.__annotations__:
-            raise InputTypeError(keyword, no_such_option(keyword, {one.name: one.option_table for one in metrics}))
+            raise InputTypeError(keyword, no_such_option(keyword, known))
+    options = {keyword: given[keyword] for keyword in given if keyword not in run}
     kinds = run.get("kinds")
     settings = Run.checked(**run) if run else Run()
-    asked = [Asked(metric, metric.name, checked(metric, options)) for metric in metrics]
+    asked = [Request(metric, metric.name, checked(metric, options)) for metric in metrics]
     if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
         scores: list[Score] | None = in_pieces(asked, codes, factors, settings, kinds=kinds, codes_std=codes_std)
         if scores is not None:
@@ -118,7 +116,7 @@ def single(
 
 
 def evaluation(
-    asked: Sequence[Asked],
+    asked: Sequence[Request],
     source: Source,
     run: Run,
     *,
@@ -132,7 +130,7 @@ def evaluation(
 
     Parameters
     ----------
-    asked : sequence of Asked
+    asked : sequence of Request
     source : Source
     run : Run
     protocol, kinds, name
@@ -187,7 +185,7 @@ def _later(source: Source, run: Run, scores: Sequence[Score]) -> Later:
     return Later({"verdict": lambda: replace(judge(), first_look=first), "rows": rows})
 
 
-def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:
+def bare_values(asked: Iterable[Request], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:
     """Return bare numbers by metric, and the reasons of those that have none: no guards, no draws, no notes."""
     found = computed(asked, source, Run(seed=seed), guards=False)
     values = {name: float(outcome.native.value) for name, outcome in found.outcomes.items()}
@@ -209,9 +207,9 @@ def scores_of(
     """Name, note and sign what was computed, and warn of what is fragile."""
     scores = []
     for request in found.requests:
-        subject = source.subject(request.reading.state, request.options)
+        subject = source.subject(request.state, request.options)
         outcome = found.outcomes[request.name]
-        score = score_of(request, outcome, subject, run, protocol, kinds, source.context)
+        score = _score_of(request, outcome, subject, run, protocol, kinds, source.context)
         scores.append(score if score.chance is None else replace(score, notes=beside_level(score.notes)))
     if warn and any(score.fragile for score in scores):
         warn_of_fragile(scores)
@@ -222,7 +220,7 @@ def scores_of(
 
 
 def computed(
-    asked: Iterable[Asked],
+    asked: Iterable[Request],
     source: Source,
     run: Run,
     *,
@@ -234,7 +232,7 @@ def computed(
 
     Parameters
     ----------
-    asked : iterable of Asked
+    asked : iterable of Request
     source : Source
     run : Run
     report : callable, optional
@@ -253,7 +251,7 @@ def computed(
 
     for one in asked:
         try:
-            found.requests.append(request_for(one, source, run.seed))
+            found.requests.append(resolved(one, source, run.seed))
         except DemeleError as error:
             refuse(one.name, error)
     shuffle = guards and bool(found.requests) and "rows" in source.states
@@ -267,7 +265,7 @@ def computed(
             tables.setdefault(request.settings, []).append(request)
     for settings, group in tables.items():
         _read_off_table(settings, group, source, run, found, report, refuse, shuffle=shuffle, guards=guards)
-    of_rows = [item for item in found.requests if item.reading.state in ("rows", "arrays")]
+    of_rows = [item for item in found.requests if item.state in ("rows", "arrays")]
     if of_rows:
         for name, outcome in fitted(of_rows, source, run, report, shuffle=shuffle, guards=guards).items():
             if isinstance(outcome, str):
@@ -275,7 +273,7 @@ def computed(
             else:
                 found.outcomes[name] = outcome
     for request in found.requests:
-        if request.reading.state in SUMMED:
+        if request.state in SUMMED:
             found.outcomes[request.name] = _of_sums(request, source)
     found.requests = [item for item in found.requests if item.name in found.outcomes]
     if guards:
@@ -296,7 +294,7 @@ def _read_off_table(
     guards: bool,
 ) -> None:
     started = time.perf_counter()
-    pairs = any(item.reading.pairs for item in requests)
+    pairs = any(item.metric.pairs for item in requests)
     natives: dict[str, Native] = {}
     try:
         table = source.table(settings, pairs=pairs)
@@ -348,9 +346,9 @@ def _read_off_table(
         name = request.name
         told = notes.get(name, ()) + (adjusted[name][:1] if name in adjusted else ())
         if request.notes:
-            told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
-        elif guards and request.side.get("reg_dim") is not None:
-            told += below_zero(float(natives[name].value), request.side["reg_dim"], table)
+            told += assumed_codes(request.notes, request.options.get("reg_dim"), table)
+        elif guards and request.options.get("reg_dim") is not None:
+            told += below_zero(float(natives[name].value), request.options["reg_dim"], table)
         if guards and shuffled is not None:
             told += beside_chance(natives[name], shuffled[name].value, source.rows())
         if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):
@@ -393,10 +391,9 @@ def _drawn(
 
 def _of_sums(request: Request, source: Source) -> Outcome:
     """Read a metric off the sums of all rows."""
-    formula = request.reading.formula
-    sums = source.sums(request.reading.state, request.options)
-    native = formula(sums, **bound(formula, request.options, request.side))
-    subject = source.subject(request.reading.state, request.options)
+    sums = source.sums(request.state, request.options)
+    native: Native = applied(request.metric.formula, sums, request.options)
+    subject = source.subject(request.state, request.options)
     few_rows = few_rows_notes(request.metric.guards, subject.varying, request.options)
     value, guards = float(native.value), request.metric.guards
     n, d = subject.n, subject.codes.d
@@ -409,7 +406,7 @@ def _beside_noise(found: Found, source: Source) -> None:
     for request in found.requests:
         outcome = found.outcomes[request.name]
         value = float(outcome.native.value)
-        if request.metric.is_plain or request.reading.state in SUMMED or not value > FRAGILE:
+        if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
             continue
         finding = source.finding(request.options)
         if finding is None:
@@ -417,6 +414,203 @@ def _beside_noise(found: Found, source: Source) -> None:
         if "rows" in source.states:
             notes = noise_notes(value, finding)
         else:
-            subject = source.subject(request.reading.state, request.options)
+            subject = source.subject(request.state, request.options)
             notes = counted_noise_notes(value, subject.n, subject.codes.d, finding)
         found.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
+
+
+# Scores -------------------------------------------------------------------------------------------------------------
+
+
+def _score_of(
+    request: Request,
+    outcome: Outcome,
+    subject: Subject,
+    run: Run,
+    protocol: str,
+    kinds: object,
+    context: Mapping[str, str] | None = None,
+) -> Score:
+    """Put names, intervals, notes and the signature to what was computed; ``context`` is what the source adds to it."""
+    native = outcome.native
+    value = float(native.value)
+    per_factor, matrix = native.per_factor, native.matrix
+    if len(subject.active) < subject.m:
+        per_factor = None if per_factor is None else subject.spread_factors(per_factor)
+        matrix = None if matrix is None else subject.spread_factors(matrix)
+    interval, native_intervals = None, None
+    if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
+        interval, native_intervals = _intervals(request, outcome, native, subject, run)
+    notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
+    own, names = native.per_code, subject.codes.names
+    constant: Collection[str] = {name for name, still in zip(names, subject.codes.constant, strict=True) if still}
+    if native.per_factor is not None:
+        own, names, constant = native.per_factor, subject.varying.names, ()
+    if own is not None and np.isnan(own).any():
+        notes += (_undefined(request, native, own, names, constant),)
+    chance = None
+    if outcome.permutations is not None:
+        draws, best = outcome.permutations, request.metric.best
+        own = draws.per_code if draws.per_factor is None else subject.spread_factors(draws.per_factor)
+        values = tuple(float(item) for item in draws.value)
+        chance = Chance(values, value, best >= 1, best=best, failed=len(draws.failed), native=own)
+        notes += _of_chance(chance, request.metric.undefined)
+    if 0 < run.n_bootstrap * (1 - run.level) < 2:
+        message = f"{run.n_bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
+        notes += (Note(code="few-resamples", message=message, severity="warning"),)
+    robust = request.settings is not None and request.settings.estimator == "robust"
+    used = max(factor.n_annotated for factor in subject.varying.columns)
+    return Score(
+        metric=request.name,
+        value=value,
+        n=used,
+        signature=_signature(request, subject, run, protocol, kinds, context or {}),
+        code_names=subject.codes.names,
+        factor_names=subject.factors.names,
+        per_factor=per_factor,
+        per_code=native.per_code,
+        native_intervals=native_intervals,
+        matrix_values=matrix,
+        matrix_of=ROBUST if robust and native.matrix_of == MATRIX else native.matrix_of,
+        interval=interval,
+        halves=None if outcome.halves is None else outcome.halves.numbered,
+        spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
+        chance=chance,
+        notes=notes,
+        details=native.details,
+        protocol=protocol,
+        seconds=outcome.seconds,
+        facts=facts_of(request.metric),
+        cited=keys_of(PROTOCOLS[protocol].references),
+    )
+
+
+@lru_cache(maxsize=1024)
+def facts_of(metric: Metric) -> MetricFacts:
+    """Return what scores carry of their metric."""
+    return MetricFacts(
+        title=metric.title,
+        family=metric.family,
+        properties=metric.properties,
+        definition=metric.definition,
+        source=metric.source,
+        references=keys_of(metric.references),
+        range=metric.range,
+        best=metric.best,
+        defaults={name: repr(option.default) for name, option in metric.option_table.items()},
+    )
+
+
+@lru_cache(maxsize=1024)
+def keys_of(references: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the keys of works."""
+    return tuple(entry.key for entry in referenced(references))
+
+
+def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
+    """Say why there is no level of chance, of which shuffles it is, or that they are too few for a small p-value."""
+    drawn = len(chance.values) + chance.failed
+    without = round(chance.undefined_share * drawn)
+    if chance.undefined_share > MOST_UNDEFINED:
+        message = f"chance is not known: {without} of {plural(drawn, 'shuffle', 'shuffles')} have no score"
+        if without > chance.failed:
+            message += f"; with the rows shuffled codes tell nothing, and nothing is left to score ({undefined})"
+        return (Note(code="undefined-chance", message=message, severity="warning"),)
+    notes = chance.notes
+    if without:
+        they = "has no score: it is" if without == 1 else "have no score: they are"
+        counted = "counts" if without == 1 else "count"
+        message = f"{without} of {plural(drawn, 'shuffle', 'shuffles')} {they} left out of the level of chance, and "
+        message += f"{counted} as at least as good for the p-value"
+        notes += (Note(code="undefined-shuffles", message=message),)
+    if drawn < FEW_SHUFFLES:
+        shuffles = plural(drawn, "shuffle is", "shuffles are")
+        message = f"{shuffles} few for a p-value: it cannot fall below 1/{drawn + 1} = {1 / (drawn + 1):.3f}"
+        notes += (Note(code="few-shuffles", message=message),)
+    return notes
+
+
+def _undefined(request: Request, native: Native, own: Array, names: Sequence[str], constant: Collection[str]) -> Note:
+    """Say of which varying factors, or codes, the native value is not defined; of codes that do not vary, that."""
+    missing = tuple(name for name, value in zip(names, own, strict=True) if np.isnan(value))
+    severity: Severity = "warning" if np.isnan(native.value) else "info"
+    still = tuple(name for name in missing if name in constant)
+    others = tuple(name for name in missing if name not in constant)
+    reasons = [] if not others else [f"{_listed(others)}: {request.metric.undefined}"]
+    if still:
+        reasons.append(f"{_listed(still)}: {'it is' if len(still) == 1 else 'they are'} constant")
+    message = f"not defined for {'; nor for '.join(reasons)}"
+    return Note(code="undefined-value", message=message, subject=missing, severity=severity)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
+
+
+def _intervals(
+    request: Request, outcome: Outcome, native: Native, subject: Subject, run: Run
+) -> tuple[Interval, tuple[Interval, ...] | None]:
+    draws = outcome.resamples
+    if draws is None:
+        raise ValueError("no resamples")
+
+    def interval(values: Array, centre: float) -> Interval:
+        low, high = map(float, draws.quantiles(values, run.level, request.metric.range, centre))
+        method = f"{outcome.resampling} percentile, {run.n_bootstrap} resamples"
+        return Interval(low=low, high=high, level=run.level, method=method)
+
+    whole = interval(draws.value, float(native.value))
+    own, centres = (
+        (draws.per_factor, native.per_factor) if draws.per_factor is not None else (draws.per_code, native.per_code)
+    )
+    if own is None or centres is None:
+        return whole, None
+    if draws.per_factor is not None:
+        own, centres = subject.spread_factors(own), subject.spread_factors(centres)
+    return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
+
+
+def _signature(
+    request: Request, subject: Subject, run: Run, protocol: str, kinds: object, context: Mapping[str, str]
+) -> Signature:
+    metric, unused = request.metric, []
+    if request.settings is not None:  # options that the call did not look at would only lengthen its signature
+        unused += ["n_neighbors"] if request.settings.estimator == "histogram" else ["bins", "correction"]
+    unused += [
+        key for key, one in metric.option_table.items() if one.read and request.shown[key] in (None, one.default)
+    ]
+    arguments: dict[str, object] = {key: value for key, value in request.shown.items() if key not in unused}
+    uses_seed = metric.is_plain or metric.stochastic or run.n_bootstrap or run.n_permutations
+    if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):
+        arguments["seed"] = run.seed
+    if run.n_repeats > 1 and metric.stochastic:
+        arguments["n_repeats"] = run.n_repeats
+    if run.n_bootstrap:
+        arguments |= {"n_bootstrap": run.n_bootstrap, "level": run.level}
+    if run.n_permutations:
+        arguments["n_permutations"] = run.n_permutations
+    if run.missing != "raise":
+        arguments["missing"] = run.missing
+    arguments |= subject.arguments
+    if kinds is not None or any(factor.cyclic for factor in subject.factors.columns):
+        arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
+    met = {
+        "rows": str(subject.codes.n),
+        "codes": str(subject.codes.d),
+        "factors": str(subject.m),
+        "protocol": protocol,
+        "demele": __version__,
+    }
+    return Signature(request.name, arguments, {**met, **metric.provenance, **context})
+
+
+def warn_of_fragile(scores: Sequence[Score]) -> None:
+    """One warning for each kind of reason: the first score's note in full, and which other scores share it."""
+    told: dict[str, list[tuple[str, str]]] = {}
+    for score in scores:
+        for note in score.notes:
+            if note.severity == "fragile":
+                told.setdefault(note.code, []).append((score.metric, note.message))
+    for (metric, message), *others in told.values():
+        likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
+        warn_user(f"fragile: {metric}: {marked(message)}{likewise}", FragileScoreWarning)

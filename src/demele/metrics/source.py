@@ -33,7 +33,7 @@ from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, information_table
 from demele.metrics.data import Array, Data, TableSettings
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import Metric
 
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 500_000
@@ -157,17 +157,14 @@ class Source:
         """Whether it is known that all rows are annotated for all factors."""
         return False
 
-    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the preferred way to a metric that can be gone from here under its options; None if there is none."""
-        for reading in metric.readings:
-            if reading.state in self.states and (reading.when is None or reading.when(self, options)):
-                return reading
-        return None
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return the preferred state that a metric can be read off here under its options; None if there is none."""
+        known = (state for state in metric.states if state in self.states)
+        return next((state for state in known if metric.reads(state, self, options)), None)
 
-    def no_way_to(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
-        """Return why no way to a metric can be gone from here."""
-        wanted = " or ".join(dict.fromkeys(one.state for one in metric.readings))
-        return NotEnoughData(f"{metric.name} needs {wanted}, which {self.name} does not have")
+    def no_state_for(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
+        """Return why a metric cannot be computed from here."""
+        return NotEnoughData(f"{metric.name} needs {' or '.join(metric.states)}, which {self.name} does not have")
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns, what varies in them under a metric's options, and what must be said of them."""

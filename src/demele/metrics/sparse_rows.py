@@ -12,7 +12,7 @@ from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction, InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, Source, Subject
 from demele.metrics.sparse_tables import SparseTable, sparse_table
 from demele.runtime.progress import Report
@@ -77,14 +77,13 @@ class SparseRows(Source):
         )
 
     @staticmethod
-    def reads(reading: Reading) -> bool:
-        """Whether a way to a number goes through informations of codes on factors alone."""
-        return reading.state == "table" and not (reading.pairs or reading.soft or reading.joint)
+    def reads(metric: Metric) -> bool:
+        """Whether a metric can be read off informations of codes on factors alone."""
+        return "table" in metric.states and not (metric.pairs or metric.soft or metric.joint)
 
-    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the way to a metric that is read off such a table."""
-        ways = (one for one in metric.readings if self.reads(one) and (one.when is None or one.when(self, options)))
-        return next(ways, None)
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return the state of a metric that is read off such a table."""
+        return super().state_for(metric, options) if self.reads(metric) else None
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns."""

@@ -1,38 +1,54 @@
-"""Independent pieces of work: metrics that share a fit, on one draw of the rows, in this process or in others."""
+"""Metrics that need rows: one task for those that share a fit, on each draw of the rows, in this process or others."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from traceback import format_exception_only
 from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.errors import DemeleError, NotEnoughData
+from demele.core.errors import DemeleError, NotEnoughData, quoted
+from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
-from demele.metrics.metric import Array, Native, Reading
-from demele.metrics.plain_function import called
-from demele.metrics.request import bound
-from demele.metrics.source import half_of_rows
+from demele.metrics.draws import Draws, Outcome
+from demele.metrics.guards import beside_chance, few_rows_notes, moved_by_outliers
+from demele.metrics.metric import Array, Metric, Native, Streams, applied, takes_rng
+from demele.metrics.options import RANDOM, Run
+from demele.metrics.request import Request
+from demele.metrics.source import Source, half_of_rows
 from demele.runtime.progress import Report
 from demele.runtime.threads import one_thread
 from demele.runtime.work import ordered
 
 Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
+#: What follows where too few draws are left.
+NO_LEVEL = ", so that there is no interval or level"
+_WORDS = {
+    "repeat": "repeats",
+    "half": "resamples",
+    "permutation": "permutations",
+    "winsorised": "checks for outliers",
+    "shuffled": "checks against chance",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """Metrics that share a fit, on one draw: its streams come from what it is, not from when or where it runs.
 
-    It carries formulas, not names of metrics, so that any process can run it. ``readings`` and ``options`` are those of
-    each metric, by its name.
+    It carries formulas, not names of metrics, so that any process can run it. ``formulas`` and ``options`` are those of
+    each metric, by its name; ``serves`` is the option with whose values of all of them the fit is called.
     """
 
     stream: str
-    readings: Mapping[str, Reading]
+    formulas: Mapping[str, Callable[..., Any]]
     options: Mapping[str, Mapping[str, Any]]
-    side: Mapping[str, Any] = field(default_factory=dict)
+    fit: Callable[..., Any] | None
+    serves: str
+    of_arrays: bool
+    loads: str
     seed: int
     variant: Variant
     index: int
@@ -47,96 +63,143 @@ class TaskResult:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """Values of one metric over repeats, resamples or permutations; the first axis is the draw.
+def fitted(
+    requests: list[Request],
+    source: Source,
+    run: Run,
+    report: Report | None,
+    *,
+    shuffle: bool,
+    guards: bool,
+) -> dict[str, Outcome | str]:
+    """Run the metrics that need rows, one task for those that share a fit and for each draw: outcomes, or reasons.
 
-    ``failed`` are the numbers, among all that were asked for, of draws that could not be computed and have no value.
+    A shuffle beside the score is left out where the score takes long, and the shuffle would as well.
     """
-
-    value: Array
-    per_factor: Array | None
-    per_code: Array | None
-    failed: tuple[int, ...] = ()
-
-    @property
-    def n(self) -> int:
-        """Number of draws."""
-        return len(self.value)
-
-    @property
-    def numbered(self) -> Array:
-        """Values in the places of their draws, NaN where one failed: place k is of the same rows for all codes."""
-        if not self.failed:
-            return self.value
-        whole = np.full(self.n + len(self.failed), np.nan)
-        whole[np.setdiff1d(np.arange(whole.size), self.failed)] = self.value
-        return whole
-
-    @classmethod
-    def of(cls, natives: list[Native], failed: tuple[int, ...] = ()) -> "Draws":
-        """Collect natives of single draws, or of blocks of draws."""
-        scalar = natives[0].value.ndim == 0
-
-        def joined(arrays: list[Array]) -> Array:
-            return np.stack(arrays) if scalar else np.concatenate(arrays)
-
-        def optional(arrays: list[Array | None]) -> Array | None:
-            given = [array for array in arrays if array is not None]
-            return joined(given) if given else None
-
-        return cls(
-            joined([np.asarray(item.value) for item in natives]),
-            optional([item.per_factor for item in natives]),
-            optional([item.per_code for item in natives]),
-            failed,
-        )
-
-    def mean(self, first: Native) -> Native:
-        """Return the mean over draws, with the matrix, details and notes of the first."""
-        return Native(
-            value=np.asarray(self.value.mean()),
-            per_factor=None if self.per_factor is None else self.per_factor.mean(axis=0),
-            per_code=None if self.per_code is None else self.per_code.mean(axis=0),
-            matrix=first.matrix,
-            matrix_of=first.matrix_of,
-            details=first.details,
-            notes=first.notes,
-        )
-
-    @staticmethod
-    def quantiles(values: Array, level: float, bounds: tuple[float, float], centre: float) -> Array:
-        """Return the ends of the central range of the values, moved so that their mean is at ``centre``.
-
-        Resamples are biased as samples are: estimated information, for one, is too high by about the same amount
-        again in each resample. What they tell is the spread. What leaves the bounds then, which the definition does
-        not allow, says nothing about other rows.
-        """
-        known = values[~np.isnan(values)]
-        if not known.size:
-            return np.full(2, np.nan)
-        shift = centre - float(known.mean())
-        found: Array = np.clip(np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) + shift, *bounds)
-        return found
-
-
-def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> list[TaskResult]:
-    """Run all tasks and return their results in the order of the tasks."""
-    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=1 if len(tasks) <= 1 else n_jobs)
-    if report is None:
-        return list(results)
-    found: list[TaskResult] = []
-    for task in tasks:
-        report(len(found), len(tasks), task.stream)
-        found.append(next(results))
-    if tasks:
-        report(len(tasks), len(tasks), "")
+    groups, outlying = planned(requests, source, run, shuffle=shuffle, guards=guards)
+    data = source.rows()
+    found: dict[str, Outcome | str] = {}
+    tasks = [task for _, own in groups for task in own]
+    results = iter([*_results(tasks, data, n_jobs=run.n_jobs, report=report)])
+    for members, own in groups:
+        finished = [(task, next(results)) for task in own]
+        for request in members:
+            found[request.name] = _collected(request, finished, outlying, data, guards=guards)
     return found
+
+
+def planned(
+    requests: list[Request], source: Source, run: Run, *, shuffle: bool, guards: bool
+) -> tuple[list[tuple[list[Request], list[Task]]], tuple[str, ...]]:
+    """Return the requests that share a fit, each with its tasks, and the columns that reach out of theirs."""
+    data = source.rows()
+    groups: dict[tuple[str, str], list[Request]] = {}
+    for request in requests:
+        of_fit = {name: value for name, value in request.options.items() if name != request.metric.serves}
+        groups.setdefault((request.stream, repr(of_fit)), []).append(request)
+    can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
+    outlying = data.outlying() if guards and can_move else ()
+    groups_of_tasks: list[tuple[list[Request], list[Task]]] = []
+    for (stream, _), members in groups.items():
+        metric = members[0].metric
+        quick = not metric.is_plain and metric.slow < 2
+        draws: tuple[tuple[Variant, int], ...] = (
+            ("repeat", run.n_repeats if metric.stochastic else 1),
+            ("half", run.n_bootstrap),
+            ("permutation", run.n_permutations),
+            ("winsorised", 1 if _can_move(metric, outlying, data) else 0),
+            ("shuffled", 1 if shuffle and quick and not run.n_permutations else 0),
+        )
+        own = [
+            Task(
+                stream=stream,
+                formulas={item.name: item.metric.formula for item in members},
+                options={item.name: item.options for item in members},
+                fit=metric.fit,
+                serves=metric.serves,
+                of_arrays=members[0].state == "arrays",
+                loads=metric.loads,
+                seed=run.seed,
+                variant=variant,
+                index=index,
+            )
+            for variant, count in draws
+            for index in range(count)
+        ]
+        groups_of_tasks.append((members, own))
+    return groups_of_tasks, outlying
+
+
+def _can_move(metric: Metric, outlying: tuple[str, ...], data: Data) -> bool:
+    if metric.guards.outliers == "of factors move it":
+        return any(name in data.factors.names for name in outlying)
+    return bool(outlying) and metric.guards.outliers == "move it"
+
+
+def _collected(
+    request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
+) -> Outcome | str:
+    name = request.name
+    seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
+
+    def draws(variant: str) -> Draws | None:
+        asked = [(task.index, result) for task, result in own if task.variant == variant]
+        natives = [result.natives[name] for _, result in asked if result.error is None]
+        failed = tuple(index for index, result in asked if result.error is not None)
+        return Draws.of(natives, failed) if natives and len(natives) >= 0.9 * len(asked) else None
+
+    for task, result in own:
+        if task.variant == "repeat" and result.error is not None:
+            return str(result.error)
+    repeats = draws("repeat")
+    if repeats is None:
+        return "no run finished"
+    first = next(result.natives for task, result in own if task.variant == "repeat")[name]
+    native = first if repeats.n == 1 else repeats.mean(first)
+    if not guards:
+        return Outcome(native=native, resamples=draws("half"), resampling="half-sample", seconds=seconds)
+    errors = {task.variant: result.error for task, result in own if result.error is not None}
+    notes = request.notes + tuple(
+        Note(
+            code=f"failed-{variant}",
+            message=f"some of the {_WORDS[variant]} could not be computed{'' if draws(variant) else NO_LEVEL}: {error}",
+            severity="warning",
+        )
+        for variant, error in errors.items()
+    )
+    notes += few_rows_notes(request.metric.guards, data.factors, request.options)
+    winsorised, shuffled = draws("winsorised"), draws("permutation") or draws("shuffled")
+    if winsorised is not None:
+        notes += moved_by_outliers(float(native.value), float(winsorised.value[0]), outlying)
+    notes += first.chance_notes
+    if shuffled is not None:
+        notes += beside_chance(native, shuffled.value, data)
+    return Outcome(
+        native=native,
+        repeats=repeats if repeats.n > 1 else None,
+        resamples=draws("half"),
+        resampling="half-sample",
+        halves=draws("half"),
+        permutations=draws("permutation"),
+        seconds=seconds,
+        notes=notes,
+    )
+
+
+def _results(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> Iterator[TaskResult]:
+    """Yield the results of all tasks, in their order."""
+    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=1 if len(tasks) <= 1 else n_jobs)
+    for done, task in enumerate(tasks):
+        if report is not None:
+            report(done, len(tasks), task.stream)
+        yield next(results)
+    if tasks and report is not None:
+        report(len(tasks), len(tasks), "")
 
 
 def run_task(task: Task, data: Data) -> TaskResult:
     """Run one piece of work on its draw of the data; the result holds an error of ours, if there is one."""
-    with one_thread(*sorted({reading.loads for reading in task.readings.values() if reading.loads})):
+    with one_thread(*([task.loads] if task.loads else ())):
         started = time.perf_counter()  # importing is no part of a run
         try:
             natives = _natives(task, _drawn(task, data))
@@ -165,24 +228,44 @@ def _natives(task: Task, data: Data) -> dict[str, Native]:
         variant = "repeat" if task.variant == "winsorised" else task.variant
         return rng_for(task.seed, task.stream, variant, task.index, *identity)
 
-    fitted: dict[Any, Any] = {None: data}
-    natives = {}
-    for name, reading in task.readings.items():
-        options = task.options[name]
-        if reading.state == "arrays":
-            natives[name] = called(reading.formula, name, *data.arrays(), options, streams)
-            continue
-        if reading.fit not in fitted and reading.fit is not None:
-            of_all = {**options, **_served(task, reading)}
-            fitted[reading.fit] = reading.fit(data, **bound(reading.fit, of_all, task.side, streams))
-        formula = reading.formula
-        natives[name] = formula(fitted[reading.fit], **bound(formula, options, task.side, streams))
-    return natives
+    if task.of_arrays:
+        return {
+            name: _called(formula, name, *data.arrays(), task.options[name], streams)
+            for name, formula in task.formulas.items()
+        }
+    state: Any = data
+    if task.fit is not None:
+        options = dict(next(iter(task.options.values())))
+        if task.serves:
+            options[task.serves] = tuple(sorted({own[task.serves] for own in task.options.values()}))
+        state = applied(task.fit, data, options, streams)
+    return {name: applied(formula, state, task.options[name], streams) for name, formula in task.formulas.items()}
 
 
-def _served(task: Task, reading: Reading) -> dict[str, Any]:
-    """Return the option that a fit serves, with the values that all its metrics ask for."""
-    if not reading.serves:
-        return {}
-    asked = {task.options[name][reading.serves] for name, one in task.readings.items() if one.fit is reading.fit}
-    return {reading.serves: tuple(sorted(asked))}
+def _called(
+    function: Callable[..., Any], name: str, codes: Array, factors: Array, options: Mapping[str, Any], streams: Streams
+) -> Native:
+    """Call a metric of plain arrays; a failure of its writer's is a reason why there is no number, not a crash.
+
+    Raises
+    ------
+    NotEnoughData
+        With what it raised, or returned in place of a real number.
+    """
+    random = {RANDOM: streams()} if takes_rng(function) else {}
+    try:
+        found = function(codes, factors, **options, **random)
+        native = found if isinstance(found, Native) else None
+        value = found if native is None else native.value
+        # float() would read a text, and drop the imaginary part of a complex number of NumPy
+        real = not isinstance(value, str | bytes | complex | np.complexfloating)
+        number = float(value) if real else np.nan
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # one that ends the process would end the whole run without a word
+        raise NotEnoughData(f"{name} raised {''.join(format_exception_only(error)).strip()}") from error
+    if not real:
+        raise NotEnoughData(f"{name} returned {quoted(found)}, which is no real number")
+    if np.isnan(number):
+        raise NotEnoughData(f"{name} returned NaN")
+    return Native(value=np.asarray(number)) if native is None else native

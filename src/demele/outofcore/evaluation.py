@@ -12,7 +12,7 @@ merging or on draws that cannot be seeded.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,11 +25,10 @@ from demele.core.later import Later
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.sentences import marked
 from demele.core.version import __version__
-from demele.estimation.discretise import Binning
 from demele.metrics.guards import unprobed_notes
-from demele.metrics.metric import Guards, Reading
+from demele.metrics.metric import Guards
 from demele.metrics.options import Run
-from demele.metrics.request import Asked, applies
+from demele.metrics.request import Request, applies
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.passes import Sampled
@@ -48,7 +47,7 @@ Progress = bool | Callable[[float, float, str], None]
 
 
 def evaluation_in_pieces(
-    asked: Sequence[Asked],
+    asked: Sequence[Request],
     codes: object,
     factors: object,
     run: Run,
@@ -65,7 +64,7 @@ def evaluation_in_pieces(
 
     Parameters
     ----------
-    asked : sequence of Asked
+    asked : sequence of Request
     codes, factors
         Dask collections, tables of :func:`demele.scan_parquet`, or arrays.
     run : Run
@@ -102,9 +101,12 @@ def evaluation_in_pieces(
         )
         subject = rows.subject("rows")
         asked, left_out = _applying(asked, subject, named=named)
-        ways = {one.name: rows.way_to(one.metric, one.options) for one in asked}
-        counted = [one for one in asked if ways[one.name] is not None]
-        kept = rows.read(*_wanted(counted, ways), report)
+        states = {one.name: rows.state_for(one.metric, one.options) for one in asked}
+        counted = [one for one in asked if states[one.name] is not None]
+        read = [(state, one.options) for one in counted if (state := states[one.name]) is not None]
+        rules = dict.fromkeys(options["bins"] for state, options in read if state == "table")
+        summed = dict.fromkeys((state, rule_of(state, options)) for state, options in read if state != "table")
+        kept = rows.read(list(rules), list(summed), report)
         whole = computed(counted, rows, run, named=named)
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
@@ -139,19 +141,9 @@ def evaluation_in_pieces(
     )
 
 
-def _wanted(
-    asked: Sequence[Asked], ways: Mapping[str, Reading | None]
-) -> tuple[list[Binning], list[tuple[str, Binning | None]]]:
-    """Return the rules under which rows are counted, and the states in which they are summed, each once."""
-    states = [(way.state, one.options) for one in asked if (way := ways[one.name]) is not None]
-    counted = dict.fromkeys(options["bins"] for state, options in states if state == "table")
-    summed = dict.fromkeys((state, rule_of(state, options)) for state, options in states if state != "table")
-    return list(counted), list(summed)
-
-
-def _applying(asked: Sequence[Asked], subject: Subject, *, named: bool) -> tuple[list[Asked], list[LeftOut]]:
+def _applying(asked: Sequence[Request], subject: Subject, *, named: bool) -> tuple[list[Request], list[LeftOut]]:
     """Return what is to be computed, and what does not apply; where metrics were named, that is an error."""
-    found: list[Asked] = []
+    found: list[Request] = []
     left_out: list[LeftOut] = []
     for one in asked:
         try:
@@ -189,7 +181,7 @@ def _refuse(**given: Any) -> None:
 def _of_sample(
     rows: WholeRows,
     kept: Sampled,
-    asked: Sequence[Asked],
+    asked: Sequence[Request],
     run: Run,
     protocol: str,
     progress: Progress,

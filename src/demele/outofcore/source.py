@@ -15,7 +15,7 @@ from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import SUMMED, Metric, Reading
+from demele.metrics.metric import SUMMED, Metric
 from demele.metrics.source import Source, Subject
 from demele.outofcore.counting import Cells, RowCounter
 from demele.outofcore.dask import Partitions
@@ -26,7 +26,7 @@ from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
 from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
-from demele.streaming.source import of_varying, rule_of, way_to_all_rows
+from demele.streaming.source import of_varying, rule_of, state_of_all_rows
 from demele.streaming.sums import Sums
 
 
@@ -117,10 +117,10 @@ class WholeRows(Source):
         wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered, tuple(summed))
         return self._passes.tally(wanted, report, label)
 
-    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the way to a metric that counts every row, or sums over more rows than the sample holds."""
-        reading = way_to_all_rows(super().way_to(metric, options), options)
-        return None if reading is not None and reading.state in SUMMED and self.all_kept else reading
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return the state of a metric that counts every row, or sums over more rows than the sample holds."""
+        state = state_of_all_rows(super().state_for(metric, options), metric, options)
+        return None if state in SUMMED and self.all_kept else state
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns as the first pass found them; say where edges are quantiles, and name their rows."""

@@ -15,11 +15,10 @@ from demele.core.sentences import give, setting
 from demele.estimation.discretise import Binning
 from demele.estimation.rotations import Candidates, candidates
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import merged_options
 from demele.metrics.metric import Metric
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import Asked, applies
+from demele.metrics.request import Request, applies, merged_options
 from demele.metrics.run import Found, computed
 from demele.metrics.source import InMemory, Subject
 from demele.runtime.progress import reporting
@@ -70,8 +69,8 @@ class _Group:
     """Metrics with the same bins of factors: those that choose the bins, and those that use them."""
 
     rule: Binning
-    choosing: tuple[Asked, ...]
-    following: tuple[Asked, ...]
+    choosing: tuple[Request, ...]
+    following: tuple[Request, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class _Crossed:
 def with_alignment(
     evaluation: Evaluation,
     source: InMemory,
-    asked: Sequence[Asked],
+    asked: Sequence[Request],
     run: Run,
     *,
     whiten: bool = False,
@@ -112,7 +111,7 @@ def with_alignment(
     evaluation : Evaluation
     source : InMemory
         What it is of.
-    asked : sequence of Asked
+    asked : sequence of Request
         What was scored.
     run : Run
         ``n_bootstrap`` gives gaps an interval, ``n_permutations`` a chance level.
@@ -149,7 +148,7 @@ def with_alignment(
 # What is aligned ------------------------------------------------------------------------------------------------------
 
 
-def _refusal(asked: Asked, score: Score, subject: Subject) -> str:
+def _refusal(asked: Request, score: Score, subject: Subject) -> str:
     """Return why a metric is not aligned; empty if it is."""
     metric, needed = asked.metric, asked.metric.aligns_with
     if metric.needs_codes_std:
@@ -164,10 +163,10 @@ def _refusal(asked: Asked, score: Score, subject: Subject) -> str:
     return ""
 
 
-def _groups(asked: Sequence[Asked], protocol: str) -> list[_Group]:
+def _groups(asked: Sequence[Request], protocol: str) -> list[_Group]:
     """Sort metrics by how they cut factors, which changes the candidates; those of rows go with the first."""
-    of_mig = merged_options(CATALOGUE["mig"], protocol_named(protocol).options, {}, None)["bins"]
-    tables = [one for one in asked if one.metric.readings[0].state == "table"]
+    of_mig = merged_options(CATALOGUE["mig"], protocol_named(protocol).options, {})["bins"]
+    tables = [one for one in asked if one.metric.states[0] == "table"]
     rules = list({repr(one.options.get("bins", of_mig)): one.options.get("bins", of_mig) for one in tables}.values())
     following = tuple(one for one in asked if one not in tables)
     groups = []
@@ -264,7 +263,7 @@ def _chosen(group: _Group, found: Candidates, train: InMemory, run: Run, reasons
     if len(found.matrices) == 1:
         return dict.fromkeys([one.name for one in (*group.choosing, *group.following)], "identity")
     mig = CATALOGUE["mig"]
-    judge = Asked(mig, _GAP_OF_MIG, merged_options(mig, {}, {}, group.rule))
+    judge = Request(mig, _GAP_OF_MIG, merged_options(mig, {}, {}, bins=group.rule))
     asked = [*group.choosing, judge] if group.following else list(group.choosing)
     quick = Run(seed=run.seed, missing=run.missing)
     best: dict[str, tuple[float, str]] = {}

@@ -9,11 +9,10 @@ from demele.core.errors import InputError
 from demele.core.inputs import read_pair
 from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import free_name, given_options, merged_options
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import Asked
+from demele.metrics.request import Request, free_name, given_options, merged_options
 from demele.metrics.run import bare_values, computed, numbers_or_reasons, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.alignment import with_alignment
@@ -88,11 +87,10 @@ def bare_scores(
         chosen = {name: CATALOGUE[name] for name in metrics}
     settings, given = protocol_named(protocol).options, given_options(options, chosen)
     asked = [
-        Asked(
+        Request(
             metric,
             name,
-            merged_options(metric, settings, given, None, name),
-            {"reg_dim": reg_dim} if "reg_dim" in metric.side else {},
+            merged_options(metric, settings, given, name, reg_dim=reg_dim if metric.needs_order else None),
         )
         for name, metric in chosen.items()
     ]
@@ -104,7 +102,7 @@ def bare_scores(
 
 
 def _of_scores(
-    asked: Sequence[Asked],
+    asked: Sequence[Request],
     source: InMemory,
     run: Run,
     protocol: str,

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from demele.estimation.noise_bounds import BOUNDS, information_bounds
 from demele.estimation.score_slopes import BinnedCodes, attained_share, table_of
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Data
-from demele.metrics.metric import wanted_by
 from demele.metrics.options import as_binning
 from demele.metrics.source import InMemory, Subject
 from demele.report.document import Document, Mark, Strip, Strips
@@ -213,9 +211,8 @@ def _read(codes: object, factors: object, kinds: object, missing: Missing) -> Da
 
 
 def _formula(metric: str) -> Callable[[InformationTable], NDArray[np.float64]]:
-    reading = CATALOGUE[metric].readings[0]
-    unset = dict.fromkeys(wanted_by(reading.formula))
-    return lambda table: np.asarray(partial(reading.formula, **unset)(table).value)
+    formula = CATALOGUE[metric].formula
+    return lambda table: np.asarray(formula(table).value)
 
 
 def _scored(

@@ -12,21 +12,21 @@ from demele.core.inputs import Missing, read_pair
 from demele.core.kinds import Bins, CodeNames, Data, FactorNoise, Groups, Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.results import Evaluation
-from demele.metrics.chosen import (
-    Choice,
-    Metrics,
-    are_named,
-    asked_of,
-    chosen_metrics,
-    draws_of,
-    given_options,
-    unnamed_metrics,
-)
 from demele.metrics.code_groups import in_groups, refuse_beside_groups
 from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import Asked
+from demele.metrics.request import (
+    Choice,
+    Metrics,
+    Request,
+    are_named,
+    chosen_metrics,
+    draws_of,
+    given_options,
+    requests_of,
+    unnamed_metrics,
+)
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
@@ -247,7 +247,7 @@ class Call:
     ``named``: whether a metric that does not apply is an error, since it was asked for by name.
     """
 
-    asked: Sequence[Asked]
+    asked: Sequence[Request]
     run: Run
     protocol: str
     named: bool
@@ -341,7 +341,7 @@ def checked_call(
     settings = protocol_named(protocol)
     chosen = chosen_metrics(metrics, reg_dim=reg_dim)
     rule = None if bins is None else as_binning(bins)
-    asked = asked_of(chosen, settings, given_options(options, chosen), rule, {"reg_dim": reg_dim})
+    asked = requests_of(chosen, settings, given_options(options, chosen), bins=rule, reg_dim=reg_dim)
     return Call(
         asked=asked,
         run=run,

@@ -8,7 +8,7 @@ from demele.core.errors import NotEnoughData
 from demele.core.results import Score
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.metrics.request import Asked
+from demele.metrics.request import Request
 from demele.runtime.dask import is_collection
 
 #: Bytes of memory-mapped arrays that are still scored in memory. Fixed, so that scores do not depend on the machine.
@@ -26,7 +26,7 @@ def read_in_pieces(*tables: object) -> bool:
 
 
 def scores_in_pieces(
-    asked: Sequence[Asked], codes: object, factors: object, run: Run, *, kinds: object, codes_std: object
+    asked: Sequence[Request], codes: object, factors: object, run: Run, *, kinds: object, codes_std: object
 ) -> list[Score] | None:
     """Score metrics as their own functions do; None where the data are to be read in memory."""
     if not read_in_pieces(codes, factors):

@@ -10,7 +10,7 @@ from demele.core.holm import holm
 from demele.core.representation_comparison import ModelScore, ScoreDifference, without_intervals
 from demele.core.results import Evaluation, Interval, Score
 from demele.estimation.differences import Difference, over_runs, run_difference
-from demele.metrics.request import Asked
+from demele.metrics.request import Request
 from demele.scoring.evaluate import Call
 
 __all__ = ["Compared"]
@@ -186,5 +186,5 @@ class Compared:
         return found, f"certified bounds, widened by {method}"
 
 
-def _of_extremes(one: Asked) -> bool:
-    return any(way.state == "extremes" for way in one.metric.readings)
+def _of_extremes(one: Request) -> bool:
+    return "extremes" in one.metric.states

@@ -16,9 +16,9 @@ from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
 from demele.core.sentences import marked
 from demele.core.version import __version__
-from demele.metrics.chosen import Metrics, draws_of
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.request import Metrics, draws_of
 from demele.outofcore.evaluation import SAMPLE
 from demele.runtime.progress import part_of, reporting
 from demele.scoring.evaluate import Call, checked_call

@@ -23,15 +23,13 @@ from demele.core.version import __version__
 from demele.estimation.discretise import Binning
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import Choice, Metrics, chosen_metrics, given_options, merged_options
 from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning, at_least
-from demele.metrics.present import warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.metrics.request import Asked
-from demele.metrics.run import computed, scores_of
+from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, given_options, merged_options
+from demele.metrics.run import computed, scores_of, warn_of_fragile
 from demele.metrics.source import Subject
 from demele.metrics.sparse_results import SparseEvaluation
 from demele.metrics.sparse_rows import SHUFFLED_CODES, Counting, SparseRows
@@ -216,8 +214,7 @@ def sparse_metrics() -> tuple[str, ...]:
 
 def _is_counted(metric: Metric) -> bool:
     """Whether a metric is read off informations of codes on factors alone."""
-    required = [item for item in metric.side if not item.endswith("?")]
-    return not required and any(SparseRows.reads(reading) for reading in metric.readings)
+    return not metric.needs_order and SparseRows.reads(metric)
 
 
 def _is_usual(metric: Metric) -> bool:
@@ -240,7 +237,7 @@ def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
     return chosen
 
 
-def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -> list[Asked]:
+def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -> list[Request]:
     """Return the metrics with all their options: those of predictors as given, those of counts from the arguments."""
     given = given_options(options)
     fitted = [metric for name in sparse_metrics() if (metric := CATALOGUE[name]).screened]
@@ -254,10 +251,10 @@ def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -
             )
     shared = {"bins": settings.bins, "correction": settings.correction}
     return [
-        Asked(
+        Request(
             metric,
             name,
-            merged_options(metric, {}, given, None)
+            merged_options(metric, {}, given)
             if metric.screened
             else {option: shared.get(option, one.default) for option, one in metric.option_table.items()},
         )
@@ -272,7 +269,7 @@ def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: M
     return read
 
 
-def _shuffle(source: SparseRows, asked: list[Asked], run: Run) -> dict[str, float]:
+def _shuffle(source: SparseRows, asked: list[Request], run: Run) -> dict[str, float]:
     """Score some of the codes with the rows of the factors shuffled."""
     requests = computed(asked, source, run, guards=False).requests
     settings = next(one.settings for one in requests if one.settings is not None)
@@ -283,7 +280,7 @@ def _shuffle(source: SparseRows, asked: list[Asked], run: Run) -> dict[str, floa
 def _evaluated(
     codes: SparseCodes,
     factors: Factors,
-    asked: list[Asked],
+    asked: list[Request],
     named: bool,
     settings: _Settings,
     progress: bool | Callable[[float, float, str], None],
@@ -357,7 +354,7 @@ def _evaluated(
 
 
 def _guarded(
-    scores: dict[str, Score], source: SparseRows, factors: Factors, asked: list[Asked], run: Run
+    scores: dict[str, Score], source: SparseRows, factors: Factors, asked: list[Request], run: Run
 ) -> dict[str, Score]:
     """Add a note to scores that codes of noise would have as well, and warn of it."""
     high = {name: one for name, one in scores.items() if one.value > FRAGILE}
@@ -380,7 +377,7 @@ def _guarded(
     return found
 
 
-def _lacking(one: Asked, subject: Subject) -> str:
+def _lacking(one: Request, subject: Subject) -> str:
     needed, m = one.metric.needs_factors, len(subject.active)
     return f"factors: {one.name} needs at least {needed} factors that vary, got {m}" if m < needed else ""
 

@@ -13,12 +13,11 @@ from demele.core.names import checked_name
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.seeds import checked_seed
 from demele.metrics.catalogue import CATALOGUE, resolve
-from demele.metrics.chosen import asked_of, chosen_metrics, given_options
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import Asked
+from demele.metrics.request import Request, chosen_metrics, given_options, requests_of
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.streaming.archive import Archive, Arrays, decoded, encoded, opened, refusing
@@ -89,7 +88,7 @@ class Accumulator:
     True
     """
 
-    __slots__ = ("_asked", "_frame", "_held", "_readings", "_settings", "_stream")
+    __slots__ = ("_asked", "_frame", "_held", "_settings", "_states", "_stream")
 
     def __init__(
         self,
@@ -142,22 +141,22 @@ class Accumulator:
         self._frame = frame
         self._stream = str(stream)
         self._asked = self._with_options()
-        self._readings: dict[str, Reading] = {}
+        self._states: dict[str, str] = {}
         if frame is not None:
             source = Counted(frame)
-            found = {one.name: source.way_to(one.metric, one.options) for one in self._asked}
-            self._readings = {name: reading for name, reading in found.items() if reading is not None}
+            found = {one.name: source.state_for(one.metric, one.options) for one in self._asked}
+            self._states = {name: state for name, state in found.items() if state is not None}
         counts: dict[Binning, CountState] = {}
         sums: dict[str, Sums] = {}
         for one in self._asked:
-            if frame is None or one.name not in self._readings:
+            if frame is None or one.name not in self._states:
                 continue
-            state = self._readings[one.name].state
+            state = self._states[one.name]
             if state != "table":
                 sums[one.name] = sums_for(state, one.options, frame)
             elif one.options["bins"] not in counts:
                 counts[one.options["bins"]] = CountState(frame.bins(one.options["bins"]))
-        sampled = len(self._readings) < len(self._asked)
+        sampled = len(self._states) < len(self._asked)
         self._held = Held(counts, sums, SampleState(int(bound), self._settings.seed) if sampled else None)
 
     # Rows -----------------------------------------------------------------------------------------------------------
@@ -229,7 +228,7 @@ class Accumulator:
         return self._frame
 
     def __repr__(self) -> str:
-        counted = ", ".join(name for name, one in self._readings.items() if one.state == "table") or "nothing"
+        counted = ", ".join(name for name, one in self._states.items() if one == "table") or "nothing"
         summed = f", summed: {', '.join(self._held.sums)}" if self._held.sums else ""
         kept = "" if self._held.sample is None else f", {self._held.sample.n_kept} rows kept"
         return f"Accumulator({', '.join(self._settings.names)}; n={self.n}, counted: {counted}{summed}{kept})"
@@ -254,8 +253,8 @@ class Accumulator:
             raise NotEnoughData(f"{', '.join(self._settings.names)}: no rows yet; call update(codes, factors) first")
         found: dict[str, Score] = {}
         left_out: dict[str, LeftOut] = {}
-        seen = None if self._frame is None or not self._readings else self._of_all(self._frame, found, left_out)
-        rest = [one for one in self._asked if one.name not in self._readings]
+        seen = None if self._frame is None or not self._states else self._of_all(self._frame, found, left_out)
+        rest = [one for one in self._asked if one.name not in self._states]
         about = self._of_sample(rest, found, left_out) if rest else None
         if not found:
             raise NotEnoughData(next(iter(left_out.values())).reason)
@@ -346,12 +345,12 @@ class Accumulator:
         deviations = any(one.metric.needs_codes_std for one in self._asked)
         return self._with(unpacked(self._held.cleared(), about, arrays, deviations=deviations))
 
-    def _with_options(self) -> list[Asked]:
+    def _with_options(self) -> list[Request]:
         """Return the metrics with all their options."""
         settings = self._settings
         chosen: dict[str, Metric] = {name: CATALOGUE[name] for name in settings.names}
-        side = {"reg_dim": settings.reg_dim}
-        return asked_of(chosen, protocol_named(settings.protocol), dict(settings.options), settings.bins, side)
+        protocol, options = protocol_named(settings.protocol), dict(settings.options)
+        return requests_of(chosen, protocol, options, bins=settings.bins, reg_dim=settings.reg_dim)
 
     def _sampled_columns(
         self, rows: Rows | None, codes: object, factors: object, codes_std: object
@@ -381,13 +380,13 @@ class Accumulator:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
         options = {one.name: one.options for one in self._asked}
-        sums = [(rule_of(state.reading, options[name]), state) for name, state in self._held.sums.items()]
+        sums = [(rule_of(one.state, options[name]), one) for name, one in self._held.sums.items()]
         source = Counted(frame, self._held.counts, sums)
         self._held = replace(
             self._held, counts=source.counts
         )  # the same rows, counted: a next call need not count them again
         # sums first: what both say of a column that does not vary is said in their words
-        asked = sorted((one for one in self._asked if one.name in self._readings), key=self._is_counted)
+        asked = sorted((one for one in self._asked if one.name in self._states), key=self._is_counted)
         run = Run(seed=settings.seed, missing=settings.missing)
         whole = computed(asked, source, run)
         scores = scores_of(whole, source, run, settings.protocol, settings.kinds, warn=False)
@@ -395,10 +394,10 @@ class Accumulator:
         left_out |= {item.metric: item for item in whole.left_out}
         return source.about()
 
-    def _is_counted(self, one: Asked) -> bool:
-        return self._readings[one.name].state == "table"
+    def _is_counted(self, one: Request) -> bool:
+        return self._states[one.name] == "table"
 
-    def _of_sample(self, asked: Sequence[Asked], found: dict[str, Score], left_out: dict[str, LeftOut]) -> Evaluation:
+    def _of_sample(self, asked: Sequence[Request], found: dict[str, Score], left_out: dict[str, LeftOut]) -> Evaluation:
         """Evaluate metrics on the rows kept."""
         sample, names, settings = self._held.sample, self._held.columns, self._settings
         if sample is None or names is None:

@@ -43,7 +43,7 @@ class CellState:
         Values of factors that were moved to the ends of the ranges.
     """
 
-    reading: ClassVar[str] = "cells"
+    state: ClassVar[str] = "cells"
 
     codes: Scale
     names: tuple[str, ...]

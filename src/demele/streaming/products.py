@@ -35,7 +35,7 @@ class ProductState:
         Extremes, in the unit of ``scale``.
     """
 
-    reading: ClassVar[str] = "products"
+    state: ClassVar[str] = "products"
 
     scale: Scale
     n_codes: int

@@ -15,10 +15,10 @@ from demele.estimation.counts import JointCounts
 from demele.estimation.independence import Finding, dependence_of_counts
 from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.chosen import merged_options
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import SUMMED, Metric, Reading
-from demele.metrics.side import regularising_codes
+from demele.metrics.metric import SUMMED, Metric
+from demele.metrics.reg_dim import regularising_codes
+from demele.metrics.request import merged_options
 from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note
 from demele.streaming.cell_sums import CellState
 from demele.streaming.frame import Frame
@@ -160,14 +160,14 @@ class Counted(Source):
     ) -> None:
         self.frame = frame
         self.counts = {rule: state.settled() for rule, state in (counts or {}).items()}
-        self._sums: dict[tuple[str, Binning | None], Sums] = {(state.reading, rule): state for rule, state in sums}
+        self._sums: dict[tuple[str, Binning | None], Sums] = {(one.state, rule): one for rule, one in sums}
         self._kept: dict[Binning, JointCounts] = {}
         self._findings: dict[Binning, Finding] = {}
         self._warned: set[str] = set()
 
-    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the way to a metric of every row: tables are of histograms only."""
-        return way_to_all_rows(super().way_to(metric, options), options)
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return the state of every row that a metric can be read off: tables are of histograms only."""
+        return state_of_all_rows(super().state_for(metric, options), metric, options)
 
     @property
     def complete(self) -> bool:
@@ -281,14 +281,10 @@ def _varying(counts: JointCounts) -> list[int]:
     return [index for index, table in enumerate(counts.tables) if (table[0].sum(axis=0) > 0).sum() > 1]
 
 
-def is_counted(reading: Reading, options: Mapping[str, Any]) -> bool:
-    """Whether a table is made of joint counts of bins that are fixed."""
-    return reading.state == "table" and not reading.soft and options.get("estimator", "histogram") == "histogram"
-
-
-def way_to_all_rows(reading: Reading | None, options: Mapping[str, Any]) -> Reading | None:
-    """Return a way that every row is read on: sums, and tables of histograms; None for other tables."""
-    return None if reading is None or (reading.state == "table" and not is_counted(reading, options)) else reading
+def state_of_all_rows(state: str | None, metric: Metric, options: Mapping[str, Any]) -> str | None:
+    """Return a state of every row: sums, and tables of joint counts of bins that are fixed; None for other tables."""
+    counted = not metric.soft and options.get("estimator", "histogram") == "histogram"
+    return state if state != "table" or counted else None
 
 
 def sums_for(state: str, options: Mapping[str, Any], frame: Frame) -> Sums:
@@ -331,11 +327,7 @@ def counted_metrics() -> tuple[str, ...]:
     >>> counted_metrics()[:3]
     ('mig', 'mig_sup', 'modularity')
     """
-    return tuple(
-        name
-        for name, metric in CATALOGUE.items()
-        if any(one.state == "table" and not one.soft for one in metric.readings)
-    )
+    return tuple(name for name, metric in CATALOGUE.items() if "table" in metric.states and not metric.soft)
 
 
 def check_with_frame(frame: Frame, kinds: object, reg_dim: object) -> None:
@@ -378,7 +370,5 @@ def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
     """
     source = Counted(frame)
     return tuple(
-        name
-        for name, metric in CATALOGUE.items()
-        if (own := source.way_to(metric, merged_options(metric, {}, {}, None))) is not None and own.state in SUMMED
+        name for name, metric in CATALOGUE.items() if source.state_for(metric, merged_options(metric, {}, {})) in SUMMED
     )

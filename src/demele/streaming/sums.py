@@ -54,7 +54,7 @@ class MomentState:
     factor_mean, factor_square, factor_low, factor_high : arrays of shape (n_factors,)
     """
 
-    reading: ClassVar[str] = "moments"
+    state: ClassVar[str] = "moments"
 
     codes: Scale
     factors: Scale
@@ -266,7 +266,7 @@ class ExtremeState:
         Values of factors that were moved to the ends of the ranges.
     """
 
-    reading: ClassVar[str] = "extremes"
+    state: ClassVar[str] = "extremes"
 
     codes: Scale
     levels: FactorLevels

@@ -9,7 +9,7 @@ import numpy as np
 
 from demele.bench.agreement_documents import title_of_metric
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
-from demele.metrics.chosen import RECOMMENDED
+from demele.metrics.request import RECOMMENDED
 from demele.report.document import Block, Cell, Choice, Document, Facts, Heat, Mark, Section, Strip, Strips, Table
 from demele.report.written import count, joined, name, written
 

@@ -1,1 +1,13 @@
-"""Metrics computed from mutual informations of codes and factors."""
+"""Metrics read off how much codes tell of factors."""
+
+from functools import partial
+
+from demele.metrics.metric import Guards, Metric
+
+#: What the metrics of a table of informations have in common: they share its options.
+InformationMetric = partial(
+    Metric,
+    family="information",
+    shares="information",
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
+)

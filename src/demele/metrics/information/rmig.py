@@ -3,16 +3,10 @@
 from typing import Unpack
 
 from demele.core.results import Score
-from demele.estimation.information import InformationTable
-from demele.metrics.information.mig import gap
-from demele.metrics.metric import Guards, Metric, Native, of_table
+from demele.metrics.information import InformationMetric
+from demele.metrics.information.gaps import mig
 from demele.metrics.options import Bins, RunOptions
-from demele.metrics.run import score
-
-
-def spread_gap(table: InformationTable) -> Native:
-    """MIG_i of soft counts."""
-    return gap(table)
+from demele.metrics.run import scored
 
 
 def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOptions]) -> Score:
@@ -55,23 +49,23 @@ def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, 
     >>> sharp.value == demele.mig(codes, codes).value, blurred.value < sharp.value
     (True, True)
     """
-    return score(METRIC, locals())
+    return scored(METRICS, codes, factors, {"bins": bins, **run}, codes_std=codes_std)[0]
 
 
-METRIC = Metric(
-    "rmig",
-    rmig,
-    title="RMIG",
-    family="information",
-    shares="information",
-    properties=("compactness",),
-    native="per factor",
-    range=(0.0, 1.0),
-    source="Do & Tran 2020, section 4",
-    references=("do2020theory",),
-    definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
-    aliases=("RMIG",),
-    readings=(of_table(spread_gap, soft=True),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
-    order=20,
+METRICS = (
+    InformationMetric(
+        "rmig",
+        rmig,
+        title="RMIG",
+        properties=("compactness",),
+        native="per factor",
+        range=(0.0, 1.0),
+        source="Do & Tran 2020, section 4",
+        references=("do2020theory",),
+        definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
+        aliases=("RMIG",),
+        formula=mig.formula,
+        states=("table",),
+        soft=True,
+    ),
 )

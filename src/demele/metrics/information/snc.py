@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.core.results import Note, Score
+from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.estimation.correlations import matched
-from demele.estimation.discretise import Binning
 from demele.estimation.information import InformationTable, mean_of_defined, mutual_information
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, of_rows, of_table
+from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions
-from demele.metrics.run import score
 from demele.metrics.splits import above, folds
 
 Report = Literal["above-chance", "unscaled"]
@@ -134,65 +132,27 @@ def without_code(pairs: Sequence[Sequence[int | None]], names: tuple[str, ...] |
     return (Note(code="no-code", message=message + listed, subject=subject, severity="warning"),)
 
 
-def single_codes_of_table(table: InformationTable, share: bool, report: str, score_on: str) -> Native:
-    """SNC from joint counts: each bin of a code stands for the value that most of its training rows have.
-
-    Raises
-    ------
-    NotEnoughData
-        If counts are not kept.
-    """
-    if table.counts is None:
-        raise NotEnoughData("codes", "one code's bins are scored from joint counts, which are not kept of these codes")
-    tables = table.counts.tables
-    if tables[0].ndim > 3:
-        draws = [_of_counts([one[k] for one in tables], share, report, score_on) for k in range(len(tables[0]))]
-        value, own, matrix = (
-            np.stack([getattr(one, name) for one in draws]) for name in ("value", "per_factor", "matrix")
-        )
-        return Native(value=value, per_factor=own, matrix=matrix)
-    return _of_counts(list(tables), share, report, score_on)
-
-
-def _of_counts(tables: list[Array], share: bool, report: str, score_on: str) -> Native:
-    return _of_halves([dealt(one, score_on) for one in tables], None, "majority", share, report)
-
-
-def single_codes_of_rows(data: Data, bins: Binning, share: bool, report: str, score_on: str) -> Native:
-    """SNC as published: as many equal-frequency bins of each code as the factor has values, mapped one to one."""
-    labels, n_values = data.factor_labels(bins)
-    codes = data.codes.dense()
-    halves: list[Halves] = []
-    for index in range(data.factors.m):
-        rows = np.flatnonzero(labels[:, index] >= 0)
-        own, values = codes[rows], labels[rows, index]
-        k, everything = n_values[index], np.arange(len(rows))
-        splits = [(everything, everything)] if score_on == "training" else list(folds(len(rows), 2))
-        halves.append([_equal_counts(own, values, k, train, test) for train, test in splits])
-    return _of_halves(halves, data.factors.names, "one-to-one", share, report)
-
-
-def _equal_counts(
-    codes: Array, values: NDArray[np.intp], k: int, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> tuple[Array, Array]:
-    """Count training and test rows of k bins of each code, cut where equally many training rows lie between."""
-    found = np.zeros((2, codes.shape[1], k, k))
-    places = (np.arange(1, k) * len(train)) // k
-    for index, column in enumerate(codes.T):
-        cuts = np.sort(column[train])[places]
-        for part, rows in enumerate((train, test)):
-            cell = np.searchsorted(cuts, column[rows], side="right") * k + values[rows]
-            found[part, index] = np.bincount(cell, minlength=k * k).reshape(k, k)
-    return found[0], found[1]
-
-
 def _of_bins(_: object, options: Mapping[str, Any]) -> bool:
     return bool(options["mapping"] == "majority")
 
 
+@Metric(
+    title="SNC",
+    family="information",
+    properties=("compactness", "explicitness"),
+    native="per factor",
+    range=(float("-inf"), 1.0),
+    source="Mahon et al. 2024 (SNC)",
+    references=("mahon2024correcting",),
+    definition="accuracy of one code's bins for the factor that is its own, above chance",
+    aliases=("SNC",),
+    when={InformationTable: _of_bins},
+    joint=True,
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
+    in_all=False,
+)
 def snc(
-    codes: object,
-    factors: object,
+    state: InformationTable | Data,
     *,
     bins: Bins = 10,
     mapping: Literal["majority", "one-to-one"] = "majority",
@@ -200,7 +160,7 @@ def snc(
     report: Report = "above-chance",
     score_on: Literal["unseen", "training"] = "unseen",
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""Single-code classification: how well a code of its own tells each factor: compactness with explicitness.
 
     Each factor is paired with a code of its own, so that the pairs hold most information together; the bins of the code
@@ -257,23 +217,52 @@ def snc(
     >>> score.value, score.details["accuracy"]
     (0.25, 0.4375)
     """
-    return score(METRIC, locals())
+    if isinstance(state, InformationTable):
+        return _of_table(state, share, report, score_on)
+    # as published: as many equal-frequency bins of each code as the factor has values, mapped one to one
+    labels, n_values = state.factor_labels(bins)
+    codes = state.codes.dense()
+    halves: list[Halves] = []
+    for index in range(state.factors.m):
+        rows = np.flatnonzero(labels[:, index] >= 0)
+        own, values = codes[rows], labels[rows, index]
+        k, everything = n_values[index], np.arange(len(rows))
+        splits = [(everything, everything)] if score_on == "training" else list(folds(len(rows), 2))
+        halves.append([_equal_counts(own, values, k, train, test) for train, test in splits])
+    return _of_halves(halves, state.factors.names, "one-to-one", share, report)
 
 
-METRIC = Metric(
-    "snc",
-    snc,
-    title="SNC",
-    family="information",
-    properties=("compactness", "explicitness"),
-    native="per factor",
-    range=(float("-inf"), 1.0),
-    source="Mahon et al. 2024 (SNC)",
-    references=("mahon2024correcting",),
-    definition="accuracy of one code's bins for the factor that is its own, above chance",
-    aliases=("SNC",),
-    readings=(of_table(single_codes_of_table, joint=True, when=_of_bins), of_rows(single_codes_of_rows)),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
-    order=320,
-    in_all=False,
-)
+def _of_table(table: InformationTable, share: bool, report: Report, score_on: str) -> Native:
+    """Return SNC from joint counts: each bin of a code stands for the value that most of its training rows have.
+
+    Raises
+    ------
+    NotEnoughData
+        If counts are not kept.
+    """
+    if table.counts is None:
+        raise NotEnoughData("codes", "one code's bins are scored from joint counts, which are not kept of these codes")
+
+    def of_counts(tables: Sequence[Array]) -> Native:
+        return _of_halves([dealt(one, score_on) for one in tables], None, "majority", share, report)
+
+    tables = table.counts.tables
+    if tables[0].ndim == 3:
+        return of_counts(tables)
+    draws = [of_counts([one[k] for one in tables]) for k in range(len(tables[0]))]
+    value, own, matrix = (np.stack([getattr(one, name) for one in draws]) for name in ("value", "per_factor", "matrix"))
+    return Native(value=value, per_factor=own, matrix=matrix)
+
+
+def _equal_counts(
+    codes: Array, values: NDArray[np.intp], k: int, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[Array, Array]:
+    """Count training and test rows of k bins of each code, cut where equally many training rows lie between."""
+    found = np.zeros((2, codes.shape[1], k, k))
+    places = (np.arange(1, k) * len(train)) // k
+    for index, column in enumerate(codes.T):
+        cuts = np.sort(column[train])[places]
+        for part, rows in enumerate((train, test)):
+            cell = np.searchsorted(cuts, column[rows], side="right") * k + values[rows]
+            found[part, index] = np.bincount(cell, minlength=k * k).reshape(k, k)
+    return found[0], found[1]

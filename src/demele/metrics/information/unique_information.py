@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.core.results import Note, Score
+from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.estimation.cells import Partition
 from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins, joint_counts
-from demele.estimation.discretise import Binning
 from demele.estimation.information import (
     Correction,
     InformationTable,
@@ -24,9 +23,8 @@ from demele.estimation.information import (
 from demele.estimation.joint_codes import joint_rows
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
-from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams, of_rows
-from demele.metrics.options import Bins, Count, RunOptions
-from demele.metrics.run import score
+from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams
+from demele.metrics.options import Bins, Count, RunOptions, as_binning
 
 #: Rows for each combination of bins of the codes, from which informations are counted in such cells.
 ROWS_PER_CELL = 5
@@ -75,8 +73,8 @@ class _Binned:
     table: InformationTable
 
     @classmethod
-    def of(cls, data: Data, bins: Binning) -> "_Binned":
-        cut = column_bins(data.codes, data.factors, bins)
+    def of(cls, data: Data, bins: Bins) -> "_Binned":
+        cut = column_bins(data.codes, data.factors, as_binning(bins))
         rows = bin_rows(data.codes, data.factors, *cut)
         if data.groups is None:
             return cls(rows, information_table(joint_counts(data.codes, data.factors, *cut)))
@@ -93,30 +91,6 @@ class _Binned:
         chosen = [j for j in range(len(self.rows.codes)) if j != code]
         sizes = [int(self.rows.code_bins[j]) for j in chosen]
         return Partition.of([self.rows.codes[j] for j in chosen], sizes, self.rows.n)
-
-
-def unique_share(data: Data, streams: Streams, bins: Binning, joint: str, n_trees: int) -> Native:
-    """Largest [I(v_i; z_j) - I(v_i; z_-j)]_+ over the codes, relative to H(v_i)."""
-    binned = _Binned.of(data, bins)
-    rest = [binned.without(code) for code in range(data.n_codes)]
-    most = max(one.n for one in rest)
-    crowded = most * ROWS_PER_CELL > data.n
-    if joint in ("cells", "adjusted") and crowded:
-        problem = f"the bins of all codes but one have {most} combinations in {data.n} rows: any code could be spared"
-        raise NotEnoughData("bins", f"{problem}; use fewer bins, or {setting(joint='boosting')}")
-    if joint == "boosting" or crowded:
-        return of_trees(data, binned, streams, n_trees)
-    if joint == "adjusted":
-        return of_cells(binned, rest, "adjusted")
-    native = of_cells(binned, rest, "none")
-    corrected = float(of_cells(binned, rest, "adjusted").value)
-    if abs(corrected - float(native.value)) <= FRAGILE:
-        return native
-    message = (
-        f"{data.n} rows are few for {most} combinations of bins; with the information adjusted for chance it would be "
-        f"{corrected:.3f} instead of {float(native.value):.3f}"
-    )
-    return replace(native, notes=(Note(code="few-rows", message=message, severity="fragile"),))
 
 
 def of_cells(binned: _Binned, rest: list[Partition], correction: Correction) -> Native:
@@ -176,15 +150,31 @@ def _shared(binned: _Binned, alone: Array, found: list[tuple[float, int]], joint
     )
 
 
+@Metric(
+    title="Unique information",
+    family="information",
+    properties=("compactness",),
+    native="per factor",
+    range=(0.0, 1.0),
+    source="Tokui & Sato 2022 (UniBound)",
+    references=("tokui2022disentanglement",),
+    definition="information of a code on a factor beyond that of all others together, relative to the entropy",
+    aliases=("UniBound",),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=100),
+    slow=2,
+    probe=("bins", (10, 3, 5, 20, 40)),
+    in_groups=True,
+    in_all=False,
+)
 def unique_information(
-    codes: object,
-    factors: object,
+    data: Data,
+    streams: Streams,
     *,
     bins: Bins = 10,
     joint: Literal["auto", "cells", "adjusted", "boosting"] = "auto",
     n_trees: Count = 30,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""UniBound: information on each factor that one code has and all others together have not: compactness.
 
     .. math:: u_i = \max_j [I(v_i; z_j) - I(v_i; z_{-j})]_+ / H(v_i)
@@ -238,27 +228,23 @@ def unique_information(
     >>> round(demele.unique_information(coarse, factors, kinds="categorical").value, 6)
     0.75
     """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "unique_information",
-    unique_information,
-    title="Unique information",
-    family="information",
-    properties=("compactness",),
-    native="per factor",
-    range=(0.0, 1.0),
-    source="Tokui & Sato 2022 (UniBound)",
-    references=("tokui2022disentanglement",),
-    definition="information of a code on a factor beyond that of all others together, relative to the entropy",
-    stochastic=True,
-    aliases=("UniBound",),
-    readings=(of_rows(unique_share),),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=100),
-    slow=2,
-    probe=("bins", (10, 3, 5, 20, 40)),
-    in_groups=True,
-    order=340,
-    in_all=False,
-)
+    binned = _Binned.of(data, bins)
+    rest = [binned.without(code) for code in range(data.n_codes)]
+    most = max(one.n for one in rest)
+    crowded = most * ROWS_PER_CELL > data.n
+    if joint in ("cells", "adjusted") and crowded:
+        problem = f"the bins of all codes but one have {most} combinations in {data.n} rows: any code could be spared"
+        raise NotEnoughData("bins", f"{problem}; use fewer bins, or {setting(joint='boosting')}")
+    if joint == "boosting" or crowded:
+        return of_trees(data, binned, streams, n_trees)
+    if joint == "adjusted":
+        return of_cells(binned, rest, "adjusted")
+    native = of_cells(binned, rest, "none")
+    corrected = float(of_cells(binned, rest, "adjusted").value)
+    if abs(corrected - float(native.value)) <= FRAGILE:
+        return native
+    message = (
+        f"{data.n} rows are few for {most} combinations of bins; with the information adjusted for chance it would be "
+        f"{corrected:.3f} instead of {float(native.value):.3f}"
+    )
+    return replace(native, notes=(Note(code="few-rows", message=message, severity="fragile"),))

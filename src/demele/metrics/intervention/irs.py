@@ -2,99 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.results import Dependency, Note, Score
-from demele.estimation.discretise import Binning
+from demele.core.results import Dependency, Note
+from demele.estimation.extremes import (
+    CellExtremes,
+    CrossedIRS,
+    Normaliser,
+    ValueWeights,
+    crossed_deviations,
+    crossed_from_extremes,
+    irs_score,
+)
 from demele.metrics.data import Data
 from demele.metrics.guards import units_notes
-from demele.metrics.metric import Guards, Metric, Native, of_extremes, of_rows
+from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, Fraction, RunOptions
 from demele.metrics.pictures import dependency_pictures
-from demele.metrics.run import score
 from demele.metrics.source import Source
-
-if TYPE_CHECKING:
-    from demele.estimation.extremes import CellExtremes, CrossedIRS
-
-Normaliser = Literal["quantile", "maximum"]
-ValueWeights = Literal["frequency", "uniform"]
-
-
-def irs_of(crossed: "CrossedIRS", weights: str) -> Native:
-    """Return IRS from the deviations of codes within the values of factors; ``deviation`` in the codes' own units."""
-    from demele.estimation.extremes import irs_score
-
-    uniform = weights == "uniform"
-    per_code, value = irs_score(crossed.matrix, crossed.max_deviation, "uniform" if uniform else "deviation")
-    notes: tuple[Note, ...] = ()
-    if weights == "raw-deviation":
-        without = value
-        per_code, value = irs_score(crossed.matrix, crossed.max_deviation * crossed.deviation)
-        notes = units_notes(value, without)
-    return Native(
-        value=np.asarray(value),
-        per_code=per_code,
-        matrix=crossed.matrix,
-        matrix_of="interventional robustness of a code at fixed values of a factor",
-        notes=notes,
-    )
-
-
-def robustness_of_rows(
-    data: Data, bins: Binning, quantile: float, normaliser: Normaliser, weights: str, value_weights: ValueWeights
-) -> Native:
-    """IRS of rows."""
-    from demele.estimation.extremes import crossed_deviations
-
-    labels, n_levels = data.factor_labels(bins)
-    crossed = crossed_deviations(
-        data.standardised(),
-        labels,
-        n_levels,
-        quantile=quantile,
-        normaliser=normaliser,
-        value_weights=value_weights,
-    )
-    if data.groups is None:
-        return irs_of(replace(crossed, deviation=data.deviations()), weights)
-    return irs_of(_of_groups(crossed, data, labels, quantile, normaliser, value_weights), weights)
-
-
-def _of_groups(
-    crossed: "CrossedIRS",
-    data: Data,
-    labels: NDArray[np.intp],
-    quantile: float,
-    normaliser: Normaliser,
-    value_weights: ValueWeights,
-) -> "CrossedIRS":
-    """Return deviations of codes of several columns: distances of vectors of standardised columns from their mean."""
-    from demele.estimation.joint_codes import vector_robustness
-
-    groups = data.groups.columns if data.groups is not None else ()
-    codes, of_columns = data.standardised(), data.deviations()
-    matrix, largest, deviation = np.full((len(groups), labels.shape[1]), np.nan), np.zeros(len(groups)), []
-    for place, own in enumerate(map(list, groups)):
-        deviation.append(float(np.sqrt(np.square(of_columns[own]).mean())))
-        if len(own) == 1:
-            matrix[place], largest[place] = crossed.matrix[own[0]], crossed.max_deviation[own[0]]
-        else:
-            matrix[place], largest[place] = vector_robustness(
-                codes[:, own], labels, quantile=quantile, normaliser=normaliser, value_weights=value_weights
-            )
-    inactive = ~(largest > 0)
-    return replace(crossed, matrix=matrix, max_deviation=largest, deviation=np.asarray(deviation), inactive=inactive)
-
-
-def robustness_of_extremes(extremes: "CellExtremes", weights: str, value_weights: ValueWeights) -> Native:
-    """IRS from numbers, sums and extremes of the codes at every value of every factor."""
-    from demele.estimation.extremes import crossed_from_extremes
-
-    return irs_of(crossed_from_extremes(extremes, value_weights=value_weights), weights)
 
 
 def _reads_extremes(source: Source, options: Mapping[str, Any]) -> bool:
@@ -108,9 +36,25 @@ def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[D
     return dependency_pictures(data, options["bins"], native.matrix)
 
 
+@Metric(
+    title="IRS",
+    family="intervention",
+    properties=("modularity",),
+    native="per code",
+    range=(-1.0, 1.0),
+    source="Suter et al. 2019, section 5",
+    references=("suter2019robustly",),
+    definition="1 - largest deviation of a code at a fixed value of its best factor, over its largest deviation",
+    aliases=("IRS",),
+    when={CellExtremes: _reads_extremes},
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
+    undefined="they are constant",
+    probe=("quantile", (1.0, 0.99, 0.95, 0.9, 0.8)),
+    pictures=_pictures,
+    in_groups=True,
+)
 def irs(
-    codes: object,
-    factors: object,
+    state: CellExtremes | Data,
     *,
     bins: Bins = 10,
     quantile: Fraction = 1.0,
@@ -118,7 +62,7 @@ def irs(
     weights: Literal["deviation", "raw-deviation", "uniform"] = "deviation",
     value_weights: ValueWeights = "frequency",
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     """Interventional robustness score, form for crossed factors: modularity.
 
     Largest deviation of a code from its mean while one factor keeps a value, averaged over the values, over its
@@ -168,29 +112,42 @@ def irs(
     >>> demele.irs(factors, factors).value
     1.0
     """
-    return score(METRIC, locals())
+    if isinstance(state, CellExtremes):
+        crossed = crossed_from_extremes(state, value_weights=value_weights)
+    else:
+        labels, n_levels = state.factor_labels(bins)
+        how: dict[str, Any] = {"quantile": quantile, "normaliser": normaliser, "value_weights": value_weights}
+        crossed = crossed_deviations(state.standardised(), labels, n_levels, **how)
+        grouped = state.groups is not None
+        crossed = _of_groups(crossed, state, labels, how) if grouped else replace(crossed, deviation=state.deviations())
+    uniform = weights == "uniform"
+    per_code, value = irs_score(crossed.matrix, crossed.max_deviation, "uniform" if uniform else "deviation")
+    notes: tuple[Note, ...] = ()
+    if weights == "raw-deviation":
+        without = value
+        per_code, value = irs_score(crossed.matrix, crossed.max_deviation * crossed.deviation)
+        notes = units_notes(value, without)
+    return Native(
+        value=np.asarray(value),
+        per_code=per_code,
+        matrix=crossed.matrix,
+        matrix_of="interventional robustness of a code at fixed values of a factor",
+        notes=notes,
+    )
 
 
-METRIC = Metric(
-    "irs",
-    irs,
-    title="IRS",
-    family="intervention",
-    properties=("modularity",),
-    native="per code",
-    range=(-1.0, 1.0),
-    source="Suter et al. 2019, section 5",
-    references=("suter2019robustly",),
-    definition="1 - largest deviation of a code at a fixed value of its best factor, over its largest deviation",
-    aliases=("IRS",),
-    readings=(
-        of_extremes(robustness_of_extremes, when=_reads_extremes),
-        of_rows(robustness_of_rows),
-    ),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
-    undefined="they are constant",
-    probe=("quantile", (1.0, 0.99, 0.95, 0.9, 0.8)),
-    pictures=_pictures,
-    in_groups=True,
-    order=160,
-)
+def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: dict[str, Any]) -> CrossedIRS:
+    """Return deviations of codes of several columns: distances of vectors of standardised columns from their mean."""
+    from demele.estimation.joint_codes import vector_robustness
+
+    groups = data.groups.columns if data.groups is not None else ()
+    codes, of_columns = data.standardised(), data.deviations()
+    matrix, largest, deviation = np.full((len(groups), labels.shape[1]), np.nan), np.zeros(len(groups)), []
+    for place, own in enumerate(map(list, groups)):
+        deviation.append(float(np.sqrt(np.square(of_columns[own]).mean())))
+        if len(own) == 1:
+            matrix[place], largest[place] = crossed.matrix[own[0]], crossed.max_deviation[own[0]]
+        else:
+            matrix[place], largest[place] = vector_robustness(codes[:, own], labels, **how)
+    inactive = ~(largest > 0)
+    return replace(crossed, matrix=matrix, max_deviation=largest, deviation=np.asarray(deviation), inactive=inactive)

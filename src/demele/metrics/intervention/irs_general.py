@@ -18,10 +18,10 @@ from demele.estimation.discretise import Binning
 from demele.estimation.extremes import irs_score
 from demele.estimation.general_irs import Centre, GeneralIRS, disentanglement_scores, general_irs
 from demele.metrics.data import Array, Data
+from demele.metrics.draws import Draws
 from demele.metrics.guards import moved_by_outliers
 from demele.metrics.options import Run, as_binning
 from demele.metrics.source import half_of_rows
-from demele.metrics.tasks import Draws
 
 Columns = Sequence[int] | Sequence[str] | int | str | None
 

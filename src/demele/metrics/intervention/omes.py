@@ -6,11 +6,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from demele.core.errors import NotEnoughData
-from demele.core.results import Note, Score
+from demele.core.results import Note
 from demele.estimation.cell_moments import CellSums
 from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import Binning, ColumnBins
+from demele.estimation.discretise import ColumnBins
 from demele.estimation.total_effects import (
     TotalEffects,
     correlation_effects,
@@ -20,9 +20,8 @@ from demele.estimation.total_effects import (
 )
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
-from demele.metrics.metric import Guards, Metric, Native, of_cells, of_rows
-from demele.metrics.options import Bins, RunOptions, Share
-from demele.metrics.run import score
+from demele.metrics.metric import Guards, Metric, Native
+from demele.metrics.options import Bins, RunOptions, Share, as_binning
 from demele.metrics.source import Source
 
 #: Rows beyond the number of cells, below which an effect is hardly known.
@@ -33,7 +32,7 @@ NO_ROW = "no row is annotated for all factors"
 MATRIX_OF = "total effect of a factor on a code"
 
 
-def effects_of_rows(data: Data, bins: Binning, effect: str, variance: str) -> tuple[TotalEffects, FactorCells]:
+def effects_of_rows(data: Data, bins: Bins, effect: str, variance: str) -> tuple[TotalEffects, FactorCells]:
     """Return the effects of all factors on all codes, and the sums in the cells of all factors.
 
     Raises
@@ -134,68 +133,29 @@ def ceiling_notes(sizes: Sequence[ColumnBins | None], pooling: str, overlap_weig
     return (Note(code="ceiling", message=message, severity="fragile" if best < 1.0 - FRAGILE else "info"),)
 
 
-def overlap_and_encoding(
-    data: Data, bins: Binning, effect: str, variance: str, pooling: str, overlap_weight: float
-) -> Native:
-    """OMES_i of the total effects of rows."""
-    found, _ = effects_of_rows(data, bins, effect, variance)
-    sizes = [factor_bins(factor, bins) for factor in data.factors.columns]
-    return _of_effects(_of_codes(found.effect, data), found, data.factors.names, sizes, pooling, overlap_weight)
-
-
-def overlap_and_encoding_of_sums(
-    sums: CellSums, effect: str, variance: str, pooling: str, overlap_weight: float
-) -> Native:
-    """OMES_i of the total effects of all rows, from their sums in the cells of all factors.
-
-    Raises
-    ------
-    NotEnoughData
-        If no row is annotated for all factors, or some factor never varies alone.
-    """
-    cells = sums.cells
-    if not cells.count.size:
-        raise NotEnoughData("factors", NO_ROW)
-    if effect == "published":
-        found = correlations_of_sums(cells, cells.total, sums.squares)
-    else:
-        classes = all(one is None for one in sums.bins)
-        found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
-    check_usable(sums.names, found)
-    return _of_effects(found.effect, found, sums.names, sums.bins, pooling, overlap_weight)
-
-
-def _of_effects(
-    effects: Array,
-    found: TotalEffects,
-    names: tuple[str, ...],
-    sizes: Sequence[ColumnBins | None],
-    pooling: str,
-    overlap_weight: float,
-) -> Native:
-    """Return scores of effects on codes (n_codes, n_factors), and what they rest on."""
-    alive = ~np.isnan(effects).any(axis=1)
-    per_factor = np.full(len(names), np.nan)
-    if alive.any():
-        per_factor = pooled(np.minimum(effects[alive], 1.0), pooling, overlap_weight)
-    usable = {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}
-    return Native(
-        value=np.asarray(per_factor.mean()),
-        per_factor=per_factor,
-        matrix=effects,
-        matrix_of=MATRIX_OF,
-        details={"usable_rows": usable},
-        notes=usable_notes(names, found) + ceiling_notes(sizes, pooling, overlap_weight),
-    )
-
-
 def _edges_are_known(source: Source, options: Mapping[str, Any]) -> bool:
     return source.knows_bins(options["bins"])
 
 
+@Metric(
+    title="OMES",
+    family="intervention",
+    properties=("modularity", "compactness"),
+    native="per factor",
+    range=(0.0, 1.0),
+    source="Dapueto et al. 2024; Homma & Saltelli 1996",
+    references=("dapueto2024transferring", "homma1996importance"),
+    definition="how far the total effects of factors on codes are from one code for each factor",
+    aliases=("OMES",),
+    when={CellSums: _edges_are_known},
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    undefined="all codes are constant",
+    probe=("bins", (5, 2, 3, 8, 10)),
+    in_groups=True,
+    in_all=False,
+)
 def omes(
-    codes: object,
-    factors: object,
+    state: CellSums | Data,
     *,
     bins: Bins = 5,
     effect: Literal["total", "published"] = "total",
@@ -203,7 +163,7 @@ def omes(
     pooling: Literal["weighted", "max"] = "weighted",
     overlap_weight: Share = 0.5,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""Overlap and multiple encoding score, from total effects of factors on codes: modularity and compactness.
 
     .. math:: T_{ij} = \frac{E[\mathrm{Var}(z_j | v_{-i})]}{\mathrm{Var}(z_j)},\quad
@@ -265,29 +225,44 @@ def omes(
     >>> round(demele.omes(with_sum, factors, kinds="categorical").value, 6)
     0.694444
     """
-    return score(METRIC, locals())
+    sizes: Sequence[ColumnBins | None]
+    if isinstance(state, CellSums):
+        names, sizes = state.names, state.bins
+        found = _effects_of_sums(state, effect, variance)
+        effects = found.effect
+    else:
+        names, sizes = state.factors.names, [factor_bins(one, as_binning(bins)) for one in state.factors.columns]
+        found, _ = effects_of_rows(state, bins, effect, variance)
+        effects = _of_codes(found.effect, state)
+    alive = ~np.isnan(effects).any(axis=1)
+    per_factor = np.full(len(names), np.nan)
+    if alive.any():
+        per_factor = pooled(np.minimum(effects[alive], 1.0), pooling, overlap_weight)
+    return Native(
+        value=np.asarray(per_factor.mean()),
+        per_factor=per_factor,
+        matrix=effects,
+        matrix_of=MATRIX_OF,
+        details={"usable_rows": {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}},
+        notes=usable_notes(names, found) + ceiling_notes(sizes, pooling, overlap_weight),
+    )
 
 
-METRIC = Metric(
-    "omes",
-    omes,
-    title="OMES",
-    family="intervention",
-    properties=("modularity", "compactness"),
-    native="per factor",
-    range=(0.0, 1.0),
-    source="Dapueto et al. 2024; Homma & Saltelli 1996",
-    references=("dapueto2024transferring", "homma1996importance"),
-    definition="how far the total effects of factors on codes are from one code for each factor",
-    aliases=("OMES",),
-    readings=(
-        of_cells(overlap_and_encoding_of_sums, when=_edges_are_known),
-        of_rows(overlap_and_encoding),
-    ),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
-    undefined="all codes are constant",
-    probe=("bins", (5, 2, 3, 8, 10)),
-    in_groups=True,
-    order=330,
-    in_all=False,
-)
+def _effects_of_sums(sums: CellSums, effect: str, variance: str) -> TotalEffects:
+    """Return the effects of all factors on all codes, from sums of all rows in the cells of all factors.
+
+    Raises
+    ------
+    NotEnoughData
+        If no row is annotated for all factors, or some factor never varies alone.
+    """
+    cells = sums.cells
+    if not cells.count.size:
+        raise NotEnoughData("factors", NO_ROW)
+    if effect == "published":
+        found = correlations_of_sums(cells, cells.total, sums.squares)
+    else:
+        classes = all(one is None for one in sums.bins)
+        found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
+    check_usable(sums.names, found)
+    return found

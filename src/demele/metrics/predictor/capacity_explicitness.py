@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
-from demele.core.results import Note, Score, Severity
+from demele.core.results import Note, Severity
 from demele.core.sentences import setting
 from demele.estimation.capacity import (
     DEPTHS,
@@ -19,9 +19,8 @@ from demele.estimation.capacity import (
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Count, Fraction, RunOptions
-from demele.metrics.run import score
 from demele.metrics.splits import fewer_than_asked, split
 
 #: Each number of features is this many times the one before it; a linear predictor counts as one.
@@ -92,79 +91,6 @@ def _by_features(
     return losses
 
 
-def capacity_curves(
-    data: Data,
-    streams: Streams,
-    probe: str,
-    largest: int,
-    baseline: str,
-    most_loss: float,
-    n_train: int | None,
-    n_test: int | None,
-) -> Native:
-    """E_i = 1 - 2 A_i / [(x_m - x_1) l0_i], A the area of the losses above their smallest, over capacity."""
-    codes = data.standardised()[:, ~data.codes.constant]
-    if not codes.shape[1]:
-        raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
-    codes = _in_usual_units(codes)
-    curves: list[list[float]] = [[] for _ in data.factors.columns]
-    again: list[list[float]] = [[] for _ in data.factors.columns]
-    worst, deviation = np.empty(data.factors.m), np.empty(data.factors.m)
-    sizes = sizes_up_to(largest)
-    shared = split(data.n, n_train, n_test, streams("rows"), "codes")
-    groups: dict[bytes, list[int]] = {}  # factors that are annotated on the same rows share a solution
-    for index, factor in enumerate(data.factors.columns):
-        groups.setdefault(factor.annotated().tobytes(), []).append(index)
-    for members in groups.values():
-        factors = [data.factors.columns[index] for index in members]
-        known = factors[0].annotated()
-        train, test = (rows[known[rows]] for rows in shared)
-        if probe == "fourier":
-            found = _by_features(codes, factors, train, test, sizes, streams("features"))
-            if len(train) <= DRAWN_TWICE and not data.drawn_from:
-                second = _by_features(codes, factors, train, test, sizes, streams("features", "second"))
-                for index, own in zip(members, second, strict=True):
-                    again[index] = own
-        else:
-            found = []
-            for index, factor in zip(members, factors, strict=True):
-                seed = int(streams("factor", index).integers(2**31))
-                grown = forest_predictions(codes, factor.values, train, test, categorical=factor.categorical, seed=seed)
-                found.append([loss_of(one, factor, train, test) for one in grown])
-        for index, factor, own in zip(members, factors, found, strict=True):
-            curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)
-            spread = worst[index] * (1 - worst[index]) if factor.categorical else 1.0
-            deviation[index] = np.sqrt(spread / max(len(test), 1))
-    x = [float(one) for one in DEPTHS] if probe == "forest" else np.log([1, *sizes]).tolist()
-    least = np.array([min(own) for own in curves])
-    known_at_all = (worst > 0) & (least <= most_loss * worst) & (worst - least > GAINED * deviation)
-    scores = np.array(
-        [
-            area_explicitness(x, own, one) if ok else np.nan
-            for own, one, ok in zip(curves, worst, known_at_all, strict=True)
-        ]
-    )
-    redrawn = np.array(
-        [
-            area_explicitness(x, own, one) if ok and own else np.nan
-            for own, one, ok in zip(again, worst, known_at_all, strict=True)
-        ]
-    )
-    return Native(
-        value=mean_of_defined(scores),
-        per_factor=scores,
-        details={
-            "least_loss": least,
-            "losses": np.array(curves),
-            "capacity": x,
-            "worst_loss": worst,
-            "size": data.codes.d / data.factors.m,
-            "second_draw": redrawn,
-        },
-        notes=fewer_than_asked(data.n, n_train, n_test) + _drawn_notes(scores, redrawn),
-    )
-
-
 def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
     """Say what another draw of features gives, where there was one."""
     both = ~np.isnan(scores) & ~np.isnan(redrawn)
@@ -189,9 +115,24 @@ def _in_usual_units(codes: Array) -> Array:
     return usual
 
 
+@Metric(
+    title="Capacity explicitness",
+    family="predictor",
+    properties=("explicitness",),
+    native="per factor",
+    range=(-1.0, 1.0),
+    source="Eastwood et al. 2023 (DCI-ES)",
+    references=("eastwood2023dcies",),
+    definition="area between a factor's losses and their smallest, over the capacity of the predictor",
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    undefined="no predictor reads them",
+    slow=1,
+    probe=("largest", (1024, 64, 256, 512, 4096)),
+    in_all=False,
+)
 def capacity_explicitness(
-    codes: object,
-    factors: object,
+    data: Data,
+    streams: Streams,
     *,
     probe: Literal["fourier", "forest"] = "fourier",
     largest: Count = 1024,
@@ -200,7 +141,7 @@ def capacity_explicitness(
     n_train: Count | None = None,
     n_test: Count | None = None,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""Explicitness by loss and capacity: how soon growing predictors of each factor have nothing left to gain.
 
     .. math:: E_i = 1 - 2 A_i / [(x_m - x_1)\, \ell^0_i]
@@ -264,26 +205,63 @@ def capacity_explicitness(
     >>> plain.value > 0.99 > curved.value
     True
     """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "capacity_explicitness",
-    capacity_explicitness,
-    title="Capacity explicitness",
-    family="predictor",
-    properties=("explicitness",),
-    native="per factor",
-    range=(-1.0, 1.0),
-    source="Eastwood et al. 2023 (DCI-ES)",
-    references=("eastwood2023dcies",),
-    definition="area between a factor's losses and their smallest, over the capacity of the predictor",
-    stochastic=True,
-    readings=(of_rows(capacity_curves),),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
-    undefined="no predictor reads them",
-    slow=1,
-    probe=("largest", (1024, 64, 256, 512, 4096)),
-    order=340,
-    in_all=False,
-)
+    codes = data.standardised()[:, ~data.codes.constant]
+    if not codes.shape[1]:
+        raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
+    codes = _in_usual_units(codes)
+    curves: list[list[float]] = [[] for _ in data.factors.columns]
+    again: list[list[float]] = [[] for _ in data.factors.columns]
+    worst, deviation = np.empty(data.factors.m), np.empty(data.factors.m)
+    sizes = sizes_up_to(largest)
+    shared = split(data.n, n_train, n_test, streams("rows"), "codes")
+    groups: dict[bytes, list[int]] = {}  # factors that are annotated on the same rows share a solution
+    for index, factor in enumerate(data.factors.columns):
+        groups.setdefault(factor.annotated().tobytes(), []).append(index)
+    for members in groups.values():
+        factors = [data.factors.columns[index] for index in members]
+        known = factors[0].annotated()
+        train, test = (rows[known[rows]] for rows in shared)
+        if probe == "fourier":
+            found = _by_features(codes, factors, train, test, sizes, streams("features"))
+            if len(train) <= DRAWN_TWICE and not data.drawn_from:
+                second = _by_features(codes, factors, train, test, sizes, streams("features", "second"))
+                for index, own in zip(members, second, strict=True):
+                    again[index] = own
+        else:
+            found = []
+            for index, factor in zip(members, factors, strict=True):
+                seed = int(streams("factor", index).integers(2**31))
+                grown = forest_predictions(codes, factor.values, train, test, categorical=factor.categorical, seed=seed)
+                found.append([loss_of(one, factor, train, test) for one in grown])
+        for index, factor, own in zip(members, factors, found, strict=True):
+            curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)
+            spread = worst[index] * (1 - worst[index]) if factor.categorical else 1.0
+            deviation[index] = np.sqrt(spread / max(len(test), 1))
+    x = [float(one) for one in DEPTHS] if probe == "forest" else np.log([1, *sizes]).tolist()
+    least = np.array([min(own) for own in curves])
+    known_at_all = (worst > 0) & (least <= most_loss * worst) & (worst - least > GAINED * deviation)
+    scores = np.array(
+        [
+            area_explicitness(x, own, one) if ok else np.nan
+            for own, one, ok in zip(curves, worst, known_at_all, strict=True)
+        ]
+    )
+    redrawn = np.array(
+        [
+            area_explicitness(x, own, one) if ok and own else np.nan
+            for own, one, ok in zip(again, worst, known_at_all, strict=True)
+        ]
+    )
+    return Native(
+        value=mean_of_defined(scores),
+        per_factor=scores,
+        details={
+            "least_loss": least,
+            "losses": np.array(curves),
+            "capacity": x,
+            "worst_loss": worst,
+            "size": data.codes.d / data.factors.m,
+            "second_draw": redrawn,
+        },
+        notes=fewer_than_asked(data.n, n_train, n_test) + _drawn_notes(scores, redrawn),
+    )

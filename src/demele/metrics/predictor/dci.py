@@ -1,6 +1,5 @@
 """DCI: disentanglement (modularity), completeness (compactness) and informativeness (Eastwood and Williams 2018)."""
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -23,9 +22,9 @@ from demele.metrics.importances import (
     modularity_of_codes,
     weighted_modularity,
 )
-from demele.metrics.metric import Guards, Metric, Native, of_rows
-from demele.metrics.options import Count, Positive, RunOptions, at_least
-from demele.metrics.run import single
+from demele.metrics.metric import Guards, Metric, Native
+from demele.metrics.options import Count, Default, Positive, RunOptions, at_least
+from demele.metrics.run import scored
 
 Informativeness = Literal["variance", "uniform-6"]
 FactorWeights = Literal["uniform", "importance"]
@@ -39,7 +38,7 @@ _LINEAR = Guards(outliers="move it", bins=False, fewest_rows=50)
 UNEXPLAINED, UNEXPLAINED_BY_MANY = 0.05, 0.2
 
 
-def modularity(fitted: Importances, importance: str) -> Native:
+def modularity(fitted: Importances, *, importance: str, **options: object) -> Native:
     """D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance."""
     matrix = fitted.matrices[importance]
     per_code, weights = modularity_of_codes(matrix)
@@ -59,7 +58,7 @@ def modularity(fitted: Importances, importance: str) -> Native:
     )
 
 
-def compactness(fitted: Importances, factor_weights: str, importance: str) -> Native:
+def compactness(fitted: Importances, *, factor_weights: str, importance: str, **options: object) -> Native:
     """C_i = 1 + sum_j p_ij log_d p_ij of the importances of one factor."""
     matrix = fitted.matrices[importance]
     value, notes = mean_compactness(matrix, factor_weights), fitted.notes
@@ -76,7 +75,7 @@ def compactness(fitted: Importances, factor_weights: str, importance: str) -> Na
     )
 
 
-def explicitness(fitted: Importances, importance: str) -> Native:
+def explicitness(fitted: Importances, *, importance: str, **options: object) -> Native:
     """1 - MSE/Var, or accuracy above chance, on rows that the predictor has not seen."""
     return Native(
         value=mean_of_defined(fitted.explicitness),
@@ -198,23 +197,20 @@ def dci(
     checked_name(model, "model", _MODELS)
     run = {key: value for key, value in options.items() if key in RunOptions.__annotations__}
     own = {"informativeness": informativeness} | {key: value for key, value in options.items() if key not in run}
-    known = [one.name for one in inspect.signature(_MODELS[model][0]).parameters.values()]
+    of = {metric.name: metric for metric in METRICS}
+    names = {prop: f"dci_{model}_{prop}" for prop in _FORMULAS}
+    known = of[names["explicitness"]].options
     for keyword in own:
         if keyword not in known:
             hint = suggestion(keyword, ["model", *known])
             raise UnknownNameError(keyword, f"dci has no such option for model {model!r}{hint}")
-    of = {metric.name: metric for metric in METRICS}
-    names = {prop: f"dci_{model}_{prop}" for prop in _PROPERTIES}
     defined = _defined(codes, factors, run)
-    found = {score.metric: score for score in single([of[names[prop]] for prop in defined], codes, factors, own, run)}
+    found = {score.metric: score for score in scored([of[names[prop]] for prop in defined], codes, factors, own | run)}
     of_explicitness = found[names["explicitness"]]
-    triple = [found.get(names[prop]) or _undefined(names[prop], of_explicitness) for prop in _PROPERTIES]
+    triple = [found.get(names[prop]) or _undefined(names[prop], of_explicitness) for prop in _FORMULAS]
     if of_explicitness.matrix is None:
         raise ValueError("DCI keeps its importances")
     return DCI(triple[0], triple[1], triple[2], of_explicitness.matrix)
-
-
-_PROPERTIES = ("modularity", "compactness", "explicitness")
 
 
 def _defined(codes: object, factors: object, run: Mapping[str, Any]) -> list[str]:
@@ -247,95 +243,80 @@ def _undefined(name: str, like: Score) -> Score:
     )
 
 
-def _forest_options(
-    *,
-    n_trees: Count = 10,
-    importance: ImportanceOfTrees = "impurity",
-    informativeness: Informativeness = "variance",
-    factor_weights: FactorWeights = "uniform",
-    report: Report = "above-chance",
-) -> None:
-    """Options of the scores of random forests."""
+class DCIOptions(RunOptions, total=False):
+    """Options of the scores of all predictors."""
+
+    informativeness: Annotated[Informativeness, Default("variance")]
+    factor_weights: Annotated[FactorWeights, Default("uniform")]
+    report: Annotated[Report, Default("above-chance")]
 
 
-def _lasso_options(
-    *,
-    importance: ImportanceOfWeights = "coefficients",
-    informativeness: Informativeness = "variance",
-    factor_weights: FactorWeights = "uniform",
-    report: Report = "above-chance",
-) -> None:
+class LassoOptions(DCIOptions, total=False):
     """Options of the scores of linear predictors."""
 
+    importance: Annotated[ImportanceOfWeights, Default("coefficients")]
 
-def _boosting_options(
-    *,
-    n_trees: Count = 100,
-    max_depth: Count = 3,
-    learning_rate: Positive = 0.1,
-    max_bins: Annotated[int, at_least(2)] | None = 256,
-    n_train: Count | None = None,
-    n_test: Count | None = None,
-    importance: ImportanceOfTrees = "impurity",
-    informativeness: Informativeness = "variance",
-    factor_weights: FactorWeights = "uniform",
-    report: Report = "above-chance",
-) -> None:
+
+class TreeOptions(DCIOptions, total=False):
+    """Options of the scores of trees."""
+
+    importance: Annotated[ImportanceOfTrees, Default("impurity")]
+
+
+class ForestOptions(TreeOptions, total=False):
+    """Options of the scores of random forests."""
+
+    n_trees: Annotated[Count, Default(10)]
+
+
+class BoostingOptions(TreeOptions, total=False):
     """Options of the scores of boosted trees."""
 
+    n_trees: Annotated[Count, Default(100)]
+    max_depth: Annotated[Count, Default(3)]
+    learning_rate: Annotated[Positive, Default(0.1)]
+    max_bins: Annotated[Annotated[int, at_least(2)] | None, Default(256)]
+    n_train: Annotated[Count | None, Default(None)]
+    n_test: Annotated[Count | None, Default(None)]
 
-#: By model: options, fit, title, what outliers do, what the bench varies, and what brings a pool of threads.
-_MODELS: Mapping[str, tuple[Any, ...]] = {
-    "forest": (_forest_options, forest, "forest", _TREES, ("n_trees", (10, 2, 5, 20, 40)), "scipy.linalg"),
-    "lasso": (_lasso_options, lasso, "Lasso", _LINEAR, None, "sklearn.linear_model"),
-    "boosting": (
-        _boosting_options,
-        boosting,
-        "boosted trees",
-        _TREES,
-        ("n_trees", (100, 25, 50, 200, 400)),
-        "scipy.linalg",
-    ),
+
+#: By model: its facts.
+_MODELS: Mapping[str, dict[str, Any]] = {
+    "forest": {"takes": ForestOptions, "fit": forest, "guards": _TREES, "probe": ("n_trees", (10, 2, 5, 20, 40))},
+    "lasso": {"takes": LassoOptions, "fit": lasso, "guards": _LINEAR, "loads": "sklearn.linear_model"},
+    "boosting": {
+        "takes": BoostingOptions,
+        "fit": boosting,
+        "guards": _TREES,
+        "probe": ("n_trees", (100, 25, 50, 200, 400)),
+    },
 }
-
-
-def _metric(
-    model: str, formula: Callable[..., Native], *, native: str, needs_codes: int = 1, needs_factors: int = 1, order: int
-) -> Metric:
-    options, fit, title, guards, probe, loads = _MODELS[model]
-    prop = formula.__name__
-    return Metric(
+_TITLES = {"forest": "forest", "lasso": "Lasso", "boosting": "boosted trees"}
+#: By property: the formula, and its facts.
+_FORMULAS: Mapping[str, tuple[Callable[..., Native], dict[str, Any]]] = {
+    "modularity": (modularity, {"native": "per code", "needs_factors": 2}),
+    "compactness": (compactness, {"native": "per factor", "needs_codes": 2}),
+    "explicitness": (explicitness, {"native": "per factor"}),
+}
+METRICS = tuple(
+    Metric(
         f"dci_{model}_{prop}",
-        options,
-        title=f"DCI {title} {prop}",
+        title=f"DCI {_TITLES[model]} {prop}",
         family="predictor",
         properties=(prop,),
-        native=native,
         range=(0.0, 1.0),
         source="Eastwood & Williams 2018, section 2",
         references=("eastwood2018framework",),
         definition=(formula.__doc__ or "").removesuffix("."),
-        stochastic=True,
-        needs_codes=needs_codes,
-        needs_factors=needs_factors,
-        readings=(of_rows(formula, after=fit, serves="importance", loads=loads),),
-        guards=guards,
         shares=f"dci_{model}",
+        serves="importance",
         slow=2,
         in_groups=True,
         on_circles=True,
-        probe=probe,
         screened=True,
-        order=order,
-    )
-
-
-METRICS = tuple(
-    metric
-    for place, model in enumerate(_MODELS)
-    for metric in (
-        _metric(model, modularity, native="per code", needs_factors=2, order=100 + 3 * place),
-        _metric(model, compactness, native="per factor", needs_codes=2, order=101 + 3 * place),
-        _metric(model, explicitness, native="per factor", order=102 + 3 * place),
-    )
+        **of_model,
+        **of_property,
+    )(formula).metric
+    for model, of_model in _MODELS.items()
+    for prop, (formula, of_property) in _FORMULAS.items()
 )

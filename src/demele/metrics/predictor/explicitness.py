@@ -4,35 +4,105 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from demele.core.results import Note, Score
-from demele.estimation.discretise import Binning
+from demele.core.results import Note
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, Count, Positive, RunOptions
-from demele.metrics.run import score
 from demele.metrics.splits import above, fewer_than_asked, split
 
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.
 PENALTY_MATTERS = 5_000
 
 
-def areas(
+@Metric(
+    title="Explicitness",
+    family="predictor",
+    properties=("explicitness",),
+    native="per factor",
+    range=(-1.0, 1.0),
+    source="Ridgeway & Mozer 2018, section 3",
+    references=("ridgeway2018learning",),
+    definition="2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the factor's values",
+    aliases=("Explicitness", "explicitness_score"),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
+    undefined="no value of them is both in the training and in the test rows",
+    slow=1,
+    probe=("penalty", (1.0, 0.25, 0.5, 2.0, 4.0)),
+    in_groups=True,
+    corrected_by=("transition",),
+)
+def explicitness(
     data: Data,
     streams: Streams,
-    bins: Binning,
-    classifier: Literal["one-vs-rest", "multinomial"],
-    probabilities: Literal["normalised", "raw"],
-    penalty: float,
-    class_weight: str | None,
-    scaling: Literal["min-max", "standard"],
-    score_on: str,
-    n_train: int | None,
-    n_test: int | None,
-    report: str,
+    *,
+    bins: Bins = 10,
+    classifier: Literal["one-vs-rest", "multinomial"] = "one-vs-rest",
+    probabilities: Literal["normalised", "raw"] = "normalised",
+    penalty: Positive = 1.0,
+    class_weight: Literal["balanced"] | None = "balanced",
+    scaling: Literal["min-max", "standard"] = "min-max",
+    score_on: Literal["unseen", "training"] = "unseen",
+    n_train: Count | None = None,
+    n_test: Count | None = None,
+    report: Literal["above-chance", "unscaled"] = "above-chance",
+    **run: Unpack[RunOptions],
 ) -> Native:
-    """E_i = 2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the values of the factor."""
+    """Explicitness score: how well linear classifiers tell the values of each factor from the codes.
+
+    For each value of a factor, the area under the ROC curve of a logistic regression of that value against the rest;
+    2 AUC - 1, mean over values, then over factors.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        Any unit: codes are scaled on the training rows.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Continuous factors are cut into ``bins``.
+    bins : int, str, Binning or edges, default 10
+    classifier : {"one-vs-rest", "multinomial"}
+    probabilities : {"normalised", "raw"}
+        One-vs-rest probabilities divided by their sum over the values, as a multi-class classifier gives them, or
+        each as it is. Matters for a factor that one code follows monotonically: its middle values cannot be told by
+        one linear function, so ``"raw"`` gives a perfect code about 0.56.
+    penalty : float, default 1.0
+        Inverse strength C of the quadratic penalty.
+    class_weight : {"balanced", None}
+        Whether all values weigh the same in training, or all rows.
+    scaling : {"min-max", "standard"}
+    score_on : {"unseen", "training"}
+        Rows on which the AUC is measured. On the training rows noise scores above 0.
+    n_train, n_test : int, optional
+        Rows of the split; halves by default.
+    report : {"above-chance", "unscaled"}
+        2 AUC - 1, or the AUC itself, as disentanglement_lib reports it.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [-1, 1], best 1, chance 0 (unscaled: in [0, 1], chance 0.5); ``per_factor``;
+        ``details["by_value"]``: of each value of each factor.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Ridgeway & Mozer 2018, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> shape = rng.integers(0, 3, 600)
+    >>> codes = np.eye(3)[shape] + 0.01 * rng.normal(size=(600, 3))
+    >>> round(demele.explicitness(codes, shape).value, 2)
+    1.0
+    """
     from demele.estimation.logistic import explicitness_by_value
 
     labels, n_levels = data.factor_labels(bins)
@@ -92,100 +162,3 @@ def areas(
         )
         notes.append(Note(code="penalty", message=message, severity="fragile"))
     return Native(value=mean_of_defined(scores), per_factor=scores, details={"by_value": by_value}, notes=tuple(notes))
-
-
-def explicitness(
-    codes: object,
-    factors: object,
-    *,
-    bins: Bins = 10,
-    classifier: Literal["one-vs-rest", "multinomial"] = "one-vs-rest",
-    probabilities: Literal["normalised", "raw"] = "normalised",
-    penalty: Positive = 1.0,
-    class_weight: Literal["balanced"] | None = "balanced",
-    scaling: Literal["min-max", "standard"] = "min-max",
-    score_on: Literal["unseen", "training"] = "unseen",
-    n_train: Count | None = None,
-    n_test: Count | None = None,
-    report: Literal["above-chance", "unscaled"] = "above-chance",
-    **run: Unpack[RunOptions],
-) -> Score:
-    """Explicitness score: how well linear classifiers tell the values of each factor from the codes.
-
-    For each value of a factor, the area under the ROC curve of a logistic regression of that value against the rest;
-    2 AUC - 1, mean over values, then over factors.
-
-    Parameters
-    ----------
-    codes : array-like of shape (n_samples, n_codes), real, finite
-        Any unit: codes are scaled on the training rows.
-    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
-        Continuous factors are cut into ``bins``.
-    bins : int, str, Binning or edges, default 10
-    classifier : {"one-vs-rest", "multinomial"}
-    probabilities : {"normalised", "raw"}
-        One-vs-rest probabilities divided by their sum over the values, as a multi-class classifier gives them, or
-        each as it is. Matters for a factor that one code follows monotonically: its middle values cannot be told by
-        one linear function, so ``"raw"`` gives a perfect code about 0.56.
-    penalty : float, default 1.0
-        Inverse strength C of the quadratic penalty.
-    class_weight : {"balanced", None}
-        Whether all values weigh the same in training, or all rows.
-    scaling : {"min-max", "standard"}
-    score_on : {"unseen", "training"}
-        Rows on which the AUC is measured. On the training rows noise scores above 0.
-    n_train, n_test : int, optional
-        Rows of the split; halves by default.
-    report : {"above-chance", "unscaled"}
-        2 AUC - 1, or the AUC itself, as disentanglement_lib reports it.
-    **run
-        Keywords of every metric, see :func:`demele.evaluate`.
-
-    Returns
-    -------
-    Score
-        value in [-1, 1], best 1, chance 0 (unscaled: in [0, 1], chance 0.5); ``per_factor``;
-        ``details["by_value"]``: of each value of each factor.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-
-    Notes
-    -----
-    Ridgeway & Mozer 2018, section 3.
-
-    Examples
-    --------
-    >>> import numpy as np, demele
-    >>> rng = np.random.default_rng(0)
-    >>> shape = rng.integers(0, 3, 600)
-    >>> codes = np.eye(3)[shape] + 0.01 * rng.normal(size=(600, 3))
-    >>> round(demele.explicitness(codes, shape).value, 2)
-    1.0
-    """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "explicitness",
-    explicitness,
-    title="Explicitness",
-    family="predictor",
-    properties=("explicitness",),
-    native="per factor",
-    range=(-1.0, 1.0),
-    source="Ridgeway & Mozer 2018, section 3",
-    references=("ridgeway2018learning",),
-    definition="2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the factor's values",
-    stochastic=True,
-    aliases=("Explicitness", "explicitness_score"),
-    readings=(of_rows(areas),),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
-    undefined="no value of them is both in the training and in the test rows",
-    slow=1,
-    probe=("penalty", (1.0, 0.25, 0.5, 2.0, 4.0)),
-    in_groups=True,
-    order=110,
-    corrected_by=("transition",),
-)

@@ -5,12 +5,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.results import Note, Score
+from demele.core.results import Note
 from demele.estimation.information import entropy, mean_of_defined
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Count, Positive, RunOptions
-from demele.metrics.run import score
 from demele.metrics.splits import fewer_than_asked, split
 
 #: A code of at most so many values, each with several rows, is quantised.
@@ -29,42 +28,6 @@ def design(data: Data, encoding: str) -> Array:
         else:
             columns.append(standardised[:, [index]])
     return np.hstack(columns)
-
-
-def known_share(
-    data: Data,
-    streams: Streams,
-    encoding: str,
-    penalty: float,
-    class_weight: str | None,
-    score_on: str,
-    n_train: int | None,
-    n_test: int | None,
-) -> Native:
-    """InfoE_i = 1 - loss(v_i | z) / loss(v_i | nothing)."""
-    columns = design(data, encoding)
-    scores = np.full(data.factors.m, np.nan)
-    notes = list(fewer_than_asked(data.n, n_train, n_test))
-    shared = split(data.n, n_train, n_test, streams("rows"), "codes") if data.factors.complete else None
-    for index, factor in enumerate(data.factors.columns):
-        rows, name = np.flatnonzero(factor.annotated()), f"factor {factor.name!r}"
-        train, test = shared or tuple(
-            rows[part] for part in split(len(rows), n_train, n_test, streams("factor", index), name)
-        )
-        if score_on == "training":
-            train = test = rows
-        values = factor.coordinates
-        parts = columns[train], columns[test], values[train], values[test]
-        if not factor.categorical:
-            scores[index] = _of_numbers(*parts)
-            continue
-        known = np.isin(parts[3], parts[2])
-        if not known.all():
-            notes.append(_unseen(factor.name, int((~known).sum())))
-        scores[index] = _of_classes(
-            parts[0], parts[1][known], parts[2], parts[3][known], len(factor.levels), penalty, class_weight
-        )
-    return Native(value=mean_of_defined(scores), per_factor=scores, notes=tuple(notes))
 
 
 def _unseen(name: str, n: int) -> Note:
@@ -112,9 +75,27 @@ def _of_classes(
     return 1.0 - loss / nothing
 
 
+@Metric(
+    title="InfoE",
+    family="predictor",
+    properties=("explicitness",),
+    native="per factor",
+    range=(float("-inf"), 1.0),
+    source="Hsu et al. 2023 (InfoMEC)",
+    references=("hsu2023disentanglement",),
+    definition="share of the loss of knowing nothing that a linear predictor of all codes takes away",
+    aliases=("InfoE",),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
+    undefined="one value of them alone is in the training or in the test rows",
+    slow=1,
+    probe=("penalty", (100.0, 25.0, 50.0, 200.0, 400.0)),
+    in_groups=True,
+    on_circles=True,
+    in_all=False,
+)
 def infoe(
-    codes: object,
-    factors: object,
+    data: Data,
+    streams: Streams,
     *,
     encoding: Literal["auto", "one-hot", "standard"] = "auto",
     penalty: Positive = 100.0,
@@ -123,7 +104,7 @@ def infoe(
     n_train: Count | None = None,
     n_test: Count | None = None,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""InfoE: the share of each factor that a linear predictor of all codes knows: explicitness.
 
     .. math:: \mathrm{InfoE}_i = 1 - \mathrm{loss}(v_i | z) / \mathrm{loss}(v_i)
@@ -175,29 +156,26 @@ def infoe(
     >>> demele.infoe(rotated, factors, kinds="categorical").value > 0.98
     True
     """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "infoe",
-    infoe,
-    title="InfoE",
-    family="predictor",
-    properties=("explicitness",),
-    native="per factor",
-    range=(float("-inf"), 1.0),
-    source="Hsu et al. 2023 (InfoMEC)",
-    references=("hsu2023disentanglement",),
-    definition="share of the loss of knowing nothing that a linear predictor of all codes takes away",
-    stochastic=True,
-    aliases=("InfoE",),
-    readings=(of_rows(known_share),),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
-    undefined="one value of them alone is in the training or in the test rows",
-    slow=1,
-    probe=("penalty", (100.0, 25.0, 50.0, 200.0, 400.0)),
-    in_groups=True,
-    on_circles=True,
-    order=270,
-    in_all=False,
-)
+    columns = design(data, encoding)
+    scores = np.full(data.factors.m, np.nan)
+    notes = list(fewer_than_asked(data.n, n_train, n_test))
+    shared = split(data.n, n_train, n_test, streams("rows"), "codes") if data.factors.complete else None
+    for index, factor in enumerate(data.factors.columns):
+        rows, name = np.flatnonzero(factor.annotated()), f"factor {factor.name!r}"
+        train, test = shared or tuple(
+            rows[part] for part in split(len(rows), n_train, n_test, streams("factor", index), name)
+        )
+        if score_on == "training":
+            train = test = rows
+        values = factor.coordinates
+        parts = columns[train], columns[test], values[train], values[test]
+        if not factor.categorical:
+            scores[index] = _of_numbers(*parts)
+            continue
+        known = np.isin(parts[3], parts[2])
+        if not known.all():
+            notes.append(_unseen(factor.name, int((~known).sum())))
+        scores[index] = _of_classes(
+            parts[0], parts[1][known], parts[2], parts[3][known], len(factor.levels), penalty, class_weight
+        )
+    return Native(value=mean_of_defined(scores), per_factor=scores, notes=tuple(notes))

@@ -6,16 +6,13 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.results import Score
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
-from demele.estimation.discretise import Binning
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.joint_codes import joint_rows
 from demele.metrics.data import Array, Data
 from demele.metrics.information.snc import own_codes, without_code
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
-from demele.metrics.options import Bins, Count, RunOptions
-from demele.metrics.run import score
+from demele.metrics.metric import Guards, Metric, Native, Streams
+from demele.metrics.options import Bins, Count, RunOptions, as_binning
 from demele.metrics.splits import fewer_than_asked, split
 
 #: Most rows that trees are grown on, and scored on, unless others are asked for.
@@ -68,62 +65,25 @@ class _Fits:
         return float((fit.predict(fit.unseen) == self.values[self.test]).mean()), importance
 
 
-def knocked_out(
-    data: Data, streams: Streams, bins: Binning, share: bool, n_trees: int, n_train: int | None, n_test: int | None
-) -> Native:
-    """NK_i = accuracy with all codes - accuracy without the code of factor i, of boosted trees on unseen rows."""
-    half = data.n // 2
-    asked = (min(half, MOST_ROWS) if n_train is None else n_train, min(half, MOST_ROWS) if n_test is None else n_test)
-    train, test = split(data.n, *asked, streams("rows"), "codes")
-    labels, _ = data.factor_labels(bins)
-    of_codes, of_factors = column_bins(data.codes, data.factors, bins)
-    seen = data.take(train)
-    if data.groups is None:
-        counts = joint_counts(seen.codes, seen.factors, of_codes, of_factors)
-    else:
-        cells = joint_rows(bin_rows(seen.codes, seen.factors, of_codes, of_factors), data.groups.columns)
-        counts = PackedRows(cells, factor_pairs=False).count()
-    information = information_table(counts).information
-    code = own_codes(information, share)
-    codes, (d, m) = data.standardised(), information.shape
-    lost, whole, guess = np.zeros((d, m)), np.empty(m), np.empty(m)
-    for index in range(m):
-        known = labels[:, index] >= 0
-        fits = _Fits(codes, labels[:, index], train[known[train]], test[known[test]], n_trees)
-        whole[index], importance = fits.accuracy(streams("factor", index))
-        importance, guess[index] = data.summed_by_code(importance), fits.guess
-        for other in np.flatnonzero(importance):
-            if other == code[index] or importance[other] > NEGLIGIBLE:
-                without, _ = fits.accuracy(streams("factor", index), data.columns_of([int(other)]))
-                lost[other, index] = whole[index] - without
-    per_factor = np.where(code >= 0, lost[np.maximum(code, 0), np.arange(m)], 0.0)
-    told = whole - guess
-    beaten = told > BEATEN * np.sqrt(guess * (1 - guess) / max(len(test), 1))
-    scaled = np.where(beaten, per_factor / np.where(beaten, told, 1.0), np.nan)
-    knockout = np.full((m, m), np.nan)
-    for place, own in enumerate(code.tolist()):
-        if own >= 0:
-            knockout[:, place] = lost[own]
-    return Native(
-        value=np.asarray(per_factor.mean()),
-        per_factor=per_factor,
-        matrix=lost,
-        matrix_of="accuracy lost without the code",
-        details={
-            "scaled": float(mean_of_defined(scaled)),
-            "scaled_per_factor": scaled,
-            "accuracy_per_factor": whole,
-            "majority": guess,
-            "knockout": knockout,
-            "assignment": [int(one) if one >= 0 else None for one in code],
-        },
-        notes=fewer_than_asked(data.n, n_train, n_test) + without_code([code.tolist()], data.factors.names),
-    )
-
-
+@Metric(
+    title="NK",
+    family="predictor",
+    properties=("compactness",),
+    native="per factor",
+    range=(-1.0, 1.0),
+    source="Mahon et al. 2024 (NK)",
+    references=("mahon2024correcting",),
+    definition="accuracy of boosted trees that is lost without the code of a factor",
+    aliases=("NK",),
+    guards=Guards(outliers="of factors move it", bins=False, fewest_rows=50),
+    slow=2,
+    probe=("n_trees", (20, 5, 10, 40, 80)),
+    in_groups=True,
+    in_all=False,
+)
 def nk(
-    codes: object,
-    factors: object,
+    data: Data,
+    streams: Streams,
     *,
     bins: Bins = "equal-frequency:10",
     share: bool = False,
@@ -131,7 +91,7 @@ def nk(
     n_train: Count | None = None,
     n_test: Count | None = None,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""Neuron knockout: how much of each factor is lost without the code that is its own: exclusiveness.
 
     .. math:: \mathrm{NK}_i = \mathrm{accuracy}_i(z) - \mathrm{accuracy}_i(z_{-a(i)})
@@ -183,27 +143,50 @@ def nk(
     >>> bool(score.per_factor[0] == 0), bool(score.details["scaled_per_factor"][1] > 0.9)
     (True, True)
     """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "nk",
-    nk,
-    title="NK",
-    family="predictor",
-    properties=("compactness",),
-    native="per factor",
-    range=(-1.0, 1.0),
-    source="Mahon et al. 2024 (NK)",
-    references=("mahon2024correcting",),
-    definition="accuracy of boosted trees that is lost without the code of a factor",
-    stochastic=True,
-    aliases=("NK",),
-    readings=(of_rows(knocked_out),),
-    guards=Guards(outliers="of factors move it", bins=False, fewest_rows=50),
-    slow=2,
-    probe=("n_trees", (20, 5, 10, 40, 80)),
-    in_groups=True,
-    order=330,
-    in_all=False,
-)
+    half = data.n // 2
+    asked = (min(half, MOST_ROWS) if n_train is None else n_train, min(half, MOST_ROWS) if n_test is None else n_test)
+    train, test = split(data.n, *asked, streams("rows"), "codes")
+    labels, _ = data.factor_labels(bins)
+    of_codes, of_factors = column_bins(data.codes, data.factors, as_binning(bins))
+    seen = data.take(train)
+    if data.groups is None:
+        counts = joint_counts(seen.codes, seen.factors, of_codes, of_factors)
+    else:
+        cells = joint_rows(bin_rows(seen.codes, seen.factors, of_codes, of_factors), data.groups.columns)
+        counts = PackedRows(cells, factor_pairs=False).count()
+    information = information_table(counts).information
+    code = own_codes(information, share)
+    codes, (d, m) = data.standardised(), information.shape
+    lost, whole, guess = np.zeros((d, m)), np.empty(m), np.empty(m)
+    for index in range(m):
+        known = labels[:, index] >= 0
+        fits = _Fits(codes, labels[:, index], train[known[train]], test[known[test]], n_trees)
+        whole[index], importance = fits.accuracy(streams("factor", index))
+        importance, guess[index] = data.summed_by_code(importance), fits.guess
+        for other in np.flatnonzero(importance):
+            if other == code[index] or importance[other] > NEGLIGIBLE:
+                without, _ = fits.accuracy(streams("factor", index), data.columns_of([int(other)]))
+                lost[other, index] = whole[index] - without
+    per_factor = np.where(code >= 0, lost[np.maximum(code, 0), np.arange(m)], 0.0)
+    told = whole - guess
+    beaten = told > BEATEN * np.sqrt(guess * (1 - guess) / max(len(test), 1))
+    scaled = np.where(beaten, per_factor / np.where(beaten, told, 1.0), np.nan)
+    knockout = np.full((m, m), np.nan)
+    for place, own in enumerate(code.tolist()):
+        if own >= 0:
+            knockout[:, place] = lost[own]
+    return Native(
+        value=np.asarray(per_factor.mean()),
+        per_factor=per_factor,
+        matrix=lost,
+        matrix_of="accuracy lost without the code",
+        details={
+            "scaled": float(mean_of_defined(scaled)),
+            "scaled_per_factor": scaled,
+            "accuracy_per_factor": whole,
+            "majority": guess,
+            "knockout": knockout,
+            "assignment": [int(one) if one >= 0 else None for one in code],
+        },
+        notes=fewer_than_asked(data.n, n_train, n_test) + without_code([code.tolist()], data.factors.names),
+    )

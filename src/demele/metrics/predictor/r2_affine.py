@@ -5,67 +5,35 @@ from typing import Unpack
 
 import numpy as np
 
-from demele.core.results import Score
 from demele.estimation.cross_products import CrossProducts
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, of_products, of_rows
+from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import RunOptions
-from demele.metrics.predictor.mcc import products_suffice
-from demele.metrics.run import score
+from demele.metrics.predictor.correlations import products_suffice
 from demele.metrics.splits import annotated_rows
 
 BLOCKS = "share of a factor that an affine map of one group explains"
 
 
-def explained_shares(data: Data) -> Native:
-    """R2_i of least squares of each factor on all codes."""
-    from demele.estimation.linear_recovery import Basis, explained_share
-
-    codes = data.standardised()
-    whole = Basis.of(codes) if any(factor.complete for factor in data.factors.columns) else None
-    shares, adjusted = np.full(data.factors.m, np.nan), np.full(data.factors.m, np.nan)
-    for index, factor in enumerate(data.factors.columns):
-        rows, values = annotated_rows(factor, codes)
-        basis = whole if whole is not None and factor.complete else Basis.of(rows)
-        left = len(rows) - 1 - basis.rank
-        if left > 0:  # as many rows as directions are fitted without an error, whatever they hold
-            shares[index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
-            adjusted[index] = 1.0 - (1.0 - shares[index]) * (len(rows) - 1) / left
-    found = _of_shares(shares, adjusted)
-    return found if data.groups is None else replace(found, matrix=_of_blocks(data, codes), matrix_of=BLOCKS)
-
-
-def _of_shares(shares: Array, adjusted: Array) -> Native:
-    return Native(
-        value=mean_of_defined(shares),
-        per_factor=shares,
-        details={"adjusted": {"value": float(mean_of_defined(adjusted)), "per_factor": adjusted.tolist()}},
-    )
-
-
-def explained_by_products(products: CrossProducts) -> Native:
-    """R2_i from the products of all columns."""
-    left = products.n - 1 - products.directions.shape[1]
-    shares = products.explained() if left > 0 else np.full(len(products.classes), np.nan)
-    return _of_shares(shares, 1.0 - (1.0 - shares) * (products.n - 1) / max(left, 1))
-
-
-def _of_blocks(data: Data, codes: Array) -> Array:
-    """Return the share of each factor that an affine map of each group alone explains, (n_codes, n_factors)."""
-    from demele.estimation.linear_recovery import Basis, explained_share
-
-    matrix = np.full((data.n_codes, data.factors.m), np.nan)
-    for index, factor in enumerate(data.factors.columns):
-        rows, values = annotated_rows(factor, codes)
-        for code in range(data.n_codes):
-            basis = Basis.of(rows[:, data.columns_of([code])])
-            if len(rows) - 1 > basis.rank:
-                matrix[code, index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
-    return matrix
-
-
-def r2_affine(codes: object, factors: object, **run: Unpack[RunOptions]) -> Score:
+@Metric(
+    title="affine R2",
+    family="predictor",
+    properties=("explicitness",),
+    native="per factor",
+    range=(0.0, 1.0),
+    source="Zimmermann et al. 2021",
+    references=("zimmermann2021contrastive",),
+    definition="share of each factor's variance that an affine map of all codes explains",
+    aliases=("R2_affine",),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    undefined="they have no more rows than the codes have directions",
+    in_groups=True,
+    on_circles=True,
+    in_all=False,
+    when={CrossProducts: products_suffice},
+)
+def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
     r"""Affine R2: the share of each factor's variance that an affine map of all codes explains.
 
     .. math:: R^2_i = 1 - \min_{a, b} \sum_n (v_{ni} - a \cdot z_n - b)^2 / \sum_n (v_{ni} - \bar v_i)^2
@@ -108,26 +76,48 @@ def r2_affine(codes: object, factors: object, **run: Unpack[RunOptions]) -> Scor
     >>> round(demele.r2_affine(factors @ [[2.0, 1.0], [1.0, -1.0]], factors).value, 6)
     1.0
     """
-    return score(METRIC, locals())
+    if isinstance(state, CrossProducts):
+        left = state.n - 1 - state.directions.shape[1]
+        shares = state.explained() if left > 0 else np.full(len(state.classes), np.nan)
+        adjusted = 1.0 - (1.0 - shares) * (state.n - 1) / max(left, 1)
+    else:
+        shares, adjusted = _explained_by_rows(state)
+    found = Native(
+        value=mean_of_defined(shares),
+        per_factor=shares,
+        details={"adjusted": {"value": float(mean_of_defined(adjusted)), "per_factor": adjusted.tolist()}},
+    )
+    if isinstance(state, CrossProducts) or state.groups is None:
+        return found
+    return replace(found, matrix=_of_blocks(state, state.standardised()), matrix_of=BLOCKS)
 
 
-METRIC = Metric(
-    "r2_affine",
-    r2_affine,
-    title="affine R2",
-    family="predictor",
-    properties=("explicitness",),
-    native="per factor",
-    range=(0.0, 1.0),
-    source="Zimmermann et al. 2021",
-    references=("zimmermann2021contrastive",),
-    definition="share of each factor's variance that an affine map of all codes explains",
-    aliases=("R2_affine",),
-    readings=(of_products(explained_by_products, when=products_suffice), of_rows(explained_shares)),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
-    undefined="they have no more rows than the codes have directions",
-    in_groups=True,
-    on_circles=True,
-    order=240,
-    in_all=False,
-)
+def _explained_by_rows(data: Data) -> tuple[Array, Array]:
+    """Return R2_i of least squares of each factor on all codes, and the adjusted one."""
+    from demele.estimation.linear_recovery import Basis, explained_share
+
+    codes = data.standardised()
+    whole = Basis.of(codes) if any(factor.complete for factor in data.factors.columns) else None
+    shares, adjusted = np.full(data.factors.m, np.nan), np.full(data.factors.m, np.nan)
+    for index, factor in enumerate(data.factors.columns):
+        rows, values = annotated_rows(factor, codes)
+        basis = whole if whole is not None and factor.complete else Basis.of(rows)
+        left = len(rows) - 1 - basis.rank
+        if left > 0:  # as many rows as directions are fitted without an error, whatever they hold
+            shares[index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
+            adjusted[index] = 1.0 - (1.0 - shares[index]) * (len(rows) - 1) / left
+    return shares, adjusted
+
+
+def _of_blocks(data: Data, codes: Array) -> Array:
+    """Return the share of each factor that an affine map of each group alone explains, (n_codes, n_factors)."""
+    from demele.estimation.linear_recovery import Basis, explained_share
+
+    matrix = np.full((data.n_codes, data.factors.m), np.nan)
+    for index, factor in enumerate(data.factors.columns):
+        rows, values = annotated_rows(factor, codes)
+        for code in range(data.n_codes):
+            basis = Basis.of(rows[:, data.columns_of([code])])
+            if len(rows) - 1 > basis.rank:
+                matrix[code, index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
+    return matrix

@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.code_groups import CodeGroups
 from demele.core.inputs import Factor
-from demele.core.results import Note, Score
+from demele.core.results import Note
 from demele.estimation.information import best_other, mean_of_defined, top_two
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Array, Data, Moments
 from demele.metrics.guards import units_notes
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_moments, of_rows
-from demele.metrics.options import Count, Positive, RegDim, RunOptions
-from demele.metrics.run import score
-from demele.metrics.source import Source
+from demele.metrics.metric import Guards, Metric, Native, Streams
+from demele.metrics.options import Count, Positive, RunOptions
+from demele.metrics.predictor.correlations import moments_suffice
+from demele.metrics.reg_dim import RegDim
 from demele.metrics.splits import annotated_rows, fewer_than_asked, split
 
 #: Codes in raw units of at most this variance predict no continuous factor: the threshold of public code.
@@ -73,26 +73,6 @@ def sap_of(
         details={"majority": dict(majority)} if majority else {},
         notes=notes,
     )
-
-
-def gaps_of_rows(
-    data: Data,
-    streams: Streams,
-    units: str,
-    penalty: float,
-    class_weight: Literal["balanced"] | None,
-    score_on: str,
-    n_train: int | None,
-    n_test: int | None,
-    reg_dim: NDArray[np.intp] | None = None,
-) -> Native:
-    """SAP of rows; of raw codes, with a note where standardised ones would give another score."""
-    classified = _Classified(penalty, class_weight, score_on, n_train, n_test)
-    native = _in_units(units, data, streams, classified, reg_dim)
-    if units == "standard":
-        return native
-    standardised = _in_units("standard", data, streams, classified, reg_dim)
-    return replace(native, notes=native.notes + units_notes(float(native.value), float(standardised.value)))
 
 
 def _in_units(
@@ -213,34 +193,27 @@ def _accuracies(
     return accuracies, guesses
 
 
-class Moments(Protocol):
-    """Means, squares and cross products of all rows."""
-
-    n: int
-
-    def squared_correlations(self) -> Array:
-        """Return those of codes and factors, (n_codes, n_factors)."""
-
-    def code_variances(self) -> Array:
-        """Return the variances of the codes, in their own unit."""
-
-
-def gaps_of_moments(moments: Moments, units: str, reg_dim: NDArray[np.intp] | None = None) -> Native:
-    """SAP of continuous factors from means, squares and cross products of all rows."""
-    matrix = moments.squared_correlations()
-    if units == "raw":
-        matrix[moments.code_variances() * (moments.n / max(moments.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
-    return sap_of(matrix, reg_dim=reg_dim)
-
-
-def moments_suffice(source: Source, options: Mapping[str, Any]) -> bool:
-    """Whether nothing is fitted on parts of the rows, and all factors are continuous."""
-    return options.get("cross_fit") is None and set(source.factor_kinds()) == {"continuous"}
-
-
+@Metric(
+    title="SAP",
+    family="predictor",
+    properties=("compactness",),
+    native="per factor",
+    range=(0.0, 1.0),
+    source="Kumar et al. 2018, section 3",
+    references=("kumar2018variational",),
+    definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
+    aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    screened=True,
+    of_each_code=True,
+    in_groups=True,
+    corrected_by=("transition",),
+    on_circles=True,
+    when={Moments: moments_suffice},
+)
 def sap(
-    codes: object,
-    factors: object,
+    state: Moments | Data,
+    streams: Streams,
     *,
     units: Literal["standard", "raw"] = "standard",
     penalty: Positive = 1.0,
@@ -250,7 +223,7 @@ def sap(
     n_test: Count | None = None,
     reg_dim: RegDim = None,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     """Separated attribute predictability: the gap between the two single codes that predict a factor best.
 
     Squared correlation for a continuous factor; accuracy of a linear support vector classifier for a categorical one;
@@ -303,32 +276,15 @@ def sap(
     >>> demele.sap(factors, factors).value > 0.99
     True
     """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "sap",
-    sap,
-    title="SAP",
-    family="predictor",
-    properties=("compactness",),
-    native="per factor",
-    range=(0.0, 1.0),
-    source="Kumar et al. 2018, section 3",
-    references=("kumar2018variational",),
-    definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
-    stochastic=True,
-    aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),
-    readings=(
-        of_moments(gaps_of_moments, when=moments_suffice),
-        of_rows(gaps_of_rows),
-    ),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
-    screened=True,
-    of_each_code=True,
-    in_groups=True,
-    side=("reg_dim?",),
-    order=120,
-    corrected_by=("transition",),
-    on_circles=True,
-)
+    named = None if reg_dim is None else np.asarray(reg_dim, dtype=np.intp)
+    if not isinstance(state, Data):
+        matrix = state.squared_correlations()
+        if units == "raw":
+            matrix[state.code_variances() * (state.n / max(state.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
+        return sap_of(matrix, reg_dim=named)
+    classified = _Classified(penalty, class_weight, score_on, n_train, n_test)
+    native = _in_units(units, state, streams, classified, named)
+    if units == "standard":
+        return native
+    standardised = _in_units("standard", state, streams, classified, named)
+    return replace(native, notes=native.notes + units_notes(float(native.value), float(standardised.value)))

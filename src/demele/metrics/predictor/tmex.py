@@ -6,19 +6,38 @@ from typing import Annotated, Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import NotEnoughData
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.given_arrays import real_numbers
 from demele.core.holm import holm
-from demele.core.results import Note, Score
+from demele.core.results import Note
 from demele.estimation.conditional_dependence import averaged_covariances, factor_columns
 from demele.estimation.correlations import matched
 from demele.metrics.data import Array, Data
-from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
-from demele.metrics.options import Count, Fraction, Reads, RunOptions
-from demele.metrics.run import score
+from demele.metrics.metric import Guards, Metric, Native, Streams
+from demele.metrics.options import Count, Fraction, OfColumns, ReadOption, RunOptions
+from demele.metrics.source import Subject
+
+
+def _read_intended(given: object, subject: Subject) -> ReadOption:
+    """Read which code is meant to depend on which factor: zeros and ones, (n_codes, n_factors).
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    shape = subject.codes.d, subject.factors.m
+    matrix = real_numbers(given, "intended", f"zeros and ones of shape {shape}")
+    others = matrix[~np.isin(matrix, (0.0, 1.0))]
+    if matrix.shape != shape or others.size:
+        found = f"shape {matrix.shape}" if matrix.shape != shape else f"other numbers, such as {others[0]:g}"
+        raise InputError("intended", f"expected zeros and ones of shape {shape}, codes by factors, got {found}")
+    shown = tuple(tuple(int(one) for one in row) for row in matrix)
+    return ReadOption(matrix[:, list(subject.active)] > 0, shown)
+
 
 Graph = Annotated[
     Sequence[Sequence[int]] | NDArray[Any] | None,
-    Reads("zeros and ones, a row for each code, a column for each factor", lambda _, value: value),
+    OfColumns("zeros and ones, a row for each code, a column for each factor", _read_intended),
 ]
 #: Rows for each column of a regression, in each half.
 ROWS_PER_COLUMN = 2
@@ -77,48 +96,33 @@ def best_pairs(depends: NDArray[np.bool_], p: Array) -> NDArray[np.bool_]:
     return graph
 
 
-def agreement(
+@Metric(
+    title="T-MEX",
+    family="predictor",
+    properties=("modularity",),
+    native="per code",
+    range=(0.0, 1.0),
+    source="Yao et al. 2025; Lundborg et al. 2024",
+    references=("yao2025third", "lundborg2024projected"),
+    definition="share of pairs of codes and factors whose conditional dependence is as intended, by tests",
+    needs_factors=2,
+    aliases=("T-MEX",),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=100),
+    slow=1,
+    probe=("n_splits", (9, 2, 5, 18, 36)),
+    in_groups=True,
+    in_all=False,
+)
+def tmex(
     data: Data,
     streams: Streams,
-    intended: NDArray[np.bool_] | None,
-    basis: str,
-    alpha: float,
-    n_splits: int,
-) -> Native:
-    """Share of pairs of codes and factors that depend, or not, as they are meant to."""
-    p = p_values(data, streams, basis, n_splits)
-    depends = holm(p.ravel(), alpha).reshape(p.shape)
-    graph = best_pairs(depends, p) if intended is None else intended
-    wrong = depends != graph
-    per_code = 1.0 - wrong.mean(axis=1)
-    notes: tuple[Note, ...] = ()
-    if not depends.any():
-        message = "no code was found to depend on any factor: pairs that are not meant to depend count all the same"
-        notes = (Note(code="nothing-depends", message=message, severity="fragile"),)
-    return Native(
-        value=np.asarray(per_code.mean()),
-        per_code=per_code,
-        matrix=depends.astype(np.float64),
-        matrix_of=MATRIX_OF,
-        details={
-            "mismatches": int(wrong.sum()),
-            "p_values": p.tolist(),
-            "intended": graph.astype(int).tolist(),
-        },
-        notes=notes,
-    )
-
-
-def tmex(
-    codes: object,
-    factors: object,
     *,
     intended: Graph = None,
     basis: Literal["spline", "linear"] = "spline",
     alpha: Fraction = 0.05,
     n_splits: Count = 9,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""Test-based measurement exclusivity: which codes depend on which factors, given the others: modularity.
 
     .. math:: \mathrm{TMEX} = 1 - \frac{1}{dM} \sum_{ij} |W_{ij} - A_{ij}|
@@ -176,29 +180,24 @@ def tmex(
     >>> demele.tmex(noisy, factors).value, demele.tmex(noisy @ [[1, 1], [1, -1]], factors).value
     (1.0, 0.5)
     """
-    return score(METRIC, locals())
-
-
-METRIC = Metric(
-    "tmex",
-    tmex,
-    title="T-MEX",
-    family="predictor",
-    properties=("modularity",),
-    native="per code",
-    range=(0.0, 1.0),
-    source="Yao et al. 2025; Lundborg et al. 2024",
-    references=("yao2025third", "lundborg2024projected"),
-    definition="share of pairs of codes and factors whose conditional dependence is as intended, by tests",
-    stochastic=True,
-    needs_factors=2,
-    aliases=("T-MEX",),
-    readings=(of_rows(agreement),),
-    side=("intended?",),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=100),
-    slow=1,
-    probe=("n_splits", (9, 2, 5, 18, 36)),
-    in_groups=True,
-    order=350,
-    in_all=False,
-)
+    p = p_values(data, streams, basis, n_splits)
+    depends = holm(p.ravel(), alpha).reshape(p.shape)
+    graph = best_pairs(depends, p) if intended is None else np.asarray(intended, dtype=np.bool_)
+    wrong = depends != graph
+    per_code = 1.0 - wrong.mean(axis=1)
+    notes: tuple[Note, ...] = ()
+    if not depends.any():
+        message = "no code was found to depend on any factor: pairs that are not meant to depend count all the same"
+        notes = (Note(code="nothing-depends", message=message, severity="fragile"),)
+    return Native(
+        value=np.asarray(per_code.mean()),
+        per_code=per_code,
+        matrix=depends.astype(np.float64),
+        matrix_of=MATRIX_OF,
+        details={
+            "mismatches": int(wrong.sum()),
+            "p_values": p.tolist(),
+            "intended": graph.astype(int).tolist(),
+        },
+        notes=notes,
+    )

@@ -35,7 +35,7 @@ def of_tables(case: Case, work: Work) -> Parts:
         raise ValueError("no table")
     if settings.correction == "none":
         settings = replace(settings, correction="miller-madow")
-    pairs = work.request.reading.pairs
+    pairs = work.request.metric.pairs
     key = ("audited", settings, pairs)
     if key not in case.shared:
         case.shared[key] = audited_tables(case, settings, pairs=pairs)

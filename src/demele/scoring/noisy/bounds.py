@@ -25,7 +25,7 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
         )
     if settings.estimator != "histogram" or settings.correction != "none":
         return NotCorrected("bounds are of plug-in information in counts; take histograms and correction 'none'")
-    if work.request.side.get("reg_dim") is not None:
+    if work.request.options.get("reg_dim") is not None:
         return NotCorrected("bounds are of the gap between the two codes that inform most, not of codes that are named")
     others = [one.name for one in case.noise.factors.values() if one.kind != "rate"]
     if others:

@@ -9,7 +9,7 @@ from demele.core.corrected import CorrectedScore
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
 from demele.metrics.options import Run
-from demele.metrics.request import Asked, Request
+from demele.metrics.request import Request
 from demele.metrics.source import InMemory
 from demele.scoring.noisy.knowledge import FactorNoise, NoiseOfFactor
 
@@ -73,7 +73,7 @@ class Case:
 class Work:
     """One score to correct: how it was asked for, how it is read, and what it is of the annotations as given."""
 
-    asked: Asked
+    asked: Request
     request: Request
     score: Score
 

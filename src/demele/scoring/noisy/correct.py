@@ -10,7 +10,7 @@ from demele.core.results import Evaluation, Note, Score
 from demele.core.sentences import arg
 from demele.metrics.code_groups import Grouped
 from demele.metrics.options import Run
-from demele.metrics.request import Asked, request_for
+from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory
 from demele.scoring.noisy import audited, bounds, transition
 from demele.scoring.noisy.case import Case, Method, NotCorrected, Work
@@ -89,7 +89,7 @@ def default_method(noise: FactorNoise) -> str:
 
 def corrected(
     evaluation: Evaluation,
-    asked: Sequence[Asked],
+    asked: Sequence[Request],
     source: InMemory,
     run: Run,
     noise: FactorNoise,
@@ -101,7 +101,7 @@ def corrected(
     ----------
     evaluation : Evaluation
         Of the annotations as given; its values stay.
-    asked : sequence of Asked
+    asked : sequence of Request
         What it was made of.
     source : InMemory
     run : Run
@@ -115,9 +115,7 @@ def corrected(
     scores = []
     for score in evaluation.scores:
         one = by_name[score.metric]
-        scores.append(
-            with_correction(score, chosen.correct(case, Work(one, request_for(one, source, run.seed), score)))
-        )
+        scores.append(with_correction(score, chosen.correct(case, Work(one, resolved(one, source, run.seed), score))))
     return replace(evaluation, scores=tuple(scores))
 
 

@@ -1,40 +1,26 @@
-"""Side inputs: inputs of a formula in addition to the rows, such as the intended code of each factor."""
+"""The option ``reg_dim``: the intended code of each factor, and notes if other codes are more informative."""
 
 import numbers
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.given_arrays import real_numbers
 from demele.core.names import suggestion
 from demele.core.results import Note
 from demele.core.sentences import arg, marked
 from demele.estimation.information import InformationTable
-from demele.metrics.source import Subject
+from demele.metrics.options import OfColumns, ReadOption
+
+if TYPE_CHECKING:
+    from demele.metrics.source import Subject
 
 
-@dataclass(frozen=True, slots=True)
-class SideInput:
-    """A side input, read for the columns of one representation.
-
-    Attributes
-    ----------
-    value : object
-        What the formula reads: for the columns that vary.
-    shown : object
-        What the signature says: for all columns.
-    notes : tuple of Note
-    """
-
-    value: Any
-    shown: Any
-    notes: tuple[Note, ...] = ()
-
-
+#: Code i is that of factor i.
+IN_ORDER = "in order"
 _ASSUMED_ORDER = Note(
     code="assumed-reg-dim",
     message=f"code i was taken to regularise factor i, in the order of the columns; name others with {arg('reg_dim')}",
@@ -84,11 +70,18 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
     return found
 
 
-def _read_reg_dim(given: object, subject: Subject) -> SideInput:
-    """Read the code of each factor; by default, in the order of the columns."""
-    full = regularising_codes(given, subject.codes.names, subject.factors.names)
-    shown = None if given is None else tuple(int(code) for code in full)
-    return SideInput(full[list(subject.active)], shown, () if given is not None else (_ASSUMED_ORDER,))
+def _read_reg_dim(given: object, subject: "Subject") -> ReadOption:
+    assumed = isinstance(given, str) and given == IN_ORDER
+    full = regularising_codes(None if assumed else given, subject.codes.names, subject.factors.names)
+    shown = IN_ORDER if assumed else tuple(int(code) for code in full)
+    return ReadOption(full[list(subject.active)], shown, (_ASSUMED_ORDER,) if assumed else ())
+
+
+#: The code that is meant to hold each factor, by index or name; or that of its place in the order of the columns.
+RegDim = Annotated[
+    Sequence[int] | Sequence[str] | Literal["in order"] | None,
+    OfColumns("an index or a name of a code for each factor", _read_reg_dim),
+]
 
 
 def assumed_codes(
@@ -113,27 +106,3 @@ def below_zero(value: float, reg_dim: NDArray[np.intp], table: InformationTable)
         return ()
     text = f"below 0: for {other} of {len(reg_dim)} factors another code informs more than the one that is meant for it"
     return (Note(code="below-zero", message=text, severity="warning"),)
-
-
-def _read_intended(given: object, subject: Subject) -> SideInput:
-    """Read which code is meant to depend on which factor: zeros and ones, (n_codes, n_factors).
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    shape = subject.codes.d, subject.factors.m
-    matrix = real_numbers(given, "intended", f"zeros and ones of shape {shape}")
-    others = matrix[~np.isin(matrix, (0.0, 1.0))]
-    if matrix.shape != shape or others.size:
-        found = f"shape {matrix.shape}" if matrix.shape != shape else f"other numbers, such as {others[0]:g}"
-        raise InputError("intended", f"expected zeros and ones of shape {shape}, codes by factors, got {found}")
-    shown = tuple(tuple(int(one) for one in row) for row in matrix)
-    return SideInput(matrix[:, list(subject.active)] > 0, shown)
-
-
-#: By name: reads what was given, from a metric's option of this name or for all metrics, for one representation.
-SIDE: Mapping[str, Callable[[object, Subject], SideInput]] = {
-    "reg_dim": _read_reg_dim,
-    "intended": _read_intended,
-}

@@ -1,4 +1,4 @@
-"""MED modularity: DCI's entropy of each code, on shares of information (Cao et al. 2022)."""
+"""MED: DCI's entropies of codes and of factors, on shares of information (Cao et al. 2022)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Unpack
@@ -7,29 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
-from demele.core.results import Score
+from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.estimation.counts import column_bins, joint_counts
-from demele.estimation.discretise import Binning
-from demele.estimation.information import (
-    Correction,
-    InformationTable,
-    information_table,
-    mean_of_defined,
-    ratio,
-)
+from demele.estimation.information import Correction, InformationTable, information_table, mean_of_defined, ratio
 from demele.metrics.data import Data
 from demele.metrics.importances import concentration
-from demele.metrics.information.infom import active_codes, barely_beyond_chance, informed_factors
-from demele.metrics.metric import MATRIX, Array, Guards, Metric, Native, of_rows, of_table
-from demele.metrics.options import Bins, Count, Estimator, RunOptions
-from demele.metrics.run import score
+from demele.metrics.information import InformationMetric
+from demele.metrics.information.information_shares import active_codes, barely_beyond_chance, informed_factors
+from demele.metrics.metric import MATRIX, Array, Native
+from demele.metrics.options import Bins, Count, Estimator, RunOptions, as_binning
 from demele.metrics.splits import folds
 
 Counted = Literal["informative", "all"]
 
 
-def shares_of_codes(table: InformationTable, active: str) -> Array:
+def _shares_of_codes(table: InformationTable, active: Counted) -> Array:
     """Return R_ij = I(v_i; z_j) / sum_j' I(v_i; z_j') as (..., n_codes, n_factors); 0 for what does not count.
 
     With ``"informative"`` the codes that tell nothing beyond chance do not count, nor does a factor of which the others
@@ -43,7 +36,7 @@ def shares_of_codes(table: InformationTable, active: str) -> Array:
     return np.nan_to_num(ratio(information, information.sum(axis=-2, keepdims=True)))
 
 
-def modular_entropy(shares: Array) -> tuple[Array, Array]:
+def _modular_entropy(shares: Array) -> tuple[Array, Array]:
     """Return D_j = 1 - H(R_.j / sum_i R_ij) / log M of each code, NaN without any share, and the codes' weights."""
     totals = shares.sum(axis=-1)
     used = totals > 0
@@ -53,7 +46,7 @@ def modular_entropy(shares: Array) -> tuple[Array, Array]:
     return np.where(used, concentration(own, axis=-1), np.nan), weights
 
 
-def compact_entropy(shares: Array) -> Array:
+def _compact_entropy(shares: Array) -> Array:
     """Return C_i = 1 - H(R_i.) / log d of each factor over these d codes, NaN where no code has a share of it."""
     totals = shares.sum(axis=-2)
     known = (totals > 0) & (shares.shape[-2] > 1)
@@ -66,27 +59,17 @@ def _weighted(per_code: Array, weights: Array) -> Array:
     return np.where(some, np.minimum(np.nansum(per_code * weights, axis=-1), 1.0), np.nan)
 
 
-def modular_shares(table: InformationTable, active: str) -> Native:
-    """MED modularity of a table: the mean of D_j, weighted by the codes' shares of all factors."""
-    shares = shares_of_codes(table, active)
-    per_code, weights = modular_entropy(shares)
-    return Native(
-        value=_weighted(per_code, weights),
-        per_code=per_code,
-        matrix=table.information,
-        matrix_of=MATRIX,
-        details={"weights": weights},
-        notes=barely_beyond_chance(table, np.asarray(shares.any(axis=-1))) if active == "informative" else (),
-    )
+def _notes(table: InformationTable, shares: Array, active: Counted) -> tuple[Note, ...]:
+    return barely_beyond_chance(table, np.asarray(shares.any(axis=-1))) if active == "informative" else ()
 
 
 # The codes that serve best --------------------------------------------------------------------------------------------
 
 
-def best_codes(table: InformationTable, top_k: int, active: str) -> NDArray[np.intp]:
+def best_codes(table: InformationTable, top_k: int | None, active: Counted) -> NDArray[np.intp]:
     """Return, for each factor, the k codes with the largest D_j of those that have their largest share on it."""
-    shares = shares_of_codes(table, active)
-    per_code, _ = modular_entropy(shares)
+    shares = _shares_of_codes(table, active)
+    per_code, _ = _modular_entropy(shares)
     largest, own = shares.max(axis=1), shares.argmax(axis=1)
     found: list[int] = []
     for factor in range(shares.shape[1]):
@@ -97,9 +80,9 @@ def best_codes(table: InformationTable, top_k: int, active: str) -> NDArray[np.i
     return np.array(sorted(found), dtype=np.intp)
 
 
-def split_tables(data: Data, bins: Binning) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
+def split_tables(data: Data, bins: Bins) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
     """Return the table of all rows, and for each half of them the table to choose by and the table to score."""
-    of_codes, of_factors = column_bins(data.codes, data.factors, bins)
+    of_codes, of_factors = column_bins(data.codes, data.factors, as_binning(bins))
     parts = []
     for _, rows in folds(data.n, 2):
         half = data.take(rows)
@@ -108,8 +91,10 @@ def split_tables(data: Data, bins: Binning) -> tuple[InformationTable, list[tupl
     return information_table(parts[0].merge(parts[1])), [(first, second), (second, first)]
 
 
-def check_estimator(estimator: str, correction: str) -> None:
-    """Refuse what is not computed of halves of the rows.
+def _checked_halves(
+    data: Data, bins: Bins, estimator: Estimator, correction: Correction
+) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
+    """Return the tables of all rows and of halves, unless more is asked for than counts.
 
     Raises
     ------
@@ -121,42 +106,29 @@ def check_estimator(estimator: str, correction: str) -> None:
             f"it chooses among codes by counts: leave out {setting(estimator=estimator)} and "
             f"{setting(correction=correction)}",
         )
+    return split_tables(data, bins)
 
 
-def modular_shares_of_best(
-    data: Data, bins: Binning, estimator: str, correction: str, active: str, top_k: int
-) -> Native:
-    """MED modularity of the k best codes of each factor, chosen on one half of the rows and scored on the other."""
-    check_estimator(estimator, correction)
-    whole, halves = split_tables(data, bins)
-    value, own, weight, kept = [], [], [], []
-    for choosing, scoring in halves:
-        best = best_codes(choosing, top_k, active)
-        shares = np.zeros_like(scoring.information)
-        shares[best] = shares_of_codes(scoring, active)[best]
-        per_code, weights = modular_entropy(shares)
-        value.append(_weighted(per_code, weights))
-        own.append(np.nan_to_num(per_code) * weights)
-        weight.append(weights)
-        kept.append(best.tolist())
-    weights = np.mean(weight, axis=0)
-    return Native(
-        value=mean_of_defined(np.array(value)),
-        per_code=ratio(np.mean(own, axis=0), weights),
-        matrix=whole.information,
-        matrix_of=MATRIX,
-        details={"weights": weights, "kept": kept},
-    )
-
-
-def all_codes(_: object, options: Mapping[str, Any]) -> bool:
+def _all_codes(_: object, options: Mapping[str, Any]) -> bool:
     """Whether all codes are asked for, for which a table of information is enough."""
     return options["top_k"] is None
 
 
+@InformationMetric(
+    title="MED modularity",
+    properties=("modularity",),
+    native="per code",
+    range=(0.0, 1.0),
+    source="Cao et al. 2022 (MED)",
+    references=("cao2022empirical",),
+    definition="1 - entropy of a code's shares of the information on the factors, relative to its largest",
+    needs_factors=2,
+    when={InformationTable: _all_codes},
+    undefined="they tell nothing beyond chance, or are not among the best of a factor",
+    in_all=False,
+)
 def med_modularity(
-    codes: object,
-    factors: object,
+    state: InformationTable | Data,
     *,
     bins: Bins = 10,
     estimator: Estimator = "histogram",
@@ -165,7 +137,7 @@ def med_modularity(
     active: Counted = "informative",
     top_k: Count | None = None,
     **run: Unpack[RunOptions],
-) -> Score:
+) -> Native:
     r"""MED modularity: whether what each code has of the information is on one factor.
 
     .. math::
@@ -220,25 +192,113 @@ def med_modularity(
     >>> demele.med_modularity(with_sum, factors, kinds="categorical", top_k=1).value > 0.95
     True
     """
-    return score(METRIC, locals())
+    if isinstance(state, InformationTable):
+        shares = _shares_of_codes(state, active)
+        per_code, weights = _modular_entropy(shares)
+        return Native(
+            value=_weighted(per_code, weights),
+            per_code=per_code,
+            matrix=state.information,
+            matrix_of=MATRIX,
+            details={"weights": weights},
+            notes=_notes(state, shares, active),
+        )
+    whole, halves = _checked_halves(state, bins, estimator, correction)
+    value, own, weight, kept = [], [], [], []
+    for choosing, scoring in halves:
+        best = best_codes(choosing, top_k, active)
+        shares = np.zeros_like(scoring.information)
+        shares[best] = _shares_of_codes(scoring, active)[best]
+        per_code, weights = _modular_entropy(shares)
+        value.append(_weighted(per_code, weights))
+        own.append(np.nan_to_num(per_code) * weights)
+        weight.append(weights)
+        kept.append(best.tolist())
+    weights = np.mean(weight, axis=0)
+    return Native(
+        value=mean_of_defined(np.array(value)),
+        per_code=ratio(np.mean(own, axis=0), weights),
+        matrix=whole.information,
+        matrix_of=MATRIX,
+        details={"weights": weights, "kept": kept},
+    )
 
 
-METRIC = Metric(
-    "med_modularity",
-    med_modularity,
-    title="MED modularity",
-    family="information",
-    shares="information",
-    properties=("modularity",),
-    native="per code",
+@InformationMetric(
+    title="MED compactness",
+    properties=("compactness",),
+    native="per factor",
     range=(0.0, 1.0),
     source="Cao et al. 2022 (MED)",
     references=("cao2022empirical",),
-    definition="1 - entropy of a code's shares of the information on the factors, relative to its largest",
-    needs_factors=2,
-    readings=(of_table(modular_shares, when=all_codes), of_rows(modular_shares_of_best)),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
-    undefined="they tell nothing beyond chance, or are not among the best of a factor",
-    order=280,
+    definition="1 - entropy of the codes' shares of the information on a factor, relative to its largest",
+    needs_codes=2,
+    when={InformationTable: _all_codes},
+    undefined="no active code informs on them",
     in_all=False,
 )
+def med_compactness(
+    state: InformationTable | Data,
+    *,
+    bins: Bins = 10,
+    estimator: Estimator = "histogram",
+    correction: Correction = "none",
+    n_neighbors: Count = 3,
+    active: Counted = "informative",
+    top_k: Count | None = None,
+    **run: Unpack[RunOptions],
+) -> Native:
+    r"""MED compactness: whether the information of single codes on each factor is in one of them.
+
+    .. math:: C_i = 1 - H(R_{i \cdot}) / \log d,\quad R_{ij} = I(v_i; z_j) / \textstyle\sum_{j'} I(v_i; z_{j'})
+
+    and the mean over factors: the compactness of DCI with information in place of importances, at the cost of MIG.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), at least two
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+    bins, estimator, correction, n_neighbors
+        As in :func:`mig`.
+    active, top_k
+        As in :func:`med_modularity`. With ``top_k`` the entropy is over the codes that are kept, and not defined where
+        one alone is.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [0, 1], best 1; ``per_factor``, NaN where no active code informs on the factor, which is then left out;
+        ``matrix``: mutual information (n_codes, n_factors) in nats; with ``top_k`` ``details["kept"]``: the codes of
+        each half by their places.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Cao et al. 2022, whose settings are the protocol ``med2022``; published code weighs factors by their sums of shares,
+    which are 1 but with ``top_k``. c copies of every one of d codes that hold one factor each score
+    1 - log c / log(c d). It does not see how much is known: codes with a tenth of the information on each factor score
+    as well. Two codes that each hold half of a factor, as the sine and the cosine of an angle do, count as copies.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+    >>> round(demele.med_compactness(factors[:, [0, 0, 1, 1]], factors, kinds="categorical").value, 6)
+    0.5
+    """
+    if isinstance(state, InformationTable):
+        shares = _shares_of_codes(state, active)
+        return Native.mean(state, per_factor=_compact_entropy(shares), notes=_notes(state, shares, active))
+    whole, halves = _checked_halves(state, bins, estimator, correction)
+    kept = [best_codes(choosing, top_k, active) for choosing, _ in halves]
+    own = [
+        _compact_entropy(_shares_of_codes(scoring, active)[best])
+        for best, (_, scoring) in zip(kept, halves, strict=True)
+    ]
+    per_factor = mean_of_defined(np.stack(own, axis=-1))
+    return Native.mean(whole, per_factor=per_factor, details={"kept": [best.tolist() for best in kept]})
