@@ -76,20 +76,21 @@ COMMANDS: Mapping[str, Command] = {
     "compare-ask": Command(
         "audit next data.csv::one data.csv::two data.csv::label --answers ask.csv", ("ask.csv",), kept=("ask.csv",)
     ),
-    "audit": Command("audit data.csv::label --rows 200 --output audit.csv", ("audit.csv",)),
-    "noise-add-csv": Command("noise add data.csv::label --noise-rate 0.05,0.1 --output n.csv", ("n.csv",)),
-    "noise-add-npz": Command("noise add data.csv::label --noise-rate 0.05,0.1 --output n.npz", ("n.npz",)),
-    "noise-add-parquet": Command("noise add data.csv::label --noise-rate 0.05 --output n.parquet", ("n.parquet",)),
-    "noise-add-json": Command("noise add data.csv::label --noise-rate 0.05 --output n.json", ("n.json",)),
-    "noise-add-features": Command(
-        "noise add data.csv::label --noise-rate 0.05 --features codes.npy --annotators 3 --output n.tsv "
-        "--save-annotations who.csv",
-        ("n.tsv", "who.csv"),
+    "audit": Command("audit draw data.csv::label --size 200 -o audit.csv", ("audit.csv",)),
+    "labels-corrupt-csv": Command("labels corrupt data.csv::label --noise 0.05,0.1 -o n.csv", ("n.csv",)),
+    "labels-corrupt-npz": Command("labels corrupt data.csv::label --noise 0.05,0.1 -o n.npz", ("n.npz",)),
+    "labels-corrupt-parquet": Command("labels corrupt data.csv::label --noise 0.05 -o n.parquet", ("n.parquet",)),
+    "labels-corrupt-features": Command(
+        "labels corrupt data.csv::label --noise 0.05 --features codes.npy --annotators 3 -o n.tsv "
+        "-o who.annotations.csv",
+        ("n.tsv", "who.annotations.csv"),
     ),
     "noise-estimate": Command(
         "noise estimate answers.csv --given given.csv --output e.csv --save-transition t.csv", ("e.csv", "t.csv")
     ),
-    "noise-clean": Command("noise clean data.csv::label codes.npy --output k.csv --suspects w.csv", ("k.csv", "w.csv")),
+    "noise-clean": Command(
+        "labels clean data.csv::label codes.npy --relabel -o k.csv -o w.suspects.csv", ("k.csv", "w.suspects.csv")
+    ),
     "bench-metrics": Command(
         "bench metrics --metrics mig --scenarios mixing --seeds 2 --rows 200 --output b.json --report b.html "
         "--save b.json.gz --store b.jsonl",

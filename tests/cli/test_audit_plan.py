@@ -60,18 +60,12 @@ def test_mistakes_are_told_in_options(demele: Program, labels_folder: Path) -> N
         assert words in run.err
 
 
-def test_a_file_called_plan_is_read_where_it_is_named_as_a_file(demele: Program, labels_folder: Path) -> None:
-    Path("label.npy").rename("plan.npy")
-    assert demele("audit", "./plan.npy", "--rows", 5).status == 0
-    assert demele("audit", "plan.npy", "--rows", 5).status == 0
-
-
 def test_rows_for_experts_in_other_formats_are_read_back(
     demele: Program, labels_folder: Path, judged: pd.DataFrame
 ) -> None:
-    run = demele("audit", "data.csv::label", "--rows", 30, "--format", "json")
+    run = demele("audit", "draw", "data.csv::label", "--size", 30, "-o", "audit.json")
     plan = draw_audit(600, 30)
-    rows = json.loads(run.out)
+    rows = json.loads(Path("audit.json").read_text())
     assert [row["row"] for row in rows] == plan.rows.tolist()
     assert {row["true_label"] for row in rows} == {None}
     for row in rows:
@@ -81,8 +75,3 @@ def test_rows_for_experts_in_other_formats_are_read_back(
     assert run.status == 0, run.err
     expected = evaluation.assess(judged["old"], judged["label"], audit=plan.answered(judged["true"][plan.rows]))
     assert json.loads(run.out) == expected.to_dict()
-    table = demele("audit", "data.csv::label", "--rows", 3, "--format", "table").out.splitlines()
-    assert table[0].split() == ["draw", "row", "given_label", "true_label", "design"]
-    assert table[1].split() == ["1", str(plan.rows[0]), str(judged["label"][plan.rows[0]]), "uniform"]
-    refused = demele("audit", "data.csv::label", "--rows", 3, "--format", "json", "--blind", "--output", "s.csv")
-    assert (refused.status, "--format" in refused.err) == (2, True)

@@ -39,8 +39,8 @@ def filled(answers: Callable[[str], str], path: str = "sheet.csv") -> pd.DataFra
 
 
 def draw(demele: Program, *more: object) -> None:
-    run = demele("audit", "questions.csv::label", "--blind", "--keep", "id,text", "--output", "sheet.csv", *more)
-    assert (run.status, run.out) == (0, "")
+    run = demele("audit", "draw", "questions.csv::label", "--blind", "--keep", "id,text", "-o", "sheet.csv", *more)
+    assert run.status == 0
 
 
 def assess(demele: Program, *more: object) -> dict[str, object]:
@@ -51,7 +51,7 @@ def assess(demele: Program, *more: object) -> dict[str, object]:
 
 
 def test_the_sheet_holds_keys_kept_columns_and_nothing_else(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 40)
+    draw(demele, "--size", 40)
     table = sheet()
     assert list(table) == ["key", "id", "text", "answer"]
     assert set(table["answer"]) == {""}
@@ -65,7 +65,7 @@ def test_the_sheet_holds_keys_kept_columns_and_nothing_else(demele: Program, que
 
 
 def test_weighted_rows_come_in_an_order_that_is_not_that_of_doubt(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 200, "--disagreement", "questions.csv::old,new,twin", "--seed", 3)
+    draw(demele, "--size", 200, "--disagreement", "questions.csv::old,new,twin", "--seed", 3)
     rows = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))["rows"]
     plan = draw_audit(600, 200, disagreement=disagreement(questions[["old", "new", "twin"]]), seed=3)
     assert sorted(one["row"] for one in rows) == sorted(plan.rows.tolist())
@@ -80,7 +80,7 @@ def test_weighted_rows_come_in_an_order_that_is_not_that_of_doubt(demele: Progra
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_comes_back_in_any_order_is_the_audit(weighted: bool, demele: Program, questions: pd.DataFrame) -> None:
     more = ("--disagreement", "questions.csv::old,new,twin") if weighted else ()
-    draw(demele, "--rows", 150, *more)
+    draw(demele, "--size", 150, *more)
     filled(lambda name: f" {questions['true'][int(name[1:])].upper()}")  # people write Cat
     plan = draw_audit(600, 150, disagreement=disagreement(questions[["old", "new", "twin"]]) if weighted else None)
     audit = plan.answered(questions["true"].to_numpy()[plan.rows])
@@ -88,7 +88,7 @@ def test_what_comes_back_in_any_order_is_the_audit(weighted: bool, demele: Progr
 
 
 def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 100, "--disagreement", "questions.csv::old,new,twin")
+    draw(demele, "--size", 100, "--disagreement", "questions.csv::old,new,twin")
     plan = draw_audit(600, 100, disagreement=disagreement(questions[["old", "new", "twin"]]))
     odd = set(plan.rows[[3, 50]].tolist())
     filled(lambda name: "Unclear" if int(name[1:]) in odd else str(questions["true"][int(name[1:])]))
@@ -109,7 +109,7 @@ def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: 
 
 
 def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 30)
+    draw(demele, "--size", 30)
     first = sheet()["id"].tolist()
     filled(lambda name: str(questions["true"][int(name[1:])]) if name in first[:20] else "")
     run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
@@ -145,7 +145,7 @@ def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame
 def test_a_sheet_that_was_changed_is_refused_with_its_rows(
     change: Callable[[pd.DataFrame], pd.DataFrame], message: str, demele: Program, questions: pd.DataFrame
 ) -> None:
-    draw(demele, "--rows", 12)
+    draw(demele, "--size", 12)
     change(sheet().assign(answer="cat")).to_csv("sheet.csv", index=False)
     run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
     assert run.status == 2
@@ -154,7 +154,7 @@ def test_a_sheet_that_was_changed_is_refused_with_its_rows(
 
 
 def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--rows", 12)
+    draw(demele, "--size", 12)
     filled(lambda name: "cat")
     Path("sheet.csv").rename("from_anna.csv")
     call = ("assess", "questions.csv::old", "questions.csv::label", "--audit", "from_anna.csv")
@@ -167,25 +167,25 @@ def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--blind",), "--output: --blind writes a sheet and a key beside it"),
-        (("--blind", "--output", "s.json"), "--output: expected a file called .csv, .tsv, .xlsx, got s.json"),
-        (("--keep", "id"), "--keep: says what an expert is shown in the sheet of --blind"),
-        (("--blind", "--output", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
-        (("--blind", "--output", "s.csv", "--keep", "ids"), "holds no column called 'ids'; did you mean 'id'?"),
-        (("--blind", "--output", "s.csv", "--keep", "data.csv::key"), "holds no column called 'key'"),
+        (("--blind",), "-o: --blind writes a sheet and a key beside it"),
+        (("--blind", "-o", "s.json"), "-o: expected a file called .csv, .tsv, .xlsx, got s.json"),
+        (("--keep", "id"), "--keep: says what the sheet of --blind shows"),
+        (("--blind", "-o", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
+        (("--blind", "-o", "s.csv", "--keep", "ids"), "holds no column called 'ids'; did you mean 'id'?"),
+        (("--blind", "-o", "s.csv", "--keep", "data.csv::key"), "holds no column called 'key'"),
     ],
 )
 def test_a_mistake_is_one_clear_line(
     arguments: tuple[str, ...], message: str, demele: Program, questions: pd.DataFrame
 ) -> None:
-    run = demele("audit", "questions.csv::label", "--rows", 5, *arguments)
+    run = demele("audit", "draw", "questions.csv::label", "--size", 5, *arguments)
     assert (run.status, run.out) == (2, "")
     assert message in run.err
     assert not Path("s.csv").exists()
 
 
 def test_unclear_is_understood_in_the_other_form_too(demele: Program, questions: pd.DataFrame) -> None:
-    demele("audit", "questions.csv::label", "--rows", 60, "--output", "audit.csv")
+    demele("audit", "draw", "questions.csv::label", "--size", 60, "-o", "audit.csv")
     table = pd.read_csv("audit.csv")
     table["true_label"] = questions["true"].to_numpy()[table["row"]]
     table.loc[7, "true_label"] = "unclear"
@@ -227,7 +227,7 @@ def test_without_openpyxl_the_extra_is_named(
     demele: Program, questions: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    run = demele("audit", "questions.csv::label", "--rows", 5, "--blind", "--output", "sheet.xlsx")
+    run = demele("audit", "draw", "questions.csv::label", "--size", 5, "--blind", "-o", "sheet.xlsx")
     assert run.status == 2
     assert "pip install 'demele[sheets]'" in run.err
 
@@ -235,7 +235,7 @@ def test_without_openpyxl_the_extra_is_named(
 def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.DataFrame) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     run = demele(
-        "audit", "questions.csv::label", "--rows", 40, "--blind", "--keep", "id,text", "--output", "sheet.xlsx"
+        "audit", "draw", "questions.csv::label", "--size", 40, "--blind", "--keep", "id,text", "-o", "sheet.xlsx"
     )
     assert run.status == 0, run.err
     book = openpyxl.load_workbook("sheet.xlsx")
@@ -255,7 +255,7 @@ def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.Da
 
 def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: pd.DataFrame) -> None:
     """Half of the rows are drawn where the label or a model is the class; the key holds all rows of the stratum."""
-    draw(demele, "--rows", 60, "--positive", "yak", "--disagreement", "questions.csv::old,new", "--seed", 3)
+    draw(demele, "--size", 60, "--positive", "yak", "--disagreement", "questions.csv::old,new", "--seed", 3)
     within = np.flatnonzero((questions[["label", "old", "new"]] == "yak").any(axis=1))
     plan = draw_audit(600, 60, within=within, seed=3)
     key = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))
@@ -277,10 +277,13 @@ def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: p
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("audit", "questions.csv::label", "--rows", 9, "--positive", "yak"), "--positive: give --blind as well"),
         (
-            ("audit", "questions.csv::label", "--rows", 9, "--positive", "cow", "--blind", "--output", "s.csv"),
-            "--positive: expected at least 1 row, got none",
+            ("audit", "draw", "questions.csv::label", "--size", 9, "--positive", "yak"),
+            "--positive: give --blind as well",
+        ),
+        (
+            ("audit", "draw", "questions.csv::label", "--size", 9, "--positive", "cow", "--blind", "-o", "s.csv"),
+            "--positive: expected at least 1 row",
         ),
         (
             ("assess", "questions.csv::old", "questions.csv::label", "--unseen-positives", 0.01),

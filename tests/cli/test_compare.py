@@ -581,7 +581,7 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
     truth = judged["true"].to_numpy()
     assert (
         demele(
-            "audit", "data.csv::label", "--rows", 120, "--disagreement", "data.csv::old,new", "--output", "w.csv"
+            "audit", "draw", "data.csv::label", "--size", 120, "--disagreement", "data.csv::old,new", "-o", "w.csv"
         ).status
         == 0
     )

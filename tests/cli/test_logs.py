@@ -73,7 +73,7 @@ def test_rows_belong_together_by_a_field_of_the_logs(demele: Program, logs: Path
 
 
 def test_an_audit_of_generated_answers_weighted_by_disagreement(demele: Program, logs: Path) -> None:
-    drawn = demele("audit", "gsm", "--rows", 60, "--disagreement", *WORDS, "--output", "audit.csv")
+    drawn = demele("audit", "draw", "gsm", "--size", 60, "--disagreement", "gsm", *WORDS, "-o", "audit.csv")
     assert drawn.status == 0, drawn.err
     found = read_predictions(["gsm"], filter=WORDS[1])
     plan = draw_audit(200, 60, disagreement=disagreement(found.predictions))
@@ -81,7 +81,7 @@ def test_an_audit_of_generated_answers_weighted_by_disagreement(demele: Program,
     assert rows["row"].tolist() == plan.rows.tolist()
     assert rows["design"].unique().tolist() == ["weighted"]
     for how in (("gsm/old", "--disagreement", "gsm/new"), ("--disagreement", "gsm/new", "gsm/old")):
-        other = demele("audit", *how, "--rows", 60, *WORDS)
+        other = demele("audit", "draw", *how, "--size", 60, *WORDS, "--format", "csv")
         assert [line.split(",")[1] for line in other.out.splitlines()[1:]] == [str(row) for row in plan.rows]
     products = [a * b for a, b in sums("gsm8k", 200)]
     true = [products[row] + 7 * (place < 4) - (place == 5) for place, row in enumerate(plan.rows.tolist())]
@@ -101,7 +101,7 @@ def test_an_audit_of_generated_answers_weighted_by_disagreement(demele: Program,
 
 
 def test_a_sheet_shows_the_question_and_hides_the_answer(demele: Program, logs: Path) -> None:
-    run = demele("audit", "gsm", "--rows", 30, "--disagreement", *WORDS, "--blind", "--output", "sheet.csv")
+    run = demele("audit", "draw", "gsm", "--size", 30, "--disagreement", "gsm", *WORDS, "--blind", "-o", "sheet.csv")
     assert run.status == 0, run.err
     sheet = pd.read_csv("sheet.csv")
     assert list(sheet) == ["key", "question", "answer"]
@@ -110,12 +110,12 @@ def test_a_sheet_shows_the_question_and_hides_the_answer(demele: Program, logs: 
     run = demele("compare", "gsm/old", "gsm/new", *WORDS, "--audit", "sheet.csv")
     assert (run.status, run.err) == (0, "")
     assert json.loads(run.out)["method"] == "audit"
-    run = demele("audit", "mmlu/old", "--rows", 5, "--blind", "--output", "mmlu.csv", "--quiet")
+    run = demele("audit", "draw", "mmlu/old", "--size", 5, "--blind", "-o", "mmlu.csv", "--quiet")
     assert list(pd.read_csv("mmlu.csv")) == ["key", "question", "choices", "answer"]
-    run = demele("audit", "mmlu/old", "--rows", 5, "--blind", "--keep", "question,doc.subject", "--output", "s.csv")
+    run = demele("audit", "draw", "mmlu/old", "--size", 5, "--blind", "--keep", "question,doc.subject", "-o", "s.csv")
     assert list(pd.read_csv("s.csv")) == ["key", "question", "doc.subject", "answer"]
     for field in ("target", "doc.answer"):
-        run = demele("audit", "gsm", *WORDS, "--rows", 5, "--blind", "--keep", field, "--output", "x.csv")
+        run = demele("audit", "draw", "gsm", *WORDS, "--size", 5, "--blind", "--keep", field, "-o", "x.csv")
         assert f"--keep: {field} holds the right answers" in run.err
 
 

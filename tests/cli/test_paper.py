@@ -32,9 +32,3 @@ def test_verdicts(command: tuple[str, ...], head: str, demele: Program, labels_f
     assert f"| {head}" in Path("table.md").read_text(encoding="utf-8")
     assert f"    {head} & " in Path("table.tex").read_text(encoding="utf-8")
     assert "600 rows" in Path("table.methods.txt").read_text(encoding="utf-8")
-
-
-def test_other_commands_have_no_tables_for_papers(demele: Program) -> None:
-    run = demele("metrics", "--format", "latex")
-    assert run.status == 2
-    assert "invalid choice: 'latex'" in run.err

@@ -287,7 +287,11 @@ def _program(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
 def test_nobody_reads_the_output() -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main(['metrics']))"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from demele.cli.main import main; sys.exit(main(['list', 'metrics']))",
+    ]
     run = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
     os.close(write)
     assert run.returncode == 141
@@ -296,7 +300,11 @@ def test_nobody_reads_the_output() -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
 def test_standard_output_that_is_full_is_named() -> None:
-    command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main(['metrics']))"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from demele.cli.main import main; sys.exit(main(['list', 'metrics']))",
+    ]
     with open("/dev/full", "wb") as full:
         run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
     assert b"demele: error: standard output: No space left on device" in run.stderr

@@ -264,9 +264,9 @@ def test_a_file_for_each_model_is_what_a_column_for_each_is(demele: Program, lab
 def test_one_log_is_assessed_and_its_answers_audited(demele: Program) -> None:
     found = demele("assess", harness("choice")[0])
     assert json.loads(found.out)["n"] == 40
-    drawn = demele("audit", harness("choice")[0], "--rows", 3)
+    drawn = demele("audit", "draw", harness("choice")[0], "--size", 3)
     assert drawn.out.count("\n") == 4
-    assert demele("audit", harness("words")[0], "--rows", 3).status == 0
+    assert demele("audit", "draw", harness("words")[0], "--size", 3).status == 0
 
 
 def test_the_way_out_is_an_option_without_a_value(demele: Program, tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_the_way_out_is_an_option_without_a_value(demele: Program, tmp_path: Pat
         (("compare", "A", "gold.csv"), "is a log, which brings its own labels, gold.csv is none"),
         (("compare", "A", "B", "--id", "id"), "--id: is for tables"),
         (("compare", "W", "V", "--audit", "x.csv"), "--audit: holds classes, but the logs say only whether"),
-        (("audit", "W", "--rows", "3"), "says only whether answers were right"),
+        (("audit", "draw", "W", "--size", "3"), "says only whether answers were right"),
         (("compare", "a.jsonl", "gold.csv", "--filter", "acc"), "--filter: picks what to read of logs"),
         (("compare", "a.jsonl", "a.jsonl", "gold.csv", "--ids", "common"), "--ids: rows are paired by position"),
         (("assess", "a.jsonl"), "only logs bring their labels"),

@@ -84,7 +84,7 @@ def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     labels = np.array(["=cat", "-dog"] * 30)
     pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
-    run = demele("noise", "add", "labels.csv::label", "--noise-rate", 0.1, "--output", "noisy.csv")
+    run = demele("labels", "corrupt", "labels.csv::label", "--noise", 0.1, "-o", "noisy.csv")
     assert run.status == 0, run.err
     assert "\n=" not in Path("noisy.csv").read_text()
     read = read_table("noisy.csv::true", warn=lambda _: None)

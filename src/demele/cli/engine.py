@@ -134,7 +134,9 @@ class Command:
             for parameter in inspect.signature(function).parameters.values():
                 kind = kind_of(annotation_of(function, parameter.name))
                 flag_off = kind is not None and not kind.metavar and parameter.default is True
-                data = function in readers and parameter.kind is not parameter.KEYWORD_ONLY
+                data = parameter.kind is parameter.VAR_POSITIONAL or (
+                    function in readers and parameter.kind is not parameter.KEYWORD_ONLY
+                )
                 if kind is None or flag_off or data or parameter.name in self.without.split():
                     continue
                 held = found.get(parameter.name)

@@ -91,7 +91,7 @@ def add_options(parser: argparse.ArgumentParser, *, what: str) -> None:
         type=_noise,
         metavar="KIND:SHARE",
         help="make labels of the training wrong: uniform:0.2, or of clutter visibility:0.2, where glyphs are hard to "
-        "see; demele noise add makes others, for --labels",
+        "see; demele labels corrupt makes others, for --labels",
     )
     option(
         group,
@@ -135,7 +135,7 @@ def checked_noise(arguments: argparse.Namespace) -> tuple[str, float] | None:
         raise InputError(f"--noise: expected a share of the labels from 0 to 0.5, got {share:g}")
     if kind == "visibility" and arguments.data != "clutter":
         raise InputError(
-            "--noise visibility: is for clutter; demele noise add makes noise of other images, for --labels"
+            "--noise visibility: is for clutter; demele labels corrupt makes noise of other images, for --labels"
         )
     return kind, share
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from demele.cli.old_names import NEW_COMMANDS
 from demele.core.errors import DemeleError, InputError, OutputError, short_words
 from demele.core.version import __version__
 
@@ -26,22 +27,32 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "assess": ("demele.cli.assess:ASSESS", "Accuracy of one classifier when labels may be wrong"),
     "compare": ("demele.cli.compare:COMPARE", "Compare two classifiers, or rank several"),
     "audit plan": ("demele.cli.audit_plan:PLAN", "Simulate which audits would settle a comparison"),
+    "audit draw": ("demele.cli.audit_draw:DRAW", "Draw random rows for an expert to label"),
     "audit next": ("demele.cli.audit_next:NEXT", "Ask an expert for one label at a time"),
+    "labels corrupt": ("demele.cli.labels:CORRUPT", "Make labels wrong, with known truth"),
+    "labels clean": ("demele.cli.labels:CLEAN", "Find and clean labels that are likely wrong"),
     "demo score": ("demele.cli.demo:DEMO_SCORE", "Score four bundled representations"),
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
+    "list metrics": ("demele.cli.listing:METRICS", "What each metric measures, its range and source"),
+    "list protocols": ("demele.cli.listing:PROTOCOLS", "Named settings of the metrics"),
+    "list methods": ("demele.cli.listing:METHODS", "Methods that compare classifiers"),
+    "list datasets": ("demele.cli.listing:DATASETS", "Data sets of images"),
+    "cite": ("demele.cli.cite:CITE", "What to cite for metrics, protocols and methods"),
     "help": ("demele.cli.topics:HELP", "Explain files, noise or output"),
 }
 #: The overview: groups of commands, and what those of two words are about.
 OVERVIEW: Mapping[str, tuple[str, ...]] = {
     "Representations": ("score", "probe"),
-    "Classifiers": ("assess", "compare", "audit"),
+    "Classifiers": ("assess", "compare", "audit", "labels"),
 }
 ABOUT: Mapping[str, str] = {
     "probe": "Downstream, sparse and unsupervised probes",
     "audit": "Plan and draw an expert audit of the labels",
+    "labels": "Corrupt, aggregate or clean labels",
+    "list": "Metrics, protocols, methods and data sets",
     "demo": "Score and compare on bundled data",
 }
-_OTHER = "Other: demo, help, completion          Try:  demele demo compare"
+_OTHER = "Other: demo, list, cite, help, completion          Try:  demele demo compare"
 _COMPLETION = """\
 Print a script with which a shell completes commands and options.
 Usage: demele completion bash|zsh|tcsh
@@ -52,9 +63,6 @@ Open a new shell afterwards. Needs the extra completion: pip install 'demele[com
 """
 #: Commands that are not yet made from functions.
 OLD: Mapping[str, str] = {
-    "metrics": "demele.cli.catalogue",
-    "cite": "demele.cli.cite",
-    "audit": "demele.cli.audit",
     "noise": "demele.cli.noise",
     "bench": "demele.cli.bench",
     "data": "demele.cli.data",
@@ -131,6 +139,8 @@ def _run(words: list[str]) -> int:
         from demele.cli.engine import execute
 
         return execute(command, f"demele {name}", rest)
+    if both in NEW_COMMANDS:
+        raise InputError(_unknown(both, both))
     if name in OLD:
         from demele.cli.old_main import run
 
@@ -163,8 +173,6 @@ def overview() -> str:
 
 
 def _unknown(name: str, words: str) -> str:
-    from demele.cli.old_names import NEW_COMMANDS
-
     if name in NEW_COMMANDS:
         return f"{name} has a new name; write demele {NEW_COMMANDS[name]}"
     near = difflib.get_close_matches(words, [*COMMANDS, *ABOUT, *NEW_COMMANDS], n=1, cutoff=0.6)

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from demele.cli import noise_add, noise_clean, noise_estimate
+from demele.cli import noise_estimate
 
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -17,6 +17,4 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     group.set_defaults(run=lambda _: group.print_help())
     actions = group.add_subparsers(title="actions", metavar="ACTION")
-    noise_add.add_action(actions)
     noise_estimate.add_action(actions)
-    noise_clean.add_action(actions)

@@ -20,7 +20,7 @@ def run(words: Sequence[str], module: str) -> None:
     parser = Parser(prog="demele", allow_abbrev=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     import_module(module).add_command(commands)
-    add_reading(parser, but=("metrics", "cite"))
+    add_reading(parser)
     arguments = argparse.Namespace()
     try:
         parser.parse_args(words, arguments)

@@ -8,6 +8,9 @@ NEW_COMMANDS: Mapping[str, str] = {
     "breakdown": "score CODES CODES FACTORS --stability",
     "downstream": "probe downstream",
     "udr": "probe udr",
+    "metrics": "list metrics",
+    "noise add": "labels corrupt",
+    "noise clean": "labels clean",
 }
 #: Options that have another name; of several, the one that the command has.
 NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -29,7 +32,9 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--absorption": ("--task absorption",),
     "--test-rows": ("--test",),
     "--rows": ("--sizes", "--size", "--sample"),
-    "--suspects": ("--cleaning",),
+    "--save-annotations": ("-o NAME.annotations.csv",),
+    "--doubt": ("--disagreement",),
+    "--suspects": ("--cleaning FILE", "-o NAME.suspects.csv"),
     "--common": ("--ids common",),
     "--ask": ("demele audit next --answers FILE",),
     "--target": ("--inference",),

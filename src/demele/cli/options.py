@@ -15,7 +15,6 @@ from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import listed_items, unquoted
 from demele.core.reading import bytes_of, unpacking_at_most
 from demele.core.sentences import Mention, clauses, rephrased
-from demele.files.audit_files import ROW, TRUE
 from demele.files.table_files import decimal_comma, quoted_name
 
 # Declaring -----------------------------------------------------------------------------------------------------------
@@ -114,67 +113,6 @@ _SHARED: Mapping[str, dict[str, Any]] = {
     "--folds": _is(type=int, metavar="N"),
     "--noise-rate": _is(
         "at most this share of the labels is wrong, in [0, 1)", type=share, metavar="R", argument="noise"
-    ),
-    "--transition": _is(
-        "how classes are mistaken: rows true, columns given; probabilities, or counts of a random sample. A table may "
-        "name the given classes in its first line and the true ones in its first column",
-        metavar="FILE",
-        argument="noise",
-    ),
-    "--audit": _is(
-        f"expert labels of some rows: columns {ROW} (from 0) and {TRUE}; demele audit draws them. A second --audit "
-        "adds rows drawn at random where the classifiers disagree (one classifier: where it contradicts the label)",
-        metavar="FILE",
-    ),
-    "--audit-design": _is(
-        "how those rows were chosen, where the file does not say: at random, in the order of the file; with the "
-        "probabilities in the file; or because something looked wrong",
-        choices=("uniform", "weighted", "selective"),
-        argument="design",
-    ),
-    "--id": _is(
-        "column that identifies the rows, in all tables: they are joined by it, not by their order", metavar="C"
-    ),
-    "--common": _is(
-        "keep the rows that all files have, and count the others; without it, other rows are refused",
-        action="store_const",
-        const="common",
-        argument="ids",
-    ),
-    "--filter": _is("of logs: measure, filter, scorer or epoch=K to read of each", type=names_in, metavar="A,B"),
-    "--scores": _is(
-        "tables hold a probability or score per class, in columns named by the classes; the largest is predicted",
-        action="store_true",
-    ),
-    "--audit-key": _is(
-        "what demele audit --blind wrote beside the expert's sheet (default: NAME.key.json beside it)",
-        type=Path,
-        metavar="FILE",
-    ),
-    "--blind": _is(
-        "write the expert's sheet: a key, the columns to --keep, and an empty answer; neither labels nor predictions",
-        action="store_true",
-    ),
-    "--keep": _is("columns that the expert is shown, of the file of LABELS or as FILE::A,B", metavar="A,B"),
-    "--unseen-positives": _is(
-        "assume that at most this share of the rows outside the stratum of demele audit --positive is of that class",
-        type=share,
-        metavar="R",
-    ),
-    "--expert-error": _is(
-        "the expert may be wrong on this share of the rows (default: 0); of two classifiers, of those on which they "
-        "disagree",
-        type=share,
-        metavar="E",
-    ),
-    "--expert-errors": _is(
-        "where: wherever it hurts most (the default), or at random whatever the predictions",
-        choices=("adversarial", "random"),
-    ),
-    "--groups": _is(
-        "which rows belong together, such as the patient of each image: one column of numbers or names; claims are "
-        "then about groups to come",
-        metavar="FILE",
     ),
     "--true-labels": _is("the true labels of all rows, where they are known", metavar="FILE"),
 }

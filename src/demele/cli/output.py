@@ -19,8 +19,7 @@ from demele.core.sentences import Words
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 from demele.report.document import Document
-from demele.report.renderers import paper, terminal
-from demele.report.renderers.html import write_page
+from demele.report.renderers import terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,40 +109,6 @@ def _told(document: Document, words: Callable[[str], str]) -> Document:
     """Return a document whose notes and assumptions name the options of the command."""
     notes = [replace(note, text=words(note.text)) for note in document.notes]
     return replace(document, notes=notes, assumptions=list(map(words, document.assumptions)))
-
-
-def write_result(
-    arguments: argparse.Namespace,
-    result: Result,
-    words: Callable[[str], str],
-    *,
-    document: Document | None = None,
-    frame: "Callable[[], pd.DataFrame] | None" = None,
-    papers: bool = True,
-) -> None:
-    """Write a result as the options of a command say, its page and paragraph on methods too.
-
-    ``document`` and ``frame`` are those of the result, unless a command shows more; ``papers`` says whether the command
-    writes tables for papers, a page and a paragraph.
-    """
-    kind = format_of(arguments.format, arguments.output, papers=papers)
-    shown = _told(document or result.document(), words)
-    if kind == "table":
-        text = document_text(shown, explain=arguments.explain, output=arguments.output)
-    elif kind in ("latex", "markdown"):
-        text = {"latex": paper.latex, "markdown": paper.markdown}[kind](shown)
-    elif kind == "csv":
-        text = csv_text((frame or result.to_frame)())
-    else:
-        text = json.dumps(_in_words(result.to_dict(), words), indent=1, allow_nan=False)
-    options = ("report", "methods") if papers else ()
-    if "report" in options and arguments.report is not None:
-        data = _in_words(result.to_dict(), words)
-        write_page(shown, arguments.report, json.dumps(data, allow_nan=False, separators=(",", ":")))
-    if "methods" in options and arguments.methods is not None:
-        result.methods(arguments.methods, format=_METHODS.get(arguments.methods.suffix.lower(), "latex"))
-    emit(text, arguments.output)
-    say_written(arguments, **{name: f"{name} written to" for name in options})
 
 
 def _in_words(content: Any, words: Callable[[str], str]) -> Any:

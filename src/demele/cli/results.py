@@ -18,6 +18,7 @@ from demele.core.outputs import write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
 from demele.core.sentences import Words
+from demele.files.column_files import write_columns
 from demele.files.sheets import csv_text
 from demele.report.document import Document
 from demele.report.renderers import paper
@@ -25,7 +26,7 @@ from demele.report.renderers.html import write_page
 
 Say = Callable[[str | Exception], str]
 #: What every result can be written to.
-SUFFIXES = (".html", ".json", ".csv", ".tex", ".md", ".txt")
+SUFFIXES = (".html", ".json", ".csv", ".tsv", ".parquet", ".npz", ".tex", ".md", ".txt")
 _METHODS: dict[str, MethodsFormat] = {".methods.tex": "latex", ".methods.md": "markdown", ".methods.txt": "text"}
 _CONDITION = re.compile(r"(?:(.+):)?([^:<>=]+)([<>])=(.+)")
 _EXPECTED = "expected candidate, baseline, inconclusive, NAME>=X or NAME<=X"
@@ -106,7 +107,7 @@ class Output:
             if places.count(place) > 1:
                 raise InputError(f"{path}: is given twice; leave one out")
             if _ending(path, made) is None:
-                known = ", ".join((*SUFFIXES, *_METHODS, *_parts(made)))
+                known = ", ".join(dict.fromkeys((*SUFFIXES, *_METHODS, *_parts(made))))
                 raise InputError(f"{path}: its suffix says nothing that this result can be written as; known: {known}")
             check_writable(path, force=self.force, inputs=inputs)
         if self.fail_unless is None:
@@ -144,8 +145,7 @@ class Output:
         if kind == ".json":
             return json.dumps(_in_words(result.to_dict(), say), indent=1, allow_nan=False) + "\n"
         if kind == ".csv":
-            frame = result.to_frame()
-            return csv_text(frame if frame.index.names == [None] else frame.reset_index())
+            return csv_text(_frame(result))
         if kind == ".tex":
             return paper.latex(document)
         if kind == ".md":
@@ -162,11 +162,19 @@ class Output:
             made = held(path) if ending.count(".") == 1 else held() if callable(held) else held
             if ending.count(".") > 1:
                 write_whole(path, made if isinstance(made, str) else csv_text(made))
+        elif ending in (".tsv", ".parquet", ".npz"):
+            write_columns(_frame(result), path)
         elif ending == ".html" and document is not None:
             data = json.dumps(_in_words(result._page_data(), say), allow_nan=False, separators=(",", ":"))
             write_page(document, path, data)
         else:
             write_whole(path, self._shown(result, document, say, ending).encode("utf-8", "backslashreplace"))
+
+
+def _frame(result: Any) -> Any:
+    """Return the table of a result, with the names of its rows as columns."""
+    frame = result.to_frame()
+    return frame if frame.index.names == [None] else frame.reset_index()
 
 
 def _parts(made: Any) -> dict[str, str]:

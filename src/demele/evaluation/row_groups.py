@@ -117,7 +117,7 @@ def refuse_whole_groups(groups: Groups, audit: CodedAudit) -> None:
         f"all {np.count_nonzero(several)} audited groups of several rows were audited whole, so groups were drawn, and "
         f"the audit says that rows were ({setting(design=audit.design)}). Errors that come together are then "
         "under-estimated; draw rows, whatever their groups "
-        f"({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
+        f"({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
     )
 
 

@@ -190,7 +190,7 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
     if answers.design == "sequential":
         raise InputError(
             f"{text}: these rows were asked for one comparison and are not a random sample of all rows; "
-            "continue with demele audit next, or draw a sample with demele audit"
+            "continue with demele audit next, or draw a sample with demele audit draw"
         )
     where = f"column {DESIGN} of {text}" if answers.key is None else f"the key of {text}"
     design = design_of(text, answers.design, design, where)

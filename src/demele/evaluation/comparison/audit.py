@@ -236,7 +236,7 @@ def _selective(question: Question, audit: CodedAudit) -> Outcomes:
         raise InputError(
             "audit",
             "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
-            f"draw rows at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})"
+            f"draw rows at random ({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})"
             + (
                 f", or bound the labels left with {arg('noise', code='noise=')}, a rate of wrong labels"
                 if question.measure == "accuracy"

@@ -202,7 +202,7 @@ def _next(result: "Decision") -> list[tuple[str, str]]:
         return [(step, "demele audit plan BASELINE CANDIDATE LABELS")]
     size = noisy or clean
     enough = "" if noisy else "; they settle it if all confirm the given labels"
-    return [(f"Relabel {size:,} random rows{enough}.", f"demele audit LABELS --rows {size} --output audit.csv")]
+    return [(f"Relabel {size:,} random rows{enough}.", f"demele audit draw LABELS --size {size} --output audit.csv")]
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def weighted_audit_note(spec: MethodSpec, question: Question) -> tuple[Note, ...
         f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
         f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
         "leaves less open: draw rows more often where classifiers disagree "
-        f"({in_code('demele.labels.draw_audit with disagreement=', otherwise='demele audit --disagreement')})"
+        f"({in_code('demele.labels.draw_audit with disagreement=', otherwise='demele audit draw --disagreement')})"
     )
     return (Note(code="weighted-audit", message=message),)
 

@@ -190,7 +190,7 @@ def audited_estimate(
             "audit",
             "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
             "give an audit of rows drawn at random "
-            f"({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
+            f"({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
         )
     kind = "sampling" if inference == "population" else "design"
     one_number = of == "micro" or measure in ("accuracy", "error")
@@ -276,7 +276,7 @@ def unseen_notes(
         message = (
             f"the recall of {name!r} is between {now}: of {said.sum():,} rows that a label or a prediction calls so, "
             f"{said[audit.rows].sum()} were audited. Draw half of the rows among these "
-            f"({in_code('demele.labels.draw_audit with within=', otherwise='demele audit --positive')})"
+            f"({in_code('demele.labels.draw_audit with within=', otherwise='demele audit draw --positive')})"
         )
     else:
         rest, drawn = audit.strata[-1]

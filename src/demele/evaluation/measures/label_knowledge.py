@@ -57,7 +57,7 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
             "audit",
             f"its rows were chosen for a reason ({setting(design='selective')}), so it does not represent other rows; "
             f"give {arg('noise', code='noise=')} as well, {in_code('a rate that', otherwise='which')} bounds these, or "
-            f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
+            f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
         )
     if audit is not None and noise is not None and not selective and not isinstance(noise, float):
         raise InputError(
