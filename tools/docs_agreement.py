@@ -26,7 +26,7 @@ from demele.report.written import plain
 from tools import docs_tables
 from tools.docs_tables import Row, cells, filled, read, table, unique
 
-PAGE, TITLE = "results/agreement.md", "Which metrics agree"
+PAGE, TITLE = "results/agreement.md", "Agreement of metrics"
 #: The page of the study itself, with all that this one leads to.
 STUDY = "results/study.html"
 #: Line of a page in another folder that becomes a link.

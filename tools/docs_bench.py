@@ -26,8 +26,8 @@ BENCH = "bench.html"
 #: Where the questions and rules of all criteria are.
 RULES = f"{BENCH}#criteria"
 TITLES = {
-    "results/metrics.md": "Which metrics can be believed",
-    "results/published.md": "The published tables, redone",
+    "results/metrics.md": "Test bench of metrics",
+    "results/published.md": "Published tables, computed again",
 }
 #: How each status is written; the word is there for those who do not see the sign.
 SIGNS = {status: pill.text for status, pill in PILLS.items()}
@@ -90,7 +90,7 @@ class View:
         return f'[{SIGNS[status]}]({target} "{status}"){{ .{kind} aria-label="{status}" }}'
 
 
-# Which metrics can be believed ----------------------------------------------------------------------------------------
+# Test bench of metrics ------------------------------------------------------------------------------------------------
 
 
 def metrics_page(view: View) -> str:

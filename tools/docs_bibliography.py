@@ -13,7 +13,7 @@ PAGE, TITLE = "reference/bibliography.md", "Bibliography"
 _HEAD = f"""\
 # {TITLE}
 
-The works that metrics, protocols and comparison methods rest on, by year. `demele cite NAME` prints those of a name as
+The works that define metrics, protocols and comparison methods, by year. `demele cite NAME` prints those of a name as
 BibTeX, for [your paper](../howto/put-it-in-a-paper.md); this page is made from the same file.
 """
 

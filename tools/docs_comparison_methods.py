@@ -16,7 +16,7 @@ from tools import docs_tables
 from tools.docs_tables import Row, cells, numbers, read, table, unique
 
 PAGE = "results/comparison-methods.md"
-TITLE = "Comparison methods under label noise, measured"
+TITLE = "Error rates of comparison methods"
 #: Line of a page in another folder that becomes a link.
 MARK = "<!-- measured-comparison-methods -->"
 ROWS, TIMES, IMAGES = "comparison_methods.csv", "comparison_methods_time.csv", "annotated_images.csv"
@@ -32,7 +32,7 @@ said = partial(docs_tables.said, "comparison_methods")
 
 def reference(folder: Path) -> str:
     """Return a link to the page from a page of another folder, if there is one."""
-    return f"Measured on digits and on real networks, beside the source: [{TITLE}](../{PAGE})." if page(folder) else ""
+    return f"Measured on digits and on networks: [{TITLE}](../{PAGE})." if page(folder) else ""
 
 
 def page(folder: Path) -> str:
@@ -74,7 +74,7 @@ def _gist(rows: Sequence[Row]) -> str:
     erring = sorted((method for method, count in wrong.items() if count), key=lambda method: -wrong[method])
     found = []
     if safe:
-        told = ", ".join(f"`{method}` {missed[method]:.0f} %" for method in safe)
+        told = ", ".join(f"`{method}` {missed[method]:.0f}%" for method in safe)
         found.append(said("safe", told=told, noise=100 * PUBLISHED_NOISE).strip())
     if erring:
         found.append(f"These do: {', '.join(f'`{method}` ({wrong[method]:,} times)' for method in erring)}.")
@@ -111,7 +111,7 @@ def _over_rates(rows: Sequence[Row]) -> str:
     for measure in unique(rows, "measure"):
         here = _by_hand([row for row in rows if row["measure"] == measure])
         rates = sorted(unique(here, "noise"), key=float)
-        heads = [f"{100 * float(rate):g} % noise" for rate in rates]
+        heads = [f"{100 * float(rate):g}% noise" for rate in rates]
         parts.append(f"### {measure.capitalize()} over rates\n\n{_pairs(here, 'noise', rates, heads)}")
     return "\n".join(parts)
 
@@ -170,7 +170,7 @@ def images(folder: Path) -> str:
     by_kind = {kind: [row for row in rows if row["noise_kind"] == kind] for kind in unique(rows, "noise_kind")}
     for kind, here in by_kind.items():
         title = "Noise of fabrics" if kind == "feature" else f"{kind.capitalize()} noise, on the same images"
-        heads = [f"{100 * float(rate):g} %" for rate in rates]
+        heads = [f"{100 * float(rate):g}%" for rate in rates]
         parts.append(f"### {title}\n\n{_pairs(here, 'noise', rates, heads)}")
     wrong = [_counted(by_kind.get(kind, []), "n_type_1") for kind in ("feature", "uniform")]
     told = [f"`{one}` {wrong[0].get(one, 0)} and {wrong[1].get(one, 0)}" for one in unique(rows, "method")]
@@ -214,7 +214,7 @@ def _prudent(rows: Sequence[Row]) -> str:
     printed = {row["method"]: row for row in published() if row["measure"] == "accuracy"}
     wrong = ", ".join(f"{row['n_type_1']} of {row['method']}" for row in found if int(row["n_type_1"]))
     price = ", ".join(
-        f"`{row['method']}` {float(row['type_2']):.1f} % (source: {printed[row['method']]['type_2']:.1f} %)"
+        f"`{row['method']}` {float(row['type_2']):.1f}% (source: {printed[row['method']]['type_2']:.1f}%)"
         for row in found
     )
     kept = f"make type I errors ({wrong})" if wrong else "make no type I error"

@@ -13,7 +13,7 @@ from tools import docs_tables
 from tools.docs_tables import Measured, Row, filled, numbers, read, table, unique
 
 PAGE = "results/comparisons.md"
-TITLE = "Comparisons: what they risk and miss"
+TITLE = "Level and power of comparison methods"
 #: Corners that stand on another page.
 WORST = 6
 #: Methods that stand there, as comparison_power.csv calls them.
@@ -51,7 +51,7 @@ def worst_corners(folder: Path) -> str:
         shown = filled((*columns, ("test sets", "{test_sets}")), rows[:WORST])
         parts.append(said("worst", table=shown, corners=len(rows), title=TITLE, page=PAGE).strip())
     if scan:
-        bounds = "; ".join(f"{row['bound']}: {row['worst']} %" for row in scan)
+        bounds = "; ".join(f"{row['bound']}: {row['worst']}%" for row in scan)
         parts.append(said("scan", bounds=bounds).strip())
     return "\n".join(parts)
 
@@ -88,7 +88,7 @@ def _by_noise(rows: Sequence[Row]) -> str:
         body.append(
             [method, *(f"{fmean(first):.2f} / {fmean(second):.1f}" if first else "" for first, second in rates)]
         )
-    return table(["method", *(f"{100 * float(noise):g} % noise" for noise in noises)], body)
+    return table(["method", *(f"{100 * float(noise):g}% noise" for noise in noises)], body)
 
 
 def _worlds(rows: Sequence[Row]) -> str:
@@ -133,7 +133,7 @@ def _missed(rows: Sequence[Row]) -> str:
     for n, labels, design in dict.fromkeys((row["n"], row["labels"], row["design"]) for row in rows):
         shares = [numbers(rows, tail, n=n, labels=labels, design=design) for tail in tails]
         body.append([n, labels, design, *(f"{100 * fmean(one):.2f}, worst {100 * max(one):.2f}" for one in shares)])
-    heads = [f"missed at {100 * float(tail.removeprefix('missed_at_')):g} %" for tail in tails]
+    heads = [f"missed at {100 * float(tail.removeprefix('missed_at_')):g}%" for tail in tails]
     return said("missed", table=table(["rows", "audited", "design", *heads], body))
 
 
@@ -163,11 +163,11 @@ TABLES: Mapping[str, Callable[[Sequence[Row]], str]] = {
 _MEASURES = {"macro-f1": "macro F1", "balanced-accuracy": "balanced accuracy", "matthews": "Matthews"}
 #: Which worlds a line is of; copies take in those who believe them, and groups those who take rows for apart.
 _ASKED: Mapping[str, Callable[[str], bool]] = {
-    "right labels, `overlap`": lambda world: "0 right" in world and "groups" not in world,
+    "true labels, `overlap`": lambda world: "0 right" in world and "groups" not in world,
     "the same, rows in groups": lambda world: "0 right" in world and "groups" in world and "not given" not in world,
     "the same, `groups=` not given": lambda world: "not given" in world,
-    "2 % copies, `overlap`": lambda world: world.startswith("labels") and "copies" in world,
-    "2 % copies, rate supplied, `worst-case-overlap`": lambda world: world.startswith("rate"),
+    "2% copies, `overlap`": lambda world: world.startswith("labels") and "copies" in world,
+    "2% copies, rate supplied, `worst-case-overlap`": lambda world: world.startswith("rate"),
     "wrong labels, uniform audit of 100": lambda world: world.startswith("uniform, 100"),
     "wrong labels, uniform audit of 300": lambda world: world.startswith("uniform, 300"),
     "wrong labels, weighted audit of 100": lambda world: world.startswith("weighted, 100"),

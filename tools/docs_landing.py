@@ -35,7 +35,7 @@ def ranks_picture() -> str:
     left, top = 190, 62
     models = ranking.to_frame().to_dict("records")
     step = (_WIDTH - left - 20) / len(models)
-    parts = [_text(16, 24, "Ranks that remain possible, at 95 % for all ten together", size=15, weight=600)]
+    parts = [_text(16, 24, "Ranks that remain possible, at 95% for all ten together", size=15, weight=600)]
     parts += [_text(left + (k + 0.5) * step, top - 10, str(k + 1), "middle", _SOFT) for k in range(len(models))]
     by_accuracy = sorted(models, key=lambda model: -model["value"])
     for row, model in enumerate(models):
@@ -81,7 +81,7 @@ def _words(factor: FactorVerdict, x: float, y: float) -> list[str]:
     """The verdict of one factor, without the numbers that its bars show."""
     first, _, numbers = factor.words.partition(":")
     status = _STATUS.get(factor.status, _INK)
-    percent = f"{100 * factor.share:.0f} %, the next {100 * factor.second:.0f} %"
+    percent = f"{100 * factor.share:.0f}%, the next {100 * factor.second:.0f}%"
     return [_text(x, y, first, colour=status, weight=600), _text(x, y + 14, percent if numbers else "", colour=_SOFT)]
 
 

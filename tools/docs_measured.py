@@ -12,7 +12,7 @@ STREAMING = Measured(
     "streaming.csv",
     (
         *("through", "metrics", ("a batch, ms", "{update_ms_median}")),
-        *(("95 % of batches below", "{update_ms_p95}"), ("the value once, ms", "{compute_ms}")),
+        *(("95% of batches below", "{update_ms_p95}"), ("the value once, ms", "{compute_ms}")),
     ),
     words="streaming",
     chosen=lambda rows: [row for row in rows if row["dtype"] == rows[0]["dtype"]],
@@ -64,7 +64,7 @@ FABRICS = Measured(
         *((f"{part} gain", f"x {{{part} gain}}") for part in ("forward", "exported", "training")),
     ),
     words="fabrics",
-    chosen=lambda rows: [{**row, "removed": f"{row['achieved %']} %" if row["achieved %"] else ""} for row in rows],
+    chosen=lambda rows: [{**row, "removed": f"{row['achieved %']}%" if row["achieved %"] else ""} for row in rows],
     figures=_gains,
 )
 
@@ -208,7 +208,7 @@ def _real(rows: Sequence[Row]) -> str:
 
 
 def _fewer_right(rows: Sequence[Row], fewer: str, more: str) -> str:
-    """Name the sets where one way has fewer right labels than another, with the number of items."""
+    """Name the sets where one way has fewer true labels than another, with the number of items."""
     lost = {row["set"]: round((float(row[more]) - float(row[fewer])) * int(row["gold"])) for row in rows}
     items = {row["set"]: int(row["gold"]) for row in rows}
     found = [f"{escaped(name)} ({number} of {items[name]:,} items)" for name, number in lost.items() if number > 0]

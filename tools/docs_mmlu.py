@@ -11,7 +11,7 @@ from tools import docs_tables
 from tools.docs_tables import Row, filled, read
 
 PAGE = "results/mmlu-redux.md"
-TITLE = "Ten language models, wrong answer keys"
+TITLE = "MMLU-Redux: ten language models"
 TABLES = ("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects")
 
 PUBLISHED = "published labels taken as right"

@@ -30,7 +30,7 @@ class _Cell(str):
         if self == "nan":
             return "none"
         if spec[-1] in "%p":
-            return f"{100 * float(self):{spec[:-1]}}" + (" %" if spec[-1] == "%" else "")
+            return f"{100 * float(self):{spec[:-1]}}" + ("%" if spec[-1] == "%" else "")
         return format(int(self) if self.lstrip("-").isdigit() else float(self), spec)
 
 

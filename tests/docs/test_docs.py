@@ -131,6 +131,15 @@ def test_every_page_is_in_the_navigation() -> None:
         assert re.search(rf"[:-] {re.escape(page.relative_to(DOCS).as_posix())}\n", configuration), page
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=named)
+def test_how_tos_are_short(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= 900
+
+
+def test_the_first_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
+
+
 # What is generated ---------------------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,7 @@ def test_pairs_and_likeness_are_those_found() -> None:
     assert len(rows_under(page, "Published matrices")) == len(found.likeness_rows())
     assert "r is 0.66" in page
     assert len(rows_under(page, "Stability of rankings")) == len(found.metrics)
-    assert rows_under(page, "How often the intervals hold the truth")[0][:2] == ["no ties", "8"]
+    assert rows_under(page, "Coverage of the intervals")[0][:2] == ["no ties", "8"]
 
 
 def test_the_page_is_that_of_the_stored_rows() -> None:
@@ -65,7 +65,7 @@ def test_causes_of_the_distance_to_print_are_told_with_the_one_that_moves_most()
     rows += [row("drawn codes", "cars3d", 0.65), row("drawn codes", "smallnorb", 0.29)]
     rows += [row("numbers", "cars3d", 0.55), row("numbers", "smallnorb", 0.35)]
     page = docs_agreement.agreement_page(sample_study(), sample_agreement(), [], [], rows)
-    table = rows_under(page, "What explains the distance to print")
+    table = rows_under(page, "Distance to published values")
     assert [line[0] for line in table] == ["as it is", "drawn codes", "numbers"]
     assert table[1][1:] == ["0.65 [0.55, 0.75]", "0.29 [0.19, 0.39]", "62%", "62%", "20%", "0.30"]
     assert "“drawn codes”: r 0.50 becomes 0.65, beyond the interval of the first" in page

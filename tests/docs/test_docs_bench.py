@@ -67,7 +67,7 @@ def _html(page: str) -> str:
     return str(markdown.markdown(page, extensions=["tables", "attr_list", "toc"]))
 
 
-# Which metrics can be believed ---------------------------------------------------------------------------------------
+# Test bench of metrics ------------------------------------------------------------------------------------------------
 
 
 def test_every_cell_shows_its_status_and_leads_to_its_evidence(found: dict[str, Any]) -> None:

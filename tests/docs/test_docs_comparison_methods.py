@@ -73,7 +73,7 @@ def test_cleanings_stand_where_the_source_has_them(tmp_path: Path) -> None:
 
 def test_rates_are_columns_in_their_order(tmp_path: Path) -> None:
     page = written(tmp_path, {"noise": "0.1", "type_1": "5.0"}, {}, {**PRUDENT, "noise": "0.1"})
-    assert "| method | 5 % noise | 10 % noise |" in page
+    assert "| method | 5% noise | 10% noise |" in page
     assert "| overlap | 3.00 / 2.00 | 5.00 / 2.00 |" in page
     assert "| worst-case-overlap |  | 0.00 / 40.00 |" in page
 
@@ -93,23 +93,23 @@ def test_networks_have_a_table_for_each_kind_of_noise(tmp_path: Path) -> None:
 def test_the_gist_names_who_never_errs_and_who_does(tmp_path: Path) -> None:
     network = {**PRUDENT, "data": "geirhos_16class_b", "type_2": "50.0"}
     page = written(tmp_path, {}, PRUDENT, network, {"noise": "0.1", "n_type_1": "1000"})
-    assert "`worst-case-overlap` 45 %. These do: `overlap` (1,018 times)." in page
+    assert "`worst-case-overlap` 45%. These do: `overlap` (1,018 times)." in page
 
 
 def test_reasons_are_computed_from_the_rows(tmp_path: Path) -> None:
     page = written(tmp_path, {}, PRUDENT)
-    # Wilson's interval of 75 % of 1797 is 2.00 points to each side, of 12 000 0.77; 28.55 / 66.82 of the pairs.
+    # Wilson's interval of 75% of 1797 is 2.00 points to each side, of 12 000 0.77; 28.55 / 66.82 of the pairs.
     assert "2.00 points to each side here and 0.77 there, 2.6 times as wide" in page
-    assert "in 40.0 % of the pairs here; the source's figures imply 42.7 %" in page
-    assert "On accuracy they make no type I error at 5 %" in page
-    assert "`worst-case-overlap` 40.0 % (source: 66.8 %)" in page
+    assert "in 40.0% of the pairs here; the source's figures imply 42.7%" in page
+    assert "On accuracy they make no type I error at 5%" in page
+    assert "`worst-case-overlap` 40.0% (source: 66.8%)" in page
     assert "at any other rate, and on no other measure" in page
 
 
 def test_errors_of_prudent_methods_are_not_hidden(tmp_path: Path) -> None:
     wrong = {**PRUDENT, "n_type_1": "3", "noise": "0.01", "measure": "precision of 0"}
     page = written(tmp_path, {}, PRUDENT, wrong)
-    assert "worst-case-overlap, precision of 0 at 1 % (3 of 600 pairs)" in page
+    assert "worst-case-overlap, precision of 0 at 1% (3 of 600 pairs)" in page
     page = written(tmp_path, {}, {**PRUDENT, "n_type_1": "2"})
     assert "On accuracy they make type I errors (2 of worst-case-overlap)" in page
 
@@ -149,7 +149,7 @@ def test_images_stand_beside_with_both_kinds_of_noise(tmp_path: Path) -> None:
         writer.writerows(rows)
     page = written(tmp_path, {})
     assert "1,000 ordered pairs" in page
-    head = "\n\n| method | 5 % | 10 % |\n| --- | --- | --- |\n"
+    head = "\n\n| method | 5% | 10% |\n| --- | --- | --- |\n"
     assert f"### Noise of fabrics{head}| overlap | 1.25 / 2.00 | 1.25 / – |" in page
     assert f"### Uniform noise, on the same images{head}| overlap | 0.50 / 2.00 |  |" in page
     assert "under uniform noise: `overlap` 14 and 2." in page

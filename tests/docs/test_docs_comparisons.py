@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_figures_are_means_over_the_worlds(folder: Path) -> None:
     page = docs_comparisons.page(folder)
-    assert "| method | 5 % noise | 10 % noise |" in page
+    assert "| method | 5% noise | 10% noise |" in page
     assert "| overlap | 2.50 / 1.5 | 5.25 / 4.2 |" in page
     assert "| audit of \\| 500 | 0.01 / 11.0 |  |" in page
     assert "means over 2 simulated worlds" in page
@@ -65,7 +65,7 @@ def test_all_and_the_worst_cell_of_each_kind_of_noise_stand(folder: Path) -> Non
 
 def test_bounds_of_audits_show_mean_and_worst(folder: Path) -> None:
     page = docs_comparisons.page(folder)
-    assert "| rows | audited | design | missed at 2.5 % | missed at 0.1 % |" in page
+    assert "| rows | audited | design | missed at 2.5% | missed at 0.1% |" in page
     assert "| 500 | 25 | uniform | 1.50, worst 2.00 | 0.05, worst 0.10 |" in page
 
 
@@ -75,7 +75,7 @@ def test_corners_stand_with_the_worst_first(folder: Path) -> None:
         assert text.index("| 2.65 (0.36) |") < text.index("| 1.00 (0.22) |")
     assert "| 88.00 (1.62) | 30.0 | 400 |" in docs_comparisons.page(folder)
     assert "worst of 2 corners" in docs_comparisons.worst_corners(folder)
-    assert "binomial: 2.50 %" in docs_comparisons.worst_corners(folder)
+    assert "binomial: 2.50%" in docs_comparisons.worst_corners(folder)
 
 
 def test_intervals_of_estimates(folder: Path) -> None:
@@ -126,5 +126,5 @@ def test_the_worst_world_of_measures_of_all_classes_stands_with_the_mean(tmp_pat
 """
     (tmp_path / "table_measures.csv").write_text(rows, encoding="utf-8")
     found = docs_comparisons.measures_of_all_classes(tmp_path)
-    assert "| right labels, `overlap` | 2 | 3.00 (0.30), 2.5, 8.0 |  |  |" in found
+    assert "| true labels, `overlap` | 2 | 3.00 (0.30), 2.5, 8.0 |  |  |" in found
     assert "| wrong labels, uniform audit of 100 | 1 |  |  | 1.25 (0.50), 1.2, 20.0 |" in found

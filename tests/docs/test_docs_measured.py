@@ -150,20 +150,18 @@ def test_worse_and_better_sets_are_named_with_their_items(tmp_path: Path) -> Non
     better = {"set": "b", "gold": "1000", "accuracy": "0.93", "crowd-kit accuracy, its default": "0.92"}
     better |= {"blend accuracy": "0.91"}
     text = figures("annotators", written(tmp_path, "annotators", COLUMNS, {}, better))
-    assert "fewer right labels than the majority on a\\_set (10 of 200 items); it has more on b (30 of 1,000" in text
-    assert "more right labels than the converged run on a\\_set (3 of 200 items), and fewer on b (10 of 1,000" in text
-    assert (
-        "The blend has fewer right labels than the majority on a\\_set (1 of 200 items); it has more on b (10" in text
-    )
+    assert "fewer true labels than the majority on a\\_set (10 of 200 items); it has more on b (30 of 1,000" in text
+    assert "more true labels than the converged run on a\\_set (3 of 200 items), and fewer on b (10 of 1,000" in text
+    assert "The blend has fewer true labels than the majority on a\\_set (1 of 200 items); it has more on b (10" in text
     assert "It has fewer than Dawid-Skene on b (20 of 1,000 items)" in text
     assert "| a\\_set | 200 | 90.0 | 89.5 | 88.0 | 87.5 | 85.0 | 87.2 |" in text
     assert "| a\\_set | 85.0 | 40 | 86.5 | 2 |" in text
-    assert "| a\\_set | 5,000 | 0.100 | 12.00 | 120.0 | 99.95 % |" in text
+    assert "| a\\_set | 5,000 | 0.100 | 12.00 | 120.0 | 99.95% |" in text
 
 
 def test_sets_without_known_truth_are_only_timed(tmp_path: Path) -> None:
     text = figures("annotators", written(tmp_path, "annotators", COLUMNS, {"gold": "0", "accuracy": "nan"}))
-    assert "right labels" not in text
+    assert "true labels" not in text
     assert "| 120.0 |" in text
 
 
@@ -171,8 +169,8 @@ def test_simulated_crowds_say_where_the_blend_loses(tmp_path: Path) -> None:
     written(tmp_path, "annotators", COLUMNS, {})
     won: dict[str, str] = {"blend - majority": "1.00", "below by 3": "0"}
     for changes, said in (
-        (({}, won), "fewer right labels than the majority with 2 classes of"),
-        (({"blend - majority": "0.10"},), "fewer right labels than the majority in none of these worlds"),
+        (({}, won), "fewer true labels than the majority with 2 classes of"),
+        (({"blend - majority": "0.10"},), "fewer true labels than the majority in none of these worlds"),
     ):
         text = figures("annotators", written(tmp_path, "consensus", SIMULATED, *changes))
         assert said in text
@@ -194,7 +192,7 @@ def test_thresholds_of_entropy_are_told_with_what_they_find(tmp_path: Path) -> N
     row = dict.fromkeys(("fixed share found", "fixed precision", "default threshold"), "0.64")
     row |= {"set": "a_set", "wrong": "90", "default share found": "0.391", "default precision": "0.895"}
     folder = written(tmp_path, "entropy_threshold", row, {"fixed share found": "0.000", "fixed precision": "nan"})
-    assert figures("entropy", folder).endswith("| a\\_set | 90 | 0 % | none | 0.64 | 39 % | 90 % |\n")
+    assert figures("entropy", folder).endswith("| a\\_set | 90 | 0% | none | 0.64 | 39% | 90% |\n")
 
 
 # Batches, rows beyond memory and sparse codes ------------------------------------------------------------------------
@@ -216,11 +214,11 @@ def test_other_types_of_numbers_are_left_to_the_page_of_results(tmp_path: Path) 
 
 
 def test_the_table_holds_all_fabrics_and_the_sentences_their_range(tmp_path: Path) -> None:
-    gains = {"50 % of links, magnitude": "2.5", "50 % of links, random 0": "1.9", "90 % of weights masked": "0.97"}
+    gains = {"50% of links, magnitude": "2.5", "50% of links, random 0": "1.9", "90% of weights masked": "0.97"}
     row = FABRIC | dict.fromkeys(("pruned", "forward gain", "training gain"), "")
     rows = [{"pruned": name, "forward gain": gain, "training gain": gain} for name, gain in gains.items()]
     text = figures("fabrics", written(tmp_path, "fabric_speed", row, *rows))
-    assert "| 8 layers | 4 of 8 x 8 | 50 % of links, magnitude | 50.0 % | 12,345 | x 2.5 | x 3.1 | x 2.5 |" in text
+    assert "| 8 layers | 4 of 8 x 8 | 50% of links, magnitude | 50.0% | 12,345 | x 2.5 | x 3.1 | x 2.5 |" in text
     assert text.count("| 8 layers |") == 3
     assert "Masks gain between x 0.97 and x 0.97." in text
     assert "The same half of the links gains between x 1.9 and x 2.5" in text

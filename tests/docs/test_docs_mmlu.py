@@ -54,7 +54,7 @@ def test_counts_come_from_the_rows() -> None:
     assert "30 had been published with a wrong one: 1.4%" in page
     assert "Of 2 pairs, the published answers, taken as right, show a difference in 2;" in page
     assert "the corrected answers in exactly the same 2." in page
-    assert "only 1 differences are beyond doubt" in page
+    assert "only 1 differences are certain" in page
     assert "show 1 of the 2; none of these is contradicted" in page
     assert "6 pairs of models change order, and in 2 subjects" in page
     assert "wrongly in 7 cases and miss 8 of 91" in page

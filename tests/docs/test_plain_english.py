@@ -37,15 +37,22 @@ INSTEAD = {
 }
 FORBIDDEN = re.compile(rf"\b(?:{'|'.join(f'(?:{pattern})' for pattern in INSTEAD)})\b", re.IGNORECASE)
 
-#: Not prose: blocks of code, code in a line, targets of links, comments, formulas.
-_NOT_PROSE = re.compile(r"^```.*?^```|``?[^`\n]+``?|\]\([^)\s]+\)|<!--.*?-->|\$[^$\n]+\$", re.MULTILINE | re.DOTALL)
+#: Not prose: blocks of code, code in a line, targets of links, comments, formulas, places of what is put in.
+_NOT_PROSE = re.compile(
+    r"^```.*?^```|``?[^`\n]+``?|\]\([^)\s]+\)|<!--.*?-->|\$[^$\n]+\$|\{+[^{}\n]*\}+", re.MULTILINE | re.DOTALL
+)
 #: Numbers have a comma between thousands, and no blank before the percent sign.
 _NUMBERS = re.compile(r"\d %|(?<![\d.,])\d{1,3} 000\b")
 #: This page is about to be written again.
 _LATER = {"docs/architecture.md"}
 PAGES = [
     page
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for page in (
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "tools" / "words").glob("*.md")),
+    )
     if page.relative_to(ROOT).as_posix() not in _LATER
 ]
 
