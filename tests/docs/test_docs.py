@@ -136,6 +136,17 @@ def test_how_tos_are_short(page: Path) -> None:
     assert len(page.read_text(encoding="utf-8").split()) <= 900
 
 
+def test_the_index_for_language_models_names_what_exists() -> None:
+    text = (DOCS / "llms.txt").read_text(encoding="utf-8")
+    found = re.findall(r"\]\(([^)]+)\.html\)", text)
+    assert len(found) > 15
+    for page in found:
+        assert f"{page}.md" in GENERATED or (DOCS / f"{page}.md").exists(), page
+    for name in re.findall(r"`demele\.([\w.]+)\(", text):
+        module, _, function = f"demele.{name}".rpartition(".")
+        assert callable(getattr(importlib.import_module(module), function))
+
+
 def test_the_first_page_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
 
