@@ -40,7 +40,7 @@ def test_the_verdict_counts_methods_without_type_one_errors() -> None:
     assert f"interval overlap makes {share:.1f}% with 5% wrong labels." in document.headline
     assert document.title == name("Error rates of comparison methods")
     assert [section.title for section in document.sections] == [
-        *("Measures", "Each classifier", "Pairwise results", "Curves", "Published results", "Data")
+        *("Measures", "Each classifier", "Pairwise results", "Curves", "Published results")
     ]
 
 

@@ -57,8 +57,8 @@ def test_a_metric_of_your_own_is_said_first_with_what_it_meets_and_fails() -> No
     met, failed, left = document.table.rows[0][1:4]
     assert isinstance(met, Pill)
     # coherent modularity and no discretisation are met; the scores of bent relations are not those of straight ones
-    assert (met.text, failed, left) == ("2/3", "R5", "–")
-    assert document.table.note == f"Codes: R5 {name('Non-linear relations')}."
+    assert (met.text, failed, left) == ("2/3", 1, 0)
+    assert document.table.note == f"{name('<b>')} fails {name('Non-linear relations')}."
     assert "fails, 0.500 at 1" in " ".join(note.text for note in document.notes)
     assert document.scope == ("1 metric", "2 scenarios", "500 rows each", "3 seeds", f"protocol {name('review2022')}")
 

@@ -340,7 +340,7 @@ def test_published_metrics_are_shown_under_your_own(
         raise FileNotFoundError("reference.json.gz")
 
     monkeypatch.setattr(bench, "reference", lost)
-    assert first()[:2] == ["a_half", "Codes: R1 Coherent modularity."]
+    assert first()[:2] == ["a_half", "a_half fails Coherent modularity."]
 
 
 def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from scipy.linalg import hadamard
 import demele
 from benchmarks.verdicts import WORLDS, judged
 from demele.core.inputs import read_pair
-from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict, code_words, factor_words
-from demele.core.verdict_documents import RULE
+from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
+from demele.core.verdict_documents import RULE, code_words, factor_words
 from demele.estimation.holdings import conditional_information, is_echo, order_within, partial_r_squared, together
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
@@ -54,7 +54,7 @@ def test_copies_of_few_rows_are_no_parts(n: int) -> None:
         (found,) = verdict_on(codes, pd.DataFrame({"shape": shape.astype(str)})).factors
         assert (found.status, found.sharing) == ("several codes", "copies")
         assert np.isnan(found.together) or found.together > found.share
-        assert "copies of each other" in found.words
+        assert "copies in 2 codes" in found.words
 
 
 @pytest.mark.parametrize("n", [300, 1200])
@@ -91,7 +91,7 @@ def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
     assert evaluation.to_dict()["verdict"]["factors"][0]["codes"] == ["a"]
     frame = found.to_frame()
     assert frame["unit"].tolist() == ["factor"] * 3 + ["code"] * 3
-    assert str(frame.loc[1, "words"]).startswith("hue is held by b: it tells ")
+    assert str(frame.loc[1, "words"]).startswith("hue: one code; b carries ")
 
 
 def nearly_half(seed: int, n: int) -> tuple[Any, Any]:
@@ -109,10 +109,8 @@ def test_what_5000_rows_leave_undecided_is_judged_on_as_many_as_decide() -> None
         assert undecided.status == "undecided"
         assert undecided.rows_needed is not None
         assert undecided.rows_needed > 5000
-        assert (
-            f"5,000 rows are too few to tell whether z1 holds it alone; about {undecided.rows_needed:,}"
-            in undecided.words
-        )
+        assert f"too few rows; z1 carries {undecided.share:.0%}" in undecided.words
+        assert f"about {undecided.rows_needed:,} rows would be enough" in undecided.words
         assert many.factors[0].status == "several codes"
         assert many.n > 5000
         assert many.factors[0].n == many.n
@@ -128,7 +126,7 @@ def test_of_too_few_rows_a_verdict_says_how_many_would_do() -> None:
     for row in rows:
         assert row.rows_needed is not None
         assert row.rows_needed > 120
-        assert row.words.endswith(f"about {row.rows_needed:,} would decide")
+        assert f"about {row.rows_needed:,} rows would be enough" in row.words
     more = np.random.default_rng(1).random((400, 5))
     assert {row.status for row in verdict_on(more[:, :2], more[:, 2:]).factors} == {"no code"}
     classes = np.arange(110) % 40
@@ -242,50 +240,31 @@ def test_a_regression_beside_known_columns() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"status": "one code", "codes": ("z1",)}, "v is held by z1: it tells 80% of it, the next 40% (chance 1.0%)"),
-        (
-            {"status": "mixed code", "codes": ("z1",), "others": ("w",)},
-            "v is held by z1, which holds w as well: z1 tells 80% of it, the next 40% (chance 1.0%)",
-        ),
-        (
-            {"status": "several codes", "sharing": "copies", "codes": ("z1", "z2")},
-            "v is held by z1 and z2, copies of each other: z1 tells 80% of it, the next 40% (chance 1.0%)",
-        ),
+        ({"status": "one code", "codes": ("z1",)}, "one code; z1 carries 80%, the next code 40%"),
         (
             {"status": "several codes", "sharing": "parts", "codes": ("z1", "z2"), "together": 0.9},
-            "v is shared by z1 and z2, in parts that add to each other: z1 tells 80% of it, the next 40% (chance "
-            "1.0%); the two best together 90%",
+            "in parts in 2 codes (z1 and z2); z1 carries 80%, the next code 40%; the two best codes together 90%",
         ),
         (
-            {"status": "several codes", "sharing": "mixture", "codes": ("z1", "z2")},
-            "v is shared by z1 and z2, as a mixture with other factors: z1 tells 80% of it, the next 40% (chance 1.0%)",
+            {"status": "several codes", "sharing": "spread", "together": 0.9},
+            "spread over all codes; a linear regression on all codes 90%",
         ),
-        (
-            {"status": "several codes", "codes": ("z1", "z2")},
-            "v is shared by z1 and z2: z1 tells 80% of it, the next 40% (chance 1.0%); 70 rows do not say whether they "
-            "add to each other",
-        ),
-        ({"status": "no code"}, "v is lost: no code tells more of it than chance does (1.0%)"),
-        ({"status": "undecided"}, "v is undecided: 70 rows are too few"),
+        ({"status": "no code"}, "lost"),
         (
             {"status": "undecided", "codes": ("z1",), "rows_needed": 4200},
-            "v is undecided: z1 tells 80% of it, the next 40% (chance 1.0%); 70 rows are too few to tell whether z1 "
-            "holds it alone; about 4,200 would decide",
+            "too few rows; z1 carries 80%, the next code 40%; about 4,200 rows would be enough",
         ),
-        (
-            {"status": "weak", "codes": ("z1",), "share": 0.034},
-            "v is weak: z1 tells 3.4% of it, and no code a tenth (chance 1.0%)",
-        ),
+        ({"status": "weak", "codes": ("z1",), "share": 0.034}, "weak; z1 carries 3.4%, the next code 40%"),
     ],
 )
 def test_sentences_of_factors(row: dict[str, object], words: str) -> None:
     numbers = {"share": 0.8, "second": 0.4, "chance": 0.01, "n": 70}
-    assert factor_words(FactorVerdict(factor="v", **(numbers | row))) == words  # type: ignore[arg-type]
+    assert factor_words(FactorVerdict(factor="v", **(numbers | row))) == f"v: {words} (chance level 1.0%)"  # type: ignore[arg-type]
 
 
 def test_sentences_of_codes_and_of_all() -> None:
     mixed = CodeVerdict(code="z", status="mixed", factors=("v", "w"), shares=(0.4, 0.3), traces=("u",), chance=0.01)
-    words = "z mixes v and w: it tells 40% of v and 30% of w, and a little of u (chance 1.0%)"
+    words = "z: several factors; carries 40% of v and 30% of w; traces of u (chance level 1.0%)"
     assert code_words(mixed) == words
     noise = tuple(CodeVerdict(code=f"n{i}", status="noise", chance=0.02) for i in range(8))
     lost = FactorVerdict(factor="v", status="no code", chance=0.01, words="v is lost")

@@ -18,7 +18,7 @@ def texts(result: TransitionCounts | TransitionMatrix) -> list[list[str]]:
 def test_a_matrix_names_its_best_and_worst_class() -> None:
     # names of classes that a table could take for the ends of an interval, or for one column
     found = TransitionMatrix(np.array([[0.9, 0.1, 0], [0.25, 0.7, 0.05], [0, 0, 1]]), ["low", "high", "Low"])
-    assert found.sentence == "The probability of a right label is 70.0% (class high) to 100.0% (class Low)."
+    assert found.sentence == "The probability of a correct label is 70.0% (class high) to 100.0% (class Low)."
     assert texts(found) == [["low", "90.0%", "high (10.0%)"], ["high", "70.0%", "low (25.0%)"], ["Low", "100.0%", "–"]]
     figure = found.document().figure
     assert isinstance(figure, Heat)

@@ -71,7 +71,6 @@ def plain() -> Document:
                 [Mark("span", low - 0.82, high - 0.82), Mark("dot", value - 0.82)],
                 written(value - 0.82, "points"),
                 state,
-                "candidate" if state.tone == "good" else "",
             )
             for (who, value, low, high), state in zip(models, states, strict=True)
         ],
@@ -208,7 +207,6 @@ def plain() -> Document:
             Notice("3 rows were left out", "warning"),
             Notice("Answers were read as text."),
         ],
-        method=[("Test", "McNemar, exact"), ("Correction", "Holm")],
         methods=[
             "The models were compared with demele [@demele].",
             "Information is that of the gap [@chen2018isolating].",
@@ -230,7 +228,6 @@ def hostile() -> Document:
                 [*marks_of(BAD[i % 4], (BAD[i % 4], 0.5)), Mark("bar", BAD[(i + 1) % 4]), Mark("tick", 0.1)],
                 texts[1],
                 Pill(texts[2], "open"),
-                texts[5],
             )
             for i, one in enumerate(names)
         ],
@@ -309,7 +306,6 @@ def hostile() -> Document:
         ],
         assumptions=texts,
         notes=[Notice(text, "warning", names) for text in texts],
-        method=[(text, text) for text in texts],
         methods=[f"{text} [@demele]." for text in texts],
         signatures=[(text, text) for text in texts],
         version=texts[1],

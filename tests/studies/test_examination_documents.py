@@ -46,7 +46,7 @@ def test_codes_come_by_their_divergence_active_ones_first(look: Examination) -> 
 
 def test_images_of_all_kinds_are_small_enough(look: Examination, tmp_path: Path) -> None:
     figures = {figure.caption: figure for figure in figures_of(look.document()) if isinstance(figure, Images)}
-    assert {"Images at random", "Worst reconstructions", "Active codes", "Samples of the prior"} <= set(figures)
+    assert {"Images at random", "Worst reconstructions", "Codes", "Samples of the prior"} <= set(figures)
     rows = figures["Images at random"].rows
     assert [row for row, _ in rows] == ["Image", "Decoded", "Difference"]
     assert look.traversals is not None

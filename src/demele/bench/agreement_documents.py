@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING
 from demele.bench.agreement_print import PublishedAgreement, published_agreement
 from demele.core.result import about
 from demele.metrics.catalogue import CATALOGUE
-from demele.report.document import (
-    NOTHING,
-    Block,
-    Choice,
-    Document,
-    Heat,
-    Line,
-    Lines,
-    Pill,
-    Section,
-    Span,
-    Table,
-)
+from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Span, Table
+from demele.report.listing import without_empty
 from demele.report.written import count, joined, name, rate, written
 
 if TYPE_CHECKING:
@@ -46,23 +35,18 @@ def agreement_document(result: "Agreement") -> Document:
     alone, corrected = matrix.lines
     return Document(
         kind="Agreement between metrics",
-        title="Agreement between metrics",
         headline=agreement_headline(result),
         sentences=agreement_sentences(result),
         figure=agreement_figure(result),
         table=_pairs(result),
         scope=[count(len(result.metrics), "metric"), count(len(result.configurations), "configuration")],
         sections=agreement_sections(result),
-        method=[
-            ("Coefficient", "Kendall's tau-b between the scores of two metrics"),
-            ("Intervals", f"percentiles of resampled configurations, {rate(result.level)}; seed {result.seed}"),
-            ("Significant", f"from |tau| of about {written(corrected, 'number.2')} (Bonferroni)"),
-            ("Significant before correction", f"from |tau| of about {written(alone, 'number.2')}"),
-        ],
         methods=[
             f"Rankings of {count(len(result.configurations), 'configuration')} by",
             f"{count(len(result.metrics), 'metric')} were compared by Kendall's tau-b with demele [@demele].",
-            f"Pairs were tested at {rate(1 - result.level)} with Bonferroni's correction.",
+            f"Pairs were tested at {rate(1 - result.level)} with Bonferroni's correction: a |tau| of about",
+            f"{written(corrected, 'number.2')} is significant, and {written(alone, 'number.2')} before correction.",
+            f"Intervals are percentiles of resampled configurations ({rate(result.level)}, seed {result.seed}).",
         ],
         **about(result),
     )
@@ -129,13 +113,11 @@ def _tau(value: float, low: float, high: float) -> str:
 
 def _strongest(result: "Agreement") -> str:
     found = sorted((one for one in result.pairs() if one.verdict == "significant"), key=lambda one: -one.tau)
-    told = [
-        f"{title_of_metric(one.first)} and {title_of_metric(one.second)} ({written(one.tau, 'number.2')})"
-        for one in found
-    ]
-    low = f" Lowest: {told[-1]}." if found and found[-1].tau < 0 else ""
+    titles = (f"{title_of_metric(one.first)} and {title_of_metric(one.second)}" for one in found)
+    told = [f"{title} ({written(one.tau, 'number.2')})" for title, one in zip(titles, found, strict=True)]
     high = [text for text, one in zip(told, found, strict=True) if one.tau > 0][:_NAMED]
-    return f"Highest tau: {joined(high)}.{low}" if high else low.strip()
+    parts = [f"Highest tau: {joined(high)}."] * bool(high)
+    return " ".join([*parts, *[f"Lowest: {text}." for text in told[-1:] if found[-1].tau < 0]])
 
 
 def _without(result: "Agreement") -> str:
@@ -185,85 +167,48 @@ def _heat(title: str, matrix: "RankMatrix", pairs: "dict[frozenset[str], PairAgr
 
 
 def _pairs(result: "Agreement") -> Table:
-    others = {
-        key: {frozenset((one.first, one.second)): one.tau for one in result.pairs(key)}
-        for key in result.matrices
-        if key != "all"
-    }
+    others = [key for key in result.matrices if key != "all"]
+    taus = {key: {frozenset((one.first, one.second)): one.tau for one in result.pairs(key)} for key in others}
     printed = _printed(result)
     columns = {"Metric": "text", "Other metric": "text", "tau": "number.2", "Interval": "number.2", "p": "p?"}
     minor = [*(_TITLES[key] for key in others), *(f"{one.title}, published" for one in printed)]
     columns |= {"Result": "text", **dict.fromkeys(minor, "number.2?")}
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for one in sorted(result.pairs(), key=lambda pair: 0.0 if math.isnan(pair.tau) else -abs(pair.tau)):
-        both = {one.first, one.second}
-        rows.append(
-            (
-                title_of_metric(one.first),
-                title_of_metric(one.second),
-                one.tau,
-                _span(one.low, one.high),
-                one.p_value,
-                _PILLS[one.verdict],
-                *(of_matrix.get(frozenset(both)) for of_matrix in others.values()),
-                *(found.tau(one.first, one.second) if both <= set(found.metrics) else None for found in printed),
-            )
-        )
+        both = frozenset((one.first, one.second))
+        own = (*map(title_of_metric, (one.first, one.second)), one.tau, _span(one.low, one.high), one.p_value)
+        elsewhere = (found.tau(one.first, one.second) if both <= set(found.metrics) else None for found in printed)
+        rows.append((*own, _PILLS[one.verdict], *(taus[key].get(both) for key in others), *elsewhere))
     return Table("Pairs of metrics", columns, rows)
 
 
-def _stability(result: "Agreement") -> Table | None:
+def _stability(result: "Agreement") -> Table:
     between = list(dict.fromkeys(one.between for one in result.stability))
-    found = {(one.metric, one.between): one for one in result.stability}
+    found = {(one.metric, one.between): one.tau for one in result.stability}
     best = {one.metric: one for one in result.best}
-    if not between and all(math.isnan(one.stays) for one in result.best):
-        return None
     columns = {"Metric": "text", **{f"tau between {key}": "number.2" for key in between}}
     columns |= {"Best configuration": "text", "Remains best": "percent?"}
-    rows = [
-        (
-            title_of_metric(metric),
-            *(found[metric, key].tau if (metric, key) in found else None for key in between),
-            name(best[metric].configuration) if metric in best else None,
-            best[metric].stays if metric in best else None,
-        )
-        for metric in result.metrics
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for metric in result.metrics if between or not all(math.isnan(one.stays) for one in result.best) else ():
+        taus, own = [found.get((metric, key)) for key in between], best.get(metric)
+        last = (None, None) if own is None else (name(own.configuration), own.stays)
+        rows.append((title_of_metric(metric), *taus, *last))
     whole = [f"{key} {written(value, 'number.2')}" for key, value in result.matrix_stability.items()]
     note = f"Correlation of all taus: {joined(whole)}." if whole else ""
-    return Table("Stability of rankings", columns, rows, note)
+    return without_empty(Table("Stability of rankings", columns, rows, note))
 
 
 def _published(result: "Agreement") -> Section:
     rows = result.likeness_rows()
-    if not rows:
-        return NOTHING
     columns = {"Matrix": "text", "Published": "text", "Pairs": "count", "r": "number.2", "Interval": "number.2"}
     columns |= {"Same sign": "percent", "Mean difference": "number.2"}
-    cells = [
-        (
-            _TITLES[row["matrix"]],
-            published_agreement(row["published"]).title + (", undisputed" if row["disputed"] == "left out" else ""),
-            row["pairs"],
-            row["r"],
-            _span(row["r_low"], row["r_high"]),
-            row["same_sign"],
-            row["difference"],
-        )
-        for row in rows
-    ]
-    lines = []
-    for printed in _printed(result):
-        points = sorted(
-            (printed.tau(pair.first, pair.second), pair.tau)
-            for pair in result.pairs()
-            if {pair.first, pair.second} <= set(printed.metrics) and math.isfinite(pair.tau)
-        )
-        lines.append(Line(printed.title, [x for x, _ in points], [y for _, y in points], points=True))
+    cells = []
+    for row in rows:
+        which = published_agreement(row["published"]).title + ", undisputed" * (row["disputed"] == "left out")
+        numbers = (row["pairs"], row["r"], _span(row["r_low"], row["r_high"]), row["same_sign"], row["difference"])
+        cells.append((_TITLES[row["matrix"]], which, *numbers))
     sources = " ".join(f"{printed.title}: {printed.source}." for printed in _printed(result))
-    axes = ("published tau", "number.2"), ("tau", "number.2")
-    figure = Lines("Taus compared with published ones", lines, *axes, zero=0.0)
-    return Section("Published results", [figure, Table("Similarity to published matrices", columns, cells, sources)])
+    return Section("Published results", [Table("Similarity to published matrices", columns, cells, sources)])
 
 
 def _printed(result: "Agreement") -> list[PublishedAgreement]:

@@ -26,6 +26,7 @@ from demele.report.document import (
     Section,
     Table,
 )
+from demele.report.listing import Column, listed, without_empty
 from demele.report.written import count, joined, name, rate, written
 
 if TYPE_CHECKING:
@@ -60,46 +61,40 @@ def characterisation_document(result: "Characterisation") -> Document:
     """Say which criteria metrics meet: a matrix of verdicts with the evidence for each, and curves."""
     shown = _Shown(result)
     own = [row for row, _ in shown.rows if row.own] or [row for row, _ in shown.rows][: len(shown.rows) == 1]
-    judged = {row.name: shown.tally(row) for row in own}
-    met = all(counts["holds"] and not counts["fails"] + counts["inconclusive"] for counts in judged.values())
-    table, curves = _table(shown), _curves(shown)
+    judged = [shown.tally(row) for row in own]
+    met = all(counts["holds"] and not counts["fails"] + counts["inconclusive"] for counts in judged)
+    table, curves = _table(shown, own), _curves(shown)
     matrices = {CAPTIONS[group]: [_matrix(shown, group)] for group in CAPTIONS if shown.of_group(group)}
+    scenarios, seeds = count(len(result.scenarios), "scenario"), _seeds(result.seeds)
     facts = about(result)
     return Document(
         kind="Characterisation of metrics",
-        title=f"Properties of {joined((shown.title(row) for row in own), most=3)}" if own else "Properties of metrics",
+        title=f"Properties of {joined((name(row.title) for row in own), most=3)}" if own else "Properties of metrics",
         headline=_headline(shown, own),
         tone="" if not own or not shown.criteria else "good" if met else "open",
-        sentences=[_hardest(shown), _counts(shown), _published_sentence(shown)],
+        sentences=[_published_sentence(shown)],
         figure=Choice("Criteria", matrices) if matrices else curves,
         table=table if shown.criteria else None,
         scope=[
             count(len(result.candidates), "metric"),
-            count(len(result.scenarios), "scenario"),
+            scenarios,
             f"{count(result.n_samples, 'row')} each",
-            _seeds(result.seeds),
+            seeds,
             f"protocol {name(result.protocol)}",
         ],
         sections=[
             Section("Measures", [table]),
             Section("Criteria", [_rules(shown), _invariances(shown)]),
-            Section("Curves", [curves]) if curves and matrices else NOTHING,
+            Section("Curves", [curves if matrices else None]),
             _published(shown),
             Section("Data", [_scenarios(result)]),
         ],
-        notes=[*_notes(shown), *facts["notes"]],
-        method=[
-            ("Verdict", "A criterion is a list of inequalities between mean scores. It holds if every interval does."),
-            (
-                "Intervals",
-                f"Student's t over seeds; all conditions of a metric in a scenario together: {_level(result)}",
-            ),
-            ("Seeds of slow metrics", _seeds(result.slow_seeds)),
-        ],
+        notes=[*_notes(shown, own), *facts["notes"]],
         methods=[
             "Metrics were characterised on representations with known properties [@carbonneau2022measuring] with",
-            f"demele [@demele]: {count(len(result.scenarios), 'scenario')} of {count(result.n_samples, 'row')} with",
-            f"{_seeds(result.seeds)}.",
+            f"demele [@demele]: {scenarios} of {count(result.n_samples, 'row')} with {seeds}; slow metrics:",
+            f"{_seeds(result.slow_seeds)}. A criterion is a list of inequalities between mean scores. It holds if",
+            f"every interval does: Student's t, {rate(result.level)} for all conditions of a metric in a scenario.",
         ],
         assumptions=facts["assumptions"],
         version=facts["version"],
@@ -129,35 +124,22 @@ class _Shown:
         self.codes |= {one.name: f"A{place}" for place, one in enumerate(self.of_group("added"), start=1)}
         self.cards = {item.name: card_of(found, item) for row, found in self.rows for item in row.members}
 
-    def coded(self, criteria: Sequence[str]) -> str:
-        """Return the codes of criteria in their order; of three or more neighbours, the first and the last."""
-        found: list[list[str]] = []
-        order = list(self.codes)
-        for place in map(order.index, criteria):
-            code, before = self.codes[order[place]], self.codes[order[place - 1]] if place else ""
-            if found and found[-1][-1] == before and before[0] == code[0]:
-                found[-1].append(code)
-            else:
-                found.append([code])
-        return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(run) for run in found)
+    def card(self, row: "Row") -> dict[str, Any]:
+        """Return the card of the first metric of a row."""
+        return self.cards[row.members[0].name]
 
     def of_group(self, group: str) -> list[Criterion]:
         """Return the criteria of the review, or the others."""
         return [criterion for criterion in self.criteria if criterion.group == group]
 
-    def title(self, row: "Row") -> str:
-        """Return the title of a row, isolated."""
-        return name(row.title)
+    def statuses(self, row: "Row") -> dict[str, str]:
+        """Return the verdicts on a row, by criterion, of those that were run."""
+        found = ((one.name, self.verdicts.get((row.name, one.name))) for one in self.criteria)
+        return {criterion: verdict.status for criterion, verdict in found if verdict is not None}
 
-    def statuses(self, row: "Row", criteria: Sequence[Criterion] | None = None) -> list[tuple[str, str]]:
-        """Return the criteria that were run of a row, with their verdicts."""
-        listed = self.criteria if criteria is None else criteria
-        found = ((one.name, self.verdicts.get((row.name, one.name))) for one in listed)
-        return [(criterion, verdict.status) for criterion, verdict in found if verdict is not None]
-
-    def tally(self, row: "Row", criteria: Sequence[Criterion] | None = None) -> Counter[str]:
+    def tally(self, row: "Row") -> Counter[str]:
         """Count the verdicts on a row."""
-        return Counter(status for _, status in self.statuses(row, criteria))
+        return Counter(self.statuses(row).values())
 
     def title_of(self, criterion: Criterion) -> str:
         """Return the code and the title of a criterion."""
@@ -178,45 +160,23 @@ def _criteria(number: int) -> str:
 def _headline(shown: _Shown, own: "Sequence[Row]") -> str:
     if not shown.criteria:
         return "No scenario states an expectation, so there are no verdicts."
+    tallies = [(name(row.title), shown.tally(row)) for row in (own or [row for row, _ in shown.rows])]
     if len(own) == 1:
-        counts, title = shown.tally(own[0]), shown.title(own[0])
+        ((title, counts),) = tallies
         if not _judged(counts):
             return f"No criterion applies to {title}."
-        left, parts = counts["inconclusive"], [f"meets {counts['holds']} of {_criteria(_judged(counts))}"]
-        parts += [f"fails {counts['fails']}"] if counts["fails"] else []
-        parts += [f"leaves {left} inconclusive"] if left else []
+        fails, left = counts["fails"], counts["inconclusive"]
+        parts = [f"meets {counts['holds']} of {_criteria(_judged(counts))}"]
+        parts += [f"fails {fails}"] * bool(fails) + [f"leaves {left} inconclusive"] * bool(left)
         return f"{title} {joined(parts)}."
-    tallies = [(shown.title(row), shown.tally(row)) for row in (own or [row for row, _ in shown.rows])]
     if own:
         parts = [f"{title} meets {counts['holds']} of {_criteria(_judged(counts))}" for title, counts in tallies]
         return f"{joined(parts, most=3)}."
     most = max(counts["holds"] for _, counts in tallies)
     best = [(title, counts) for title, counts in tallies if counts["holds"] == most]
-    verb = "meets" if len(best) == 1 else "meet"
     asked = max(_judged(counts) for _, counts in best)
-    return f"{joined((title for title, _ in best), most=3)} {verb} the most criteria: {most} of {asked}."
-
-
-def _hardest(shown: _Shown) -> str:
-    """Name the criterion that the largest share of metrics fail."""
-    failing = []
-    for criterion in shown.criteria if len(shown.rows) > 1 else ():
-        counts = sum((shown.tally(row, [criterion]) for row, _ in shown.rows), Counter[str]())
-        if counts["fails"] and _judged(counts) > 1:
-            failing.append((counts["fails"] / _judged(counts), counts["fails"], _judged(counts), criterion))
-    if not failing:
-        return ""
-    _, fails, judged, criterion = max(failing, key=lambda one: one[:2])
-    return f"Hardest criterion: {name(criterion.title)}, which {fails} of {count(judged, 'metric')} fail."
-
-
-def _counts(shown: _Shown) -> str:
-    counts = sum((shown.tally(row) for row, _ in shown.rows), Counter[str]())
-    if len(shown.rows) < 2 or not counts["inconclusive"]:
-        return ""
-    return (
-        f"{counts['inconclusive']} of {count(counts.total(), 'verdict')} are inconclusive; more seeds can decide them."
-    )
+    who = joined((title for title, _ in best), most=3)
+    return f"{who} {'meets' if len(best) == 1 else 'meet'} the most criteria: {most} of {asked}."
 
 
 def _published_sentence(shown: _Shown) -> str:
@@ -235,47 +195,38 @@ def _seeds(seeds: Mapping[str, int]) -> str:
     return count(high, "seed") if low == high else f"{low} to {count(high, 'seed')}"
 
 
-def _level(result: "Characterisation") -> str:
-    return rate(result.level)
-
-
-def _notes(shown: _Shown) -> Iterator[Notice]:
+def _notes(shown: _Shown, own: "Sequence[Row]") -> Iterator[Notice]:
     """Yield how a user's metrics were judged, which criteria they fail, and which calls gave no value."""
-    criteria = {criterion.name: criterion for criterion in shown.criteria}
-    own = [row for row, _ in shown.rows if row.own]
-    for item in (member for row in own for member in row.members):
+    for item in (member for row, _ in shown.rows if row.own for member in row.members):
+        who = [name(item.name)]
         if item.claims is None:
-            told = (
-                "its claims are unknown, so all three properties are judged; use bench.candidate(function, claims=...)"
-            )
-            yield Notice(told, "warning", [name(item.name)])
+            unknown = "its claims are unknown, so all three properties are judged"
+            yield Notice(f"{unknown}; use bench.candidate(function, claims=...)", "warning", who)
         if item.discretises is None:
-            told = "whether it bins columns is unknown; use bench.candidate(function, discretises=False)"
-            yield Notice(told, "info", [name(item.name)])
+            unknown = "whether it bins columns is unknown"
+            yield Notice(f"{unknown}; use bench.candidate(function, discretises=False)", "info", who)
         if item.name in shown.result.drifting:
-            yield Notice(f"draws without a seed: it {shown.result.drifting[item.name]}", "warning", [name(item.name)])
-    asked = own or [row for row, _ in shown.rows][: len(shown.rows) == 1]
-    for row in asked:
-        for criterion, status in shown.statuses(row):
+            yield Notice(f"draws without a seed: it {shown.result.drifting[item.name]}", "warning", who)
+    criteria = {criterion.name: criterion for criterion in shown.criteria}
+    for row in own:
+        for criterion, status in shown.statuses(row).items():
             if status in ("fails", "inconclusive"):
-                summary = shown.verdicts[row.name, criterion].summary
-                told = f"{shown.title_of(criteria[criterion])}: {status}, {' '.join(summary.split())}"
-                yield Notice(told, "info", [shown.title(row)])
-        changes = [one for item in row.members for one in shown.cards[item.name]["invariances"]]
-        moved = [f"{one['change']} (by {written(one['difference'])})" for one in changes if one["status"] == "fails"]
-        if moved:
-            yield Notice(
-                f"changes that should not matter move the score: {joined(moved)}", "warning", [shown.title(row)]
-            )
+                summary = " ".join(shown.verdicts[row.name, criterion].summary.split())
+                yield Notice(f"{shown.title_of(criteria[criterion])}: {status}, {summary}", about=[name(row.title)])
+        for item in row.members:
+            changes = [one for one in shown.cards[item.name]["invariances"] if one["status"] == "fails"]
+            moved = joined(f"{one['change']} (by {written(one['difference'])})" for one in changes)
+            if moved:
+                yield Notice(f"changes that should not matter move the score: {moved}", "warning", [name(row.title)])
     yield from _without_value(shown.result)
     for row, found in shown.rows:
         fewer = found.fewer(row.members[0].name)
         if fewer is not None:
             told = f"measured with {count(fewer[0], 'seed')} of {count(fewer[1], 'row')}, as a call takes seconds"
-            yield Notice(told, "info", [shown.title(row)])
+            yield Notice(told, about=[name(row.title)])
     for scenario in shown.result.scenarios:
         if not scenario.wanted and scenario.name not in ("settings", "invariances", "mislabelled"):
-            yield Notice("states no expectation (wanted=...), so there is no verdict", "info", [name(scenario.title)])
+            yield Notice("states no expectation (wanted=...), so there is no verdict", about=[name(scenario.title)])
 
 
 def _without_value(result: "Characterisation") -> Iterator[Notice]:
@@ -294,45 +245,42 @@ def _without_value(result: "Characterisation") -> Iterator[Notice]:
 # Tables and matrices --------------------------------------------------------------------------------------------------
 
 
-def _table(shown: _Shown) -> Table:
+def _table(shown: _Shown, own: "Sequence[Row]") -> Table:
     """Return the metrics, those of the user first, with how many criteria each meets."""
-    groups = {group: criteria for group in CAPTIONS if (criteria := shown.of_group(group))}
-    titles = {"review": "Review", "added": "Added"} if len(groups) > 1 else dict.fromkeys(groups, "Met")
-    columns = {
-        "Metric": "text",
-        **dict.fromkeys((titles[group] for group in groups), "text"),
-        "Fails": "text",
-        "Inconclusive": "text",
-        "Chance level": "number?",
-        "Seconds of a call": "number?",
-        "Claims": "text?",
-    }
-    rows, used = [], set[str]()
-    for row, found in sorted(shown.rows, key=lambda one: (not one[0].own, -_met(shown.tally(one[0])))):
-        lists = {status: [c for c, s in shown.statuses(row) if s == status] for status in ("fails", "inconclusive")}
-        used.update(*lists.values())
-        cards = [shown.cards[item.name] for item in row.members]
-        chance = cards[0]["chance"]
-        claims = [claim for item in row.members for claim in item.claims or ("not stated",)]
-        rows.append(
-            (
-                shown.title(row) + (" (stored)" if found is not shown.result else ""),
-                *(_share(shown.tally(row, criteria)) for criteria in groups.values()),
-                *(shown.coded(listed) or "–" for listed in lists.values()),
-                None if chance is None else chance["mean"],
-                cards[0]["seconds"],
-                ", ".join(dict.fromkeys(claims)),
-            )
-        )
-    key = ", ".join(shown.title_of(criterion) for criterion in shown.criteria if criterion.name in used)
-    return Table("Metrics", columns, rows, f"Codes: {key}." if key else "")
+    groups = {title: shown.of_group(group) for group, title in (("review", "Review"), ("added", "Added"))}
+    groups = {title: criteria for title, criteria in groups.items() if criteria}
+    heads = dict(zip(groups, groups if len(groups) > 1 else ["Met"], strict=False))
+    columns: list[Column[tuple[Row, Characterisation]]] = [
+        ("Metric", "text", lambda one: name(one[0].title) + " (stored)" * (one[1] is not shown.result)),
+        *((heads[title], "text", lambda one, of=of: _share(shown, one[0], of)) for title, of in groups.items()),
+        ("Fails", "count", lambda one: shown.tally(one[0])["fails"]),
+        ("Inconclusive", "count", lambda one: shown.tally(one[0])["inconclusive"]),
+        ("Chance level", "number?", lambda one: (shown.card(one[0])["chance"] or {}).get("mean")),
+        ("Seconds of a call", "number?", lambda one: shown.card(one[0])["seconds"]),
+        ("Claims", "text?", lambda one: ", ".join(dict.fromkeys(_claims(one[0])))),
+    ]
+    ordered = sorted(shown.rows, key=lambda one: (not one[0].own, -_met(shown.tally(one[0]))))
+    titles = {one.name: name(one.title) for one in shown.criteria}
+    said = []
+    for row in own:
+        for status, verb in (("fails", "fails"), ("inconclusive", "is inconclusive on")):
+            found = [titles[criterion] for criterion, had in shown.statuses(row).items() if had == status]
+            said += [f"{name(row.title)} {verb} {joined(found, most=12)}."] if found else []
+    return listed("Metrics", ordered, columns, " ".join(said))
+
+
+def _claims(row: "Row") -> Iterator[str]:
+    for item in row.members:
+        yield from item.claims or ("not stated",)
 
 
 def _met(counts: Mapping[str, int]) -> float:
     return counts["holds"] / max(1, _judged(counts))
 
 
-def _share(counts: Mapping[str, int]) -> Pill:
+def _share(shown: _Shown, row: "Row", criteria: Sequence[Criterion]) -> Pill:
+    names = {criterion.name for criterion in criteria}
+    counts = Counter(status for criterion, status in shown.statuses(row).items() if criterion in names)
     met, judged = counts["holds"], _judged(counts)
     return Pill(f"{met}/{judged}", "", met / judged) if judged else Pill("–", "", -1)
 
@@ -349,58 +297,50 @@ def _matrix(shown: _Shown, group: str) -> Matrix:
                 evidence[i, j] = _evidence(shown, found, row, criterion, verdict)
     signs = {sign: text for sign, text in _SIGNS.items() if sign in {pill.text for pill in cells.values()}}
     columns = [shown.title_of(criterion) for criterion in criteria]
-    return Matrix(CAPTIONS[group], [shown.title(row) for row, _ in rows], columns, cells, signs, evidence)
+    return Matrix(CAPTIONS[group], [name(row.title) for row, _ in rows], columns, cells, signs, evidence)
 
 
 def _evidence(shown: _Shown, found: "Characterisation", row: "Row", criterion: Criterion, verdict: Verdict) -> Evidence:
     titles = {item.name: name(item.title) for item in row.members}
     scenarios = {item.name: item for item in found.scenarios}
-    rows, blocks = list[Sequence[Cell]](), list[Block]()
+    rows: list[tuple[Cell, ...]] = []
+    figures: list[Block] = []
     for part in verdict.parts:
         scenario = scenarios.get(part.scenario)
         who = (titles[part.metric], "" if scenario is None else name(scenario.title))
         if part.reason and not part.conditions:
             rows.append((*who, part.reason, None, None, None, PILLS[part.status]))
-        for one in part.conditions:
-            ends = (one.low, one.high)
-            rows.append((*who, one.text, one.estimate, ends, one.bound, PILLS[one.status]))
+        rows += [
+            (*who, one.text, one.estimate, (one.low, one.high), one.bound, PILLS[one.status]) for one in part.conditions
+        ]
         if scenario is not None and part.conditions and _is_a_line(scenario):
             line = _line(found, part.metric, scenario, titles[part.metric])
-            blocks += [Lines(": ".join(who), [line], (scenario.sweep, "number"), ("score", "number"))] if line else []
-    columns = {"Metric": "text", "Scenario": "text", "Condition": "text"}
-    numbers = {"Estimate": "number", "Interval": "number", "At least": "number", "Verdict": "text"}
-    table = Table(f"{shown.title(row)}: {shown.title_of(criterion)}", {**columns, **numbers}, rows)
+            figures += [Lines(": ".join(who), [line], (scenario.sweep, "number"), ("score", "number"))] if line else []
+    columns = {"Metric": "text", "Scenario": "text", "Condition": "text", "Estimate": "number", "Interval": "number"}
+    columns |= {"At least": "number", "Verdict": "text"}
+    table = without_empty(Table(f"{name(row.title)}: {shown.title_of(criterion)}", columns, rows))
     printed = printed_verdict(row.name, criterion.name) if _is_of_the_review(shown) else None
     published = [] if printed is None else [("Published", _PRINTED[printed])]
-    return Evidence(f"{verdict.summary}.", [("Question", criterion.question), *published], [table, *blocks])
+    return Evidence(f"{verdict.summary}.", [("Question", criterion.question), *published], [table, *figures])
 
 
-def _rules(shown: _Shown) -> Table | None:
+def _rules(shown: _Shown) -> Table:
     columns = {"Code": "text", "Criterion": "text", "Question": "text", "Rule": "text?"}
     rows = [(shown.codes[one.name], name(one.title), one.question, one.rule) for one in shown.criteria]
-    return Table("Rules", columns, rows, first=_MOST_CELLS) if rows else None
+    return Table("Rules", columns, rows, first=_MOST_CELLS)
 
 
-def _invariances(shown: _Shown) -> Heat | None:
+def _invariances(shown: _Shown) -> Heat:
     """Return how far changes that say the same in another form move the scores."""
-    found = [
-        (name(item.title), {one["change"]: one for one in shown.cards[item.name]["invariances"]})
-        for row, _ in shown.rows
-        for item in row.members
-    ]
-    found = [(title, changes) for title, changes in found if changes][:_MOST_CELLS]
-    if not found:
-        return None
-    changes = list(dict.fromkeys(change for _, own in found for change in own))
-    values = [[own.get(change, {}).get("difference") for change in changes] for _, own in found]
-    moved = frozenset(
-        (i, j)
-        for i, (_, own) in enumerate(found)
-        for j, change in enumerate(changes)
-        if own.get(change, {}).get("status") == "fails"
-    )
+    items = [item for row, _ in shown.rows for item in row.members if shown.cards[item.name]["invariances"]]
+    found = [{one["change"]: one for one in shown.cards[item.name]["invariances"]} for item in items[:_MOST_CELLS]]
+    changes = list(dict.fromkeys(change for own in found for change in own))
+    cells = [[own.get(change, {"difference": None, "status": ""}) for change in changes] for own in found]
+    values = [[cell["difference"] for cell in row] for row in cells]
+    moved = {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell["status"] == "fails"}
     caption = "Mean change of the score by changes that should not matter (ring: more than 0.02)"
-    return Heat(caption, [title for title, _ in found], changes, values, "number.2", ("metric", "change"), rings=moved)
+    titles, axes = [name(item.title) for item in items[:_MOST_CELLS]], ("metric", "change")
+    return Heat(caption, titles, changes, values, "number.2", axes, rings=frozenset(moved))
 
 
 # Curves, published results, data --------------------------------------------------------------------------------------
@@ -425,81 +365,64 @@ def _known(value: float) -> float | None:
     return None if value != value else float(f"{value:.4g}")
 
 
-def _curves(shown: _Shown) -> Choice | None:
+def _curves(shown: _Shown) -> Choice:
     """Return the scores along each scenario: lines of a few metrics, or numbers of all where there is no axis."""
     metrics = [(item, found) for row, found in shown.rows for item in row.members]
     kinds: Counter[Any] = Counter()
     order = {}
     for item, _ in metrics:
-        order[item.name] = (item.function is None, kinds[item.claims])
+        order[name(item.title)] = (item.function is None, kinds[item.claims])
         kinds[item.claims] += 1
     panels: dict[str, list[Block]] = {}
     for scenario in shown.result.scenarios:
-        lines = [
-            (order[item.name], line)
-            for item, found in metrics
-            if (line := _line(found, item.name, scenario, name(item.title)))
-        ]
-        if not lines:
-            continue
+        found_lines = (_line(found, item.name, scenario, name(item.title)) for item, found in metrics)
+        lines = [line for line in found_lines if line is not None]
         caption = f"Scores: {name(scenario.title)}"
-        if _is_a_line(scenario):
-            first = [line for _, line in sorted(lines, key=lambda one: one[0])[:_MOST_LINES]]
-            figure: Block = Lines(caption, first, (scenario.sweep, "number"), ("score", "number"))
+        if lines and _is_a_line(scenario):
+            first = sorted(lines, key=lambda line: order[line.name])[:_MOST_LINES]
             left = len(lines) - len(first)
-            more = f"{left} more metrics have curves in the evidence of their cells." if left else ""
-            panels[name(scenario.title)] = [scenario.question, figure, *[more] * bool(more)]
-        else:
-            labels = [scenario.label(place) for place in range(len(scenario.severities))]
-            names, values = [line.name for _, line in lines], [line.y for _, line in lines]
-            heat = Heat(
-                caption, names[:_MOST_CELLS], labels, values[:_MOST_CELLS], "number.2", ("metric", scenario.sweep)
-            )
-            panels[name(scenario.title)] = [scenario.question, heat]
-    return Choice("Scenario", panels) if panels else None
+            more = f" {left} more metrics have curves in the evidence of their cells." if left else ""
+            figure: Block = Lines(caption, first, (scenario.sweep, "number"), ("score", "number"))
+            panels[name(scenario.title)] = [scenario.question + more, figure]
+        elif lines:
+            labels = list(map(scenario.label, range(len(scenario.severities))))
+            names, values = [line.name for line in lines[:_MOST_CELLS]], [line.y for line in lines[:_MOST_CELLS]]
+            figure = Heat(caption, names, labels, values, "number.2", ("metric", scenario.sweep))
+            panels[name(scenario.title)] = [scenario.question, figure]
+    return Choice("Scenario", panels)
 
 
 def _published(shown: _Shown) -> Section:
     """Return our verdicts and scores next to those of the review."""
     if not _is_of_the_review(shown):
         return NOTHING
-    titles = {row.name: shown.title(row) for row, _ in shown.rows}
-    differing = []
-    for verdict in shown.result.verdicts:
-        printed = printed_verdict(verdict.row, verdict.criterion)
-        if printed is not None and verdict.was_run and not agrees(printed, verdict.status):
-            code = shown.codes[verdict.criterion]
-            differing.append((titles[verdict.row], code, _PRINTED[printed], PILLS[verdict.status], verdict.summary))
-    columns = {"Metric": "text", "Criterion": "text", "Published": "text", "demele": "text", "Decided by": "text"}
-    verdicts = Table("Verdicts that differ from the published table", columns, differing)
+    titles = {row.name: name(row.title) for row, _ in shown.rows}
     names = {item.name: name(item.title) for item in shown.result.candidates}
-    numbers = {"Published": "number.1", "demele": "number", "Interval": "number", "Difference": "number"}
+    differing = [
+        (titles[one.row], shown.codes[one.criterion], _PRINTED[printed], PILLS[one.status], one.summary)
+        for one in shown.result.verdicts
+        if one.was_run
+        and (printed := printed_verdict(one.row, one.criterion)) is not None
+        and not agrees(printed, one.status)
+    ]
+    columns = {"Metric": "text", "Criterion": "text", "Published": "text", "demele": "text", "Decided by": "text"}
     scores = [
-        (
-            names[one["metric"]],
-            one["scenario_row"],
-            one["printed"],
-            one["ours"],
-            (one["low"], one["high"]),
-            one["difference"],
-        )
+        (names[one["metric"]], one["scenario_row"], one["printed"], one["ours"], (one["low"], one["high"]))
         for one in printed_scores(shown.result)
     ]
-    table = Table("Published scores", {"Metric": "text", "Codes": "text", **numbers}, scores)
-    return Section("Published results", [verdicts if differing else None, table if scores else None])
+    numbers = {"Metric": "text", "Codes": "text", "Published": "number.1", "demele": "number", "Interval": "number"}
+    verdicts = Table("Verdicts that differ from the published table", columns, differing)
+    return Section("Published results", [verdicts, Table("Published scores", numbers, scores)])
 
 
 def _scenarios(result: "Characterisation") -> Table:
-    columns = {"Scenario": "text", "Question": "text", "Sweep": "text", "Severities": "text?", "Expectations": "text?"}
+    columns = {"Scenario": "text", "Question": "text", "Sweep": "text", "Severities": "text?", "Rows": "text?"}
     rows = [
         (
-            name(one.title),
-            one.question,
-            one.sweep,
-            ", ".join(one.label(place) for place in range(len(one.severities))),
+            *(name(one.title), one.question, one.sweep, ", ".join(map(one.label, range(len(one.severities))))),
             " to ".join(dict.fromkeys(f"{rows:,}" for rows in result.rows_of.get(one.name, (result.n_samples,)))),
             "; ".join(f"{what}: {each.text}" for what, wanted in one.wanted.items() for each in wanted) or "–",
         )
         for one in result.scenarios
     ]
-    return Table("Scenarios", columns, rows, first=_MOST_CELLS)
+    return Table("Scenarios", {**columns, "Expectations": "text?"}, rows, first=_MOST_CELLS)

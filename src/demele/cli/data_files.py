@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import refuse_own_images
 from demele.cli.options import command, given, option
-from demele.cli.output import as_text, emit, format_of, log, warnings_in_one_line
+from demele.cli.output import as_text, document_text, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
 from demele.core.errors import DemeleError, InputError
 from demele.core.reading import size_text
+from demele.report.document import Document
+from demele.report.listing import Column, listed
+from demele.report.written import name as isolated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,14 +137,13 @@ def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _check(arguments: argparse.Namespace) -> None:
     from demele.data.loaders.loading import findings
-    from demele.report.terminal.image_files import findings_table
 
     with warnings_in_one_line(quiet=arguments.quiet, words=str), reporting(arguments.quiet) as report:
         seen, error = findings(**_asked(arguments), report=report)
     content = _content(arguments, seen, error)
     text = as_text(
         format_of(arguments.format, None),
-        table=lambda: findings_table(content),
+        table=lambda: document_text(_document(content)),
         data=lambda: content,
         frame=lambda: _frame(content),
     )
@@ -161,6 +163,19 @@ def _content(arguments: argparse.Namespace, seen: "list[Finding]", error: Demele
             {"file": one.file, "found": one.found, "expected": one.expected, "verdict": one.verdict} for one in seen
         ],
     }
+
+
+def _document(content: dict[str, Any]) -> Document:
+    """Return what each file holds, and what was published."""
+    columns: list[Column[Any]] = [
+        ("File", "text", lambda one: one["file"].rpartition("/")[2]),
+        ("Found", "text", "found"),
+        ("Expected", "text", lambda one: "the same" if one["expected"] == one["found"] else isolated(one["expected"])),
+        ("Verdict", "text", "verdict"),
+    ]
+    usable = "can" if content["usable"] else "cannot"
+    table = listed("Files", content["files"], columns)
+    return Document(kind="Files", headline=f"{content['name']} {usable} be used.", table=table)
 
 
 def _frame(content: dict[str, Any]) -> "pd.DataFrame":

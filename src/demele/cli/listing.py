@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.engine import Command, Given
-from demele.core.result import Result, about, table_of_frame
+from demele.core.result import Result, about
 from demele.report.document import Document
+from demele.report.listing import table_of_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -339,7 +339,7 @@ def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> t
         headline=f"{written(ours, 'percent')} of {count(n, 'label')} taken as true are those of the consensus, "
         f"{written(vote, 'percent')} those of the majority vote.",
         table=Table("Accuracy", {"Labels": "text", "Accuracy": "percent", "Interval": "percent"}, rows),
-        method=[("Intervals", f"Wilson, level {rate(level)}")],
+        methods=[f"Intervals are those of Wilson, level {rate(level)}."],
     )
     return document, content
 

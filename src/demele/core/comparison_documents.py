@@ -1,37 +1,18 @@
 """What a comparison of representations says: its document."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from demele.core.lookup_documents import (
-    data_facts,
-    factors_table,
-    glossary,
-    method_of,
-    notes_of,
-    signatures_of,
-    title_of,
-)
+from demele.core.lookup_documents import factors_table, glossary, notes_of, signatures_of, title_of
 from demele.core.methods_documents import cited, methods_of
-from demele.core.score_documents import assumptions_of, matrix_blocks, property_of, value_tables
+from demele.core.score_documents import PROPERTIES, assumptions_of, matrix_blocks, property_of
 from demele.core.sentences import give, marked, sentence, setting
-from demele.core.verdict_documents import verdict_strips, whole
-from demele.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Choice,
-    Document,
-    Notice,
-    Pill,
-    Section,
-    Strip,
-    Strips,
-    Table,
-)
-from demele.report.written import count, ends, joined, marks_of, name, rate, written
+from demele.core.verdict_documents import state_of, verdict_strips
+from demele.report.document import Block, Cell, Choice, Document, Notice, Pill, Section, Table
+from demele.report.listing import Column, drawn, listed
+from demele.report.written import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.core.representation_comparison import RepresentationComparison, ScoreDifference
@@ -52,7 +33,7 @@ def comparison_document(result: "RepresentationComparison") -> Document:
     table = _scores(result)
     first = result.evaluations[0]
     every = [score for one in result.evaluations for score in one.scores]
-    verdicts = {name(one.name): next(iter(whole(one.verdict))) for one in result.evaluations if one.verdict is not None}
+    verdicts = _verdicts(result)
     return Document(
         kind="Comparison of representations",
         title=joined(map(name, result.models or result.names)),
@@ -60,6 +41,7 @@ def comparison_document(result: "RepresentationComparison") -> Document:
         sentences=_pairs(result),
         figure=_differences(result),
         table=table,
+        beside=[verdicts],
         scope=[
             count(len(result.evaluations), "representation"),
             *([count(len(result.models), "model")] if result.models else []),
@@ -70,15 +52,14 @@ def comparison_document(result: "RepresentationComparison") -> Document:
         next=[] if any(one.interval for one in result.differences) or not result.differences else [_NEXT],
         sections=[
             Section("Scores", [table]),
-            Section("Code-factor matrix", _matrices(result, verdicts)),
-            Section("Pairwise results", [differences_table(result)]) if result.differences else NOTHING,
-            _models(result),
-            Section("Data", [data_facts(first), factors_table(first)]),
+            Section("Code-factor matrix", [verdicts, _matrices(result)]),
+            # The scores of one pair have its differences beside them.
+            Section("Pairwise results", [_differences_table(result)] if len(_by_pair(result)) > 1 else []),
+            Section("Data", [factors_table(first)]),
             glossary(every),
         ],
         assumptions=assumptions_of(every),
         notes=[*_cautions(result), *notes_of(result.evaluations)],
-        method=[*_method(result), *method_of(every)],
         methods=[*methods_of(result.evaluations), *_methods(result)],
         signatures=list(dict.fromkeys(pair for one in result.evaluations for pair in _signed(one.name, one.scores))),
         version=result.version,
@@ -91,9 +72,8 @@ def _signed(who: str, scores: Sequence["Score"]) -> list[tuple[str, str]]:
 
 def _titles(result: "RepresentationComparison") -> dict[str, tuple[str, str]]:
     """Return property and title of each metric, by property."""
-    order = ("Modularity", "Compactness", "Explicitness", "Holistic", "Other")
     found = {one.metric: (property_of(one), title_of(one)) for each in result.evaluations for one in each.scores}
-    return dict(sorted(found.items(), key=lambda item: order.index(item[1][0])))
+    return dict(sorted(found.items(), key=lambda item: PROPERTIES.index(item[1][0])))
 
 
 def _by_pair(result: "RepresentationComparison") -> "dict[tuple[str, str], list[ScoreDifference]]":
@@ -107,25 +87,32 @@ def _by_pair(result: "RepresentationComparison") -> "dict[tuple[str, str], list[
 
 
 def _whole(result: "RepresentationComparison") -> str:
+    """Say how many differences are significant; of one pair, who is better by how many metrics."""
     known = [one for one in result.differences if one.interval is not None]
     if not result.differences:
         return "There is one model only, so no difference can be tested."
     if not known:
         return f"No difference can be tested: none of {len(result.differences)} has an interval."
     family = [one for one in result.differences if not one.exploratory]
-    together, alone = sum(one.shown for one in known), sum(one.significance == "alone" for one in known)
-    primary = "primary " if len(family) < len(result.differences) else ""
-    many = "difference" if len(family) == 1 else "differences"
-    verb, level = "is" if together == 1 else "are", rate(result.level)
-    said = f"{together} of {len(family)} {primary}{many} {verb} significant (Holm, {level})"
-    untested = len(result.differences) - len(known)
+    primary, level = "primary " if len(family) < len(result.differences) else "", rate(result.level)
+    winners = list(dict.fromkeys(one.better for one in known if one.better))
+    if len(_by_pair(result)) == 1 and winners:
+        by = [sum(one.better == who for one in known) for who in winners]
+        said = f"{name(winners[0])} is significantly better by {by[0]} of {count(len(family), f'{primary}metric')}"
+        said += f", {name(winners[1])} by {by[1]}" if len(winners) > 1 else ""
+        said += f" (Holm, {level})"
+    else:
+        together = sum(one.shown for one in known)
+        many, verb = "difference" if len(family) == 1 else "differences", "is" if together == 1 else "are"
+        said = f"{together} of {len(family)} {primary}{many} {verb} significant (Holm, {level})"
+    alone, untested = sum(one.significance == "alone" for one in known), len(result.differences) - len(known)
     parts = [f"{alone} more only without the correction"] if alone else []
     parts += [f"{untested} could not be tested"] if untested else []
     return f"{said}{'; ' if parts else ''}{', '.join(parts)}."
 
 
 def _pairs(result: "RepresentationComparison") -> list[str]:
-    """Say of the first pairs which is significantly better, by how many metrics."""
+    """Say of the first pairs which is significantly better, by which metrics."""
     said = []
     titles = _titles(result)
     for (first, second), rows in list(_by_pair(result).items())[:_MOST_PAIRS]:
@@ -164,28 +151,24 @@ def _cautions(result: "RepresentationComparison") -> Iterator[Notice]:
 # Figures and tables ---------------------------------------------------------------------------------------------------
 
 
-def _differences(result: "RepresentationComparison") -> Strips | Choice | None:
+def _differences(result: "RepresentationComparison") -> Choice:
     """Draw the differences of each pair against no difference."""
-    titles = _titles(result)
     panels: dict[str, list[Block]] = {}
     for (first, second), rows in _by_pair(result).items():
-        strips = [
-            Strip(
-                titles[one.metric][1],
-                marks_of(None if math.isnan(one.value) else one.value, ends(one.interval)),
-                written(one.value),
-                _state(one),
-            )
-            for one in rows
-        ]
-        caption = f"{name(second)} − {name(first)}"
+        caption, table = f"{name(second)} − {name(first)}", _differences_table(replace(result, differences=tuple(rows)))
         sides = (f"{name(first)} scores higher", f"{name(second)} scores higher")
         axis = "Difference of scores"
-        panels[caption] = [Strips(caption, strips, axis=axis, sides=sides, zero=0.0)]
-    only = [block for blocks in panels.values() for block in blocks]
-    if len(only) == 1 and isinstance(only[0], Strips):
-        return only[0]
-    return Choice("Pair", panels) if panels else None
+        panels[caption] = [drawn(table, "Value", caption=caption, axis=axis, sides=sides, zero=0.0)]
+    return Choice("Pair", panels)
+
+
+def _verdicts(result: "RepresentationComparison") -> Table:
+    """Return the verdict on each factor in each representation."""
+    known = {one.name: one.verdict.factors for one in result.evaluations if one.verdict is not None}
+    states = {who: {row.factor: state_of(row) for row in rows} for who, rows in known.items()}
+    factors = dict.fromkeys(factor for own in states.values() for factor in own)
+    rows = [(name(factor), *(own.get(factor) for own in states.values())) for factor in factors]
+    return Table("Verdict on each factor", {"Factor": "text", **dict.fromkeys(map(name, states), "text")}, rows)
 
 
 def _state(one: "ScoreDifference") -> Pill:
@@ -255,83 +238,39 @@ def _footnote(own: "Sequence[ScoreDifference]") -> str:
     return "; ".join(dict.fromkeys(said))
 
 
-def differences_table(result: "RepresentationComparison") -> Table:
+def _differences_table(result: "RepresentationComparison") -> Table:
     """Return every difference."""
     titles = _titles(result)
-    columns = {
-        "Metric": "text",
-        "Difference of": "text",
-        "Value": "number",
-        f"{rate(result.level)} interval": "number",
-        "p": "p",
-        "Better": "text",
-        "Significant": "text",
-        "Remark": "text?",
-    }
-    rows = [
-        (
-            titles[one.metric][1],
-            f"{name(one.second)} − {name(one.first)}",
-            one.value,
-            ends(one.interval),
-            one.p_value,
-            name(one.ahead) if one.ahead else None,
-            _state(one),
-            ", ".join(["exploratory"] * one.exploratory + ["fragile"] * one.fragile),
-        )
-        for one in result.differences
+    columns: list[Column[ScoreDifference]] = [
+        ("Metric", "text", lambda one: titles[one.metric][1]),
+        ("Difference of", "text", lambda one: f"{name(one.second)} − {name(one.first)}"),
+        ("Value", "number", "value"),
+        (f"{rate(result.level)} interval", "number", "interval"),
+        ("p", "p", "p_value"),
+        ("Better", "text", "ahead"),
+        ("Significant", "text", _state),
+        ("Remark", "text?", lambda one: ", ".join(["exploratory"] * one.exploratory + ["fragile"] * one.fragile)),
     ]
-    return Table("Differences", columns, rows, first=len(rows))
+    return listed("Differences", result.differences, columns, first=len(result.differences))
 
 
-def tables_of(result: "RepresentationComparison") -> list[Table]:
-    """Return the values per factor and code of each representation, under its name."""
-    return [replace(table, note=f"Values of {name(one.name)}.") for one in result for table in value_tables(one.scores)]
-
-
-def _matrices(result: "RepresentationComparison", verdicts: Mapping[str, str]) -> list[Block | None]:
+def _matrices(result: "RepresentationComparison") -> Choice:
     panels: dict[str, list[Block]] = {}
     for one in result.evaluations:
         rows = None if one.rows is None else one.rows.columns()
         blocks = matrix_blocks([] if one.verdict is not None else one.scores, one.verdict, rows)
-        drawn = [] if one.verdict is None else [verdict_strips(one.verdict)]
-        shown = [verdicts.get(name(one.name), ""), *drawn, *blocks]
-        panels[name(one.name)] = [block for block in shown if block]
-    return [Choice("Representation", panels)] if any(panels.values()) else []
-
-
-def _models(result: "RepresentationComparison") -> Section:
-    """Return the mean and spread of each model over its training runs."""
-    titles = _titles(result)
-    columns = {"Metric": "text", "Model": "text", "Runs": "count", "Mean": "number", "SD": "number"}
-    rows = [
-        (titles[one.metric][1], name(one.model), len(one.values), one.mean, one.std, ends(one.interval))
-        for one in result.model_scores
-    ]
-    return (
-        Section("Models", [Table("Means over training runs", {**columns, "Interval": "number"}, rows)])
-        if rows
-        else NOTHING
-    )
+        shares = None if one.verdict is None else verdict_strips(one.verdict)
+        panels[name(one.name)] = [block for block in (shares, *blocks) if block is not None]
+    return Choice("Representation", panels)
 
 
 # How it was made ------------------------------------------------------------------------------------------------------
 
 
-def _ways(result: "RepresentationComparison") -> list[str]:
-    return list(dict.fromkeys(one.interval.method for one in result.differences if one.interval is not None))
-
-
-def _method(result: "RepresentationComparison") -> list[tuple[str, str]]:
-    ways = _ways(result)
-    test = f"Holm's procedure over all differences, family-wise error {rate(1 - result.level)}"
-    return [("Differences", f"{rate(result.level)} each, {'; '.join(ways)}"), ("Significance", test)] if ways else []
-
-
 def _methods(result: "RepresentationComparison") -> list[str]:
     if not result.differences:
         return []
-    level, ways = rate(result.level), _ways(result)
+    ways = dict.fromkeys(one.interval.method for one in result.differences if one.interval is not None)
     runs = ", ".join(f"{name(model)}: {len(own)}" for model, own in result.models.items())
     compared = (
         f"Models are compared by the means over their training runs ({runs}), on the same rows."
@@ -343,7 +282,7 @@ def _methods(result: "RepresentationComparison") -> list[str]:
     family = "the primary differences" if any(one.exploratory for one in result.differences) else "all differences"
     return [
         compared,
-        f"Intervals of differences have the level {level} each ({'; '.join(ways)}).",
+        f"Intervals of differences have the level {rate(result.level)} each ({'; '.join(ways)}).",
         f"Significance was tested at an error of {rate(1 - result.level)} for {family} together, by Holm's "
         f"procedure{cited(['holm1979simple'])}.",
     ]

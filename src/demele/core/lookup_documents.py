@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from demele.core.methods_documents import Scored
 from demele.core.sentences import marked, sentence
-from demele.report.document import NOTHING, Facts, Notice, Section, Table
-from demele.report.written import count, name, rate, written
+from demele.report.document import Notice, Section, Table
+from demele.report.listing import Column, listed
+from demele.report.written import name, written
 
 if TYPE_CHECKING:
     from demele.core.results import Score
@@ -18,32 +19,33 @@ def title_of(score: "Score") -> str:
     return score.facts.title or name(score.metric)
 
 
-def data_facts(result: Scored) -> Facts:
-    """Return what was scored."""
-    counts = (("Rows", result.n), ("Codes", len(result.code_names)), ("Factors", len(result.factors)))
-    return Facts([*((title, written(number, "count")) for title, number in counts), ("Protocol", result.protocol)])
-
-
 def factors_table(result: Scored) -> Table:
     """Return what was read of each factor."""
-    columns = {"Factor": "text", "Kind": "text", "Values": "count", "Annotated rows": "count", "Remark": "text?"}
-    rows = [
-        (name(one.name), one.kind, one.n_levels, one.n_annotated, "constant: left out" if one.constant else "")
-        for one in result.factors
-    ]
-    return Table("Factors", columns, rows)
+    return listed(
+        "Factors",
+        result.factors,
+        [
+            ("Factor", "text", "name"),
+            ("Kind", "text", "kind"),
+            ("Values", "count", "n_levels"),
+            ("Annotated rows", "count", "n_annotated"),
+            ("Remark", "text?", lambda one: "constant: left out" if one.constant else ""),
+        ],
+    )
 
 
 def glossary(scores: Iterable["Score"]) -> Section:
     """Return what each metric means."""
-    columns = {"Metric": "text", "Name": "code", "Definition": "text", "Range": "text"}
-    columns |= {"Best": "number?", "Source": "text?"}
-    known = {one.metric: (title_of(one), one.facts) for one in scores if one.facts.definition}
-    rows = [
-        (title, metric, facts.definition, f"{_end(facts.range[0])} to {_end(facts.range[1])}", facts.best, facts.source)
-        for metric, (title, facts) in known.items()
+    known = {one.metric: one for one in scores if one.facts.definition}
+    columns: list[Column[Score]] = [
+        ("Metric", "text", title_of),
+        ("Name", "code", "metric"),
+        ("Definition", "text", lambda one: one.facts.definition),
+        ("Range", "text", lambda one: " to ".join(map(_end, one.facts.range))),
+        ("Best", "number?", "facts.best"),
+        ("Source", "text?", lambda one: one.facts.source),
     ]
-    return Section("Glossary", [Table("Metrics", columns, rows)]) if rows else NOTHING
+    return Section("Glossary", [listed("Metrics", known.values(), columns)])
 
 
 def _end(value: float) -> str:
@@ -73,22 +75,6 @@ def notes_of(results: Sequence[Scored]) -> list[Notice]:
     order = ("fragile", "warning", "info")
     listed = sorted(found.items(), key=lambda item: order.index(item[0][1]))
     return [Notice(texts[text], severity, tuple(who)) for (text, severity), who in listed]  # type: ignore[arg-type]
-
-
-def method_of(scores: Sequence["Score"]) -> list[tuple[str, str]]:
-    """Return how intervals, chance levels and corrections were made."""
-    found: dict[str, dict[str, None]] = {}
-    for one in scores:
-        if one.interval is not None:
-            found.setdefault("Intervals", {})[f"{rate(one.interval.level)}, {one.interval.method}"] = None
-        if one.spread is not None:
-            found.setdefault("SD", {})[f"standard deviation over {count(len(one.spread.values), 'seed')}"] = None
-        if one.chance is not None:
-            drawn = count(len(one.chance.values), "permutation")
-            found.setdefault("Chance", {})[f"mean score over {drawn} of the rows of the factors"] = None
-        if one.corrected is not None:
-            found.setdefault("Corrected", {})[one.corrected.method] = None
-    return [(term, "; ".join(ways)) for term, ways in found.items()]
 
 
 def signatures_of(scores: Iterable["Score"]) -> list[tuple[str, str]]:

@@ -19,12 +19,13 @@ from demele.core.reading import path_of
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
-from demele.report.document import Cell, Document, Notice, Section, Strip, Strips, Table
+from demele.report.document import Document, Notice, Section
+from demele.report.listing import table_of_frame
 from demele.report.renderers import paper, terminal
 from demele.report.renderers.card import card
 from demele.report.renderers.html import write_page
 from demele.report.renderers.picture import draw, write_pictures
-from demele.report.written import is_missing, is_number, marks_of, name, title_of, typed, written
+from demele.report.written import name, typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,6 @@ MethodsFormat = Literal["latex", "markdown", "text"]
 _CITED = re.compile(r"( ?)\[(@[^\]]+)\]")
 _KNOWN: Mapping[str, Any] = {kind.__name__: kind for kind in (str, int, float, bool, Interval, Signature)}
 _KNOWN = {**_KNOWN, "None": type(None)}
-_DRAWABLE = ("number", "percent", "points")
-#: A figure of more rows shows nothing that its table does not.
-_MOST_STRIPS = 40
 
 
 class Result(ABC):
@@ -192,14 +190,12 @@ class TableResult(Result):
         """Return what the result says: one table, and a figure of one of its columns."""
         title = f"{self._kind[:1].upper()}{self._kind[1:]}"
         table, figure = table_of_frame(title, self.to_frame(), self._forms, self._figure)
-        measures = [Section("Measures", [table])]
         return Document(
             kind=title,
-            title=title,
             headline=self.headline(),
             figure=figure,
             table=table,
-            sections=measures,
+            sections=[Section("Measures", [table])],
             **about(self),
         )
 
@@ -235,59 +231,6 @@ def about(result: Result) -> About:
 def notices(notes: "tuple[Note, ...]") -> tuple[Notice, ...]:
     """Return notes as documents hold them."""
     return tuple(Notice(note.message, note.severity, tuple(map(name, note.subject))) for note in notes)
-
-
-def table_of_frame(
-    caption: str, frame: "pd.DataFrame", forms: Mapping[str, str] | None = None, drawn: str = ""
-) -> tuple[Table, Strips | None]:
-    """Return a data frame as a table, and one column of numbers as a figure; ``low`` and ``high`` are one interval."""
-    frame = frame.reset_index() if frame.index.name else frame
-    columns: dict[str, str] = {}
-    cells: list[list[Cell]] = []
-    keys: list[str] = []
-    for key in map(str, frame.columns):
-        if key.endswith("high") and f"{key[:-4]}low" in frame:
-            continue
-        pair = key.endswith("low") and f"{key[:-3]}high" in frame
-        title = title_of(f"{key[:-3]}interval" if pair else key)
-        form = next(filter(is_number, reversed(columns.values())), "number") if pair else _form(frame[key])
-        columns[title] = (forms or {}).get(key, form)
-        highs = frame[f"{key[:-3]}high"] if pair else frame[key]
-        cells.append([(_end(a), _end(b)) if pair else _cell(a) for a, b in zip(frame[key], highs, strict=True)])
-        keys.append(key)
-    table = Table(caption, columns, list(zip(*cells, strict=True)))
-    numbers = [key for key, form in zip(keys, columns.values(), strict=True) if form in _DRAWABLE and key[-3:] != "low"]
-    key = drawn or next(iter(numbers), "")
-    if key not in frame or not 0 < len(frame) <= _MOST_STRIPS:
-        return table, None
-    title, form = list(columns.items())[keys.index(key)]
-    span = next((one for one in (f"{key}_low", "low") if one in keys), None)
-    spans = [None] * len(frame) if span is None else list(zip(frame[span], frame[f"{span[:-3]}high"], strict=True))
-    strips = [
-        Strip(written(row[0], "text"), marks_of(float(value), ends), written(float(value), form))
-        for row, value, ends in zip(table.rows, frame[key], spans, strict=True)
-    ]
-    return table, Strips(title, strips, form, axis=title)
-
-
-def _form(column: "pd.Series[Any]") -> str:
-    if column.dtype.kind in "iu":
-        return "count"
-    if column.dtype.kind == "f":
-        return "p" if "p_value" in str(column.name) else "number"
-    return "text"
-
-
-def _cell(value: Any) -> Cell:
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | float | np.integer | np.floating):
-        return value.item() if isinstance(value, np.generic) else value
-    return None if value is None else name(value)
-
-
-def _end(value: Any) -> float | None:
-    return None if value is None or is_missing(float(value)) else float(value)
 
 
 def _cited(text: str, format: MethodsFormat) -> Iterator[str]:  # noqa: A002

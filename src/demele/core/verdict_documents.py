@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demele.core.result import about
-from demele.report.document import Document, Folded, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
-from demele.report.written import count, joined, name, sentence_of, written
+from demele.report.document import INK, Document, Folded, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
+from demele.report.listing import listed
+from demele.report.written import count, is_missing, joined, name, plain, sentence_of, written
 
 if TYPE_CHECKING:
-    from demele.core.verdict import FactorVerdict, RepresentationVerdict
+    from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
 
 #: Codes that a heat map shows: a browser lays out more too slowly.
 MOST_CODES = 60
@@ -24,7 +25,16 @@ _STATUS = {
     "undecided": Pill("too few rows", "none", 5),
     "constant": Pill("constant", "none", 6),
 }
+_CODES = {
+    "one factor": "one factor",
+    "mixed": "several factors",
+    "weak": "weak",
+    "noise": "noise",
+    "dead": "constant",
+    "undecided": "too few rows",
+}
 _SHARING = {"copies": "copies in", "mixture": "mixed in", "parts": "in parts in", "spread": "spread over"}
+_HELD = ("one code", "mixed code", "several codes")
 RULE = (
     "A code holds a factor if it carries at least a tenth of its entropy. One code: the next carries at most half as "
     "much. Mixed: the code also holds another factor. Weak: more than chance, less than a tenth. Lost: no code carries "
@@ -48,7 +58,7 @@ def verdict_document(verdict: "RepresentationVerdict") -> Document:
             count(len(verdict.factors), "factor"),
         ],
         sections=[Section("Code-factor matrix", [share_map(verdict, None), *notes_on_map(verdict)])],
-        method=verdict_method(verdict),
+        methods=["Codes and factors were compared with demele [@demele].", *verdict_methods(verdict)],
         **about(verdict),
     )
 
@@ -106,18 +116,18 @@ def of_codes(verdict: "RepresentationVerdict") -> Iterator[str]:
 
 def verdict_table(verdict: "RepresentationVerdict") -> Table:
     """Return a row for each factor: its best codes, shares of its entropy, and the verdict."""
-    columns = {
-        "Factor": "text",
-        "Best code": "text",
-        "Share": "percent.0",
-        "Next": "percent.0",
-        "Chance": "percent.1?",
-        "Verdict": "text",
-    }
-    rows = [
-        (name(row.factor), _codes(row), row.share, row.second, row.chance, state_of(row)) for row in verdict.factors
-    ]
-    return Table("Best codes of each factor", columns, rows)
+    return listed(
+        "Best codes of each factor",
+        verdict.factors,
+        [
+            ("Factor", "text", "factor"),
+            ("Best code", "text", _codes),
+            ("Share", "percent.0", "share"),
+            ("Next", "percent.0", "second"),
+            ("Chance", "percent.1?", "chance"),
+            ("Verdict", "text", state_of),
+        ],
+    )
 
 
 def _codes(row: "FactorVerdict") -> str | None:
@@ -140,28 +150,44 @@ def state_of(row: "FactorVerdict") -> Pill:
     return pill
 
 
+def factor_words(row: "FactorVerdict") -> str:
+    """Return a verdict on a factor in words: its state, the shares of its entropy, and the chance level."""
+    parts = [f"{row.factor}: {plain(state_of(row).text)}"]
+    if len(row.codes) > 1:
+        parts[0] += f" ({joined(row.codes, most=4)})"
+    if row.codes:
+        best, second = (written(share, f"percent.{int(share < 0.1)}") for share in (row.share, row.second))
+        parts.append(f"{row.codes[0]} carries {best}, the next code {second}")
+    if not is_missing(row.together):
+        how = "the two best codes together" if row.codes else "a linear regression on all codes"
+        parts.append(f"{how} {written(row.together, 'percent.0')}")
+    return _with_chance(parts, row)
+
+
+def code_words(row: "CodeVerdict") -> str:
+    """Return a verdict on a code in words."""
+    carried = [f"{written(share, 'percent.0')} of {of}" for share, of in zip(row.shares, row.factors, strict=False)]
+    parts = [f"{row.code}: {_CODES[row.status]}"]
+    parts += [f"carries {joined(carried)}"] if carried else []
+    parts += [f"traces of {joined(row.traces)}"] if row.traces else []
+    return _with_chance(parts, row)
+
+
+def _with_chance(parts: list[str], row: "FactorVerdict | CodeVerdict") -> str:
+    enough = [f"about {count(row.rows_needed, 'row')} would be enough"] if row.rows_needed else []
+    chance = "" if is_missing(row.chance) else f" (chance level {written(row.chance, 'percent.1')})"
+    return "; ".join([*parts, *enough]) + chance
+
+
 def verdict_strips(verdict: "RepresentationVerdict") -> Strips:
     """Draw the shares of the best and the next code of each factor, and the chance level."""
-    strips = [
-        Strip(
-            name(row.factor),
-            [
-                Mark("bar", _known(row.share)),
-                Mark("bar", _known(row.second), None, 1),
-                Mark("tick", _known(row.chance)),
-            ],
-            f"{_codes(row) or ''} {written(row.share, 'percent.0')}".strip(),
-            _STATUS[row.status],
-        )
-        for row in verdict.factors
-    ]
-    series = {0: "best code", 1: "next code"}
-    axis = "Share of the factor's entropy; tick: chance level"
-    return Strips("Best codes of each factor", strips, "percent", axis, series)
-
-
-def _known(value: float) -> float | None:
-    return None if value != value else value
+    strips = []
+    for row in verdict.factors:
+        marks = [Mark("bar", row.share), Mark("dot", row.second, None, 1), Mark("tick", row.chance, None, INK)]
+        text = f"{_codes(row) or ''} {written(row.share, 'percent.0')}".strip()
+        strips.append(Strip(name(row.factor), marks, text, _STATUS[row.status]))
+    series = {0: "best code", 1: "next code", INK: "chance level"}
+    return Strips("Best codes of each factor", strips, "percent", "Share of the factor's entropy", series)
 
 
 def order_of(values: np.ndarray) -> list[int]:
@@ -173,14 +199,12 @@ def order_of(values: np.ndarray) -> list[int]:
 
 
 def share_map(verdict: "RepresentationVerdict", rows: Rows | None) -> Heat | None:
-    """Draw how much each code tells of each factor, with rings where the code holds it."""
+    """Draw how much each code carries of each factor, with rings where the code holds it."""
     if not verdict.shares.size:
         return None
     order, codes = order_of(verdict.shares), [one.code for one in verdict.codes]
-    held = {(codes.index(code), i) for i, row in enumerate(verdict.factors) for code in row.codes if code in codes}
-    if_held = ("one code", "mixed code", "several codes")
-    held = {(j, i) for j, i in held if verdict.factors[i].status in if_held}
     cells = [(place, i) for place in range(len(order)) for i in range(len(verdict.factors))]
+    held = [row.codes if row.status in _HELD else () for row in verdict.factors]
     return Heat(
         "Share of the factor's entropy",
         [name(codes[j]) for j in order],
@@ -189,7 +213,7 @@ def share_map(verdict: "RepresentationVerdict", rows: Rows | None) -> Heat | Non
         "percent.0",
         ("code", "factor"),
         "column",
-        frozenset((place, i) for place, i in cells if (order[place], i) in held),
+        frozenset((place, i) for place, i in cells if codes[order[place]] in held[i]),
         frozenset((place, i) for place, i in cells if not verdict.above_chance[order[place], i]),
         rows,
     )
@@ -207,7 +231,6 @@ def notes_on_map(verdict: "RepresentationVerdict") -> list[str | Folded]:
     ]
 
 
-def verdict_method(verdict: "RepresentationVerdict") -> list[tuple[str, str]]:
+def verdict_methods(verdict: "RepresentationVerdict") -> list[str]:
     """Return how the verdict was made."""
-    rows = f"{count(verdict.n, 'row')} in {verdict.bins} bins of equal frequency"
-    return [("Verdict", f"{RULE} Based on {rows}.")]
+    return [RULE, f"Based on {count(verdict.n, 'row')} in {verdict.bins} bins of equal frequency."]

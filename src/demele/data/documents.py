@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from demele.report.document import Document, Notice, Section, Table
-from demele.report.written import count
+from demele.report.written import count, sentence_of
 
 if TYPE_CHECKING:
     from demele.data.catalogue import ImageSetFacts, VariantFacts
@@ -18,20 +18,17 @@ def image_set_document(result: "ImageSetFacts") -> Document:
     """Say what is known of a set of images: its factors, where it comes from, and its licence."""
     groups = _alike(result.variants)
     table = _factors(groups)
+    facts = [("Open", result.opened_by), ("Files", result.download or "")]
+    facts += [("Source", result.provenance), ("Licence", result.licence)]
     return Document(
         kind="Set of images",
         title=result.name,
         headline=f"{result.name}: {result.title}.",
+        sentences=[sentence_of(f"{term}: {text}") for term, text in facts if text],
         table=table,
         scope=[_images(variant) + (f" ({title})" if title else "") for title, variant in groups],
         sections=[Section("Data", [table, *(_variant(*group) for group in groups if len(groups) > 1)])],
         notes=[Notice(text) for text in result.notes],
-        method=[
-            ("Open", result.opened_by),
-            ("Files", result.download or ""),
-            ("Source", result.provenance),
-            ("Licence", result.licence),
-        ],
     )
 
 
@@ -51,7 +48,6 @@ def image_sets_document(known: "Sequence[ImageSetFacts]") -> Document:
     ]
     return Document(
         kind="Sets of images",
-        title="Sets of images",
         headline=f"{count(drawn, 'set')} of images are drawn; {len(known) - drawn} are read from files.",
         table=Table("Sets", columns, rows, first=40),
         next=[("Show the variants, values, licence and files of a set:", "demele data describe NAME")],

@@ -1,11 +1,12 @@
 """What documents about classifiers share: names of measures, figures of estimates, assumptions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from demele.core.signature import Signature
 from demele.report.document import Mark, Strip, Strips
-from demele.report.written import count, ends, is_missing, marks_of, name, written
+from demele.report.listing import Column, Thing
+from demele.report.written import count, digits_for, ends, is_missing, marks_of, name, rate, written
 
 if TYPE_CHECKING:
     from demele.evaluation.results import Estimate
@@ -31,17 +32,29 @@ def true_labels_title(kinds: Iterable[str]) -> str:
     return f"True labels ({known})" if known else "True labels"
 
 
-def estimate_strips(rows: Sequence[tuple[str, "Estimate", str]], caption: str) -> Strips:
+def estimate_columns(
+    estimates: "Sequence[Estimate]", level: float, of: "Callable[[Thing], Estimate]"
+) -> list[Column[Thing]]:
+    """Return the columns of estimates, each of a thing: observed, its interval, and the interval on true labels."""
+    digits = digits_for(ends(one.interval) for one in estimates if one.of is None or len(estimates) == 1)
+    form, kinds = f"percent.{digits}", [one.corrected.kind for one in estimates if one.corrected is not None]
+    return [
+        ("Observed", form, lambda thing: of(thing).value),
+        (f"{rate(level)} interval", form, lambda thing: of(thing).interval),
+        (true_labels_title(kinds), form, lambda thing: of(thing).corrected),
+    ]
+
+
+def estimate_strips(rows: "Iterable[tuple[str, Estimate]]", caption: str) -> Strips:
     """Return observed values with their intervals, and below them the intervals on true labels."""
-    strips = []
-    for title, one, role in rows:
+    strips, series = [], {0: "observed, with its interval"}
+    for title, one in rows:
         marks = [] if is_missing(one.value) else marks_of(one.value, ends(one.interval))
         if one.corrected is not None:
             marks.append(Mark("span", one.corrected.low, one.corrected.high, 1))
-        strips.append(Strip(title, marks, written(one.value, "percent"), role=role))
-    series = {0: "observed, with its interval", 1: "on true labels"}
-    kept = series if any(one.corrected for _, one, _ in rows) else {0: series[0]}
-    return Strips(caption, strips, "percent", series=kept)
+            series[1] = "on true labels"
+        strips.append(Strip(title, marks, written(one.value, "percent")))
+    return Strips(caption, strips, "percent", series=series)
 
 
 def rests_on(result: Any, audited: object = None) -> list[str]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demele.core.result import about, table_of_frame
+from demele.core.result import about
 from demele.noise.documents import counts_document
-from demele.report.document import Cell, Document, Section, Strip, Strips, Table
-from demele.report.written import count, ends, marks_of, name, written
+from demele.report.document import Cell, Document, Section, Table
+from demele.report.listing import drawn, table_of_frame, without_empty
+from demele.report.written import count, ends, name, written
 
 if TYPE_CHECKING:
     from demele.labels.joined.agreement_coefficients import Agreement
@@ -24,14 +25,13 @@ _COEFFICIENTS = {
 }
 #: Annotators with fewer answers stand last: little can be said of them.
 _FEW_ANSWERS = 10
-#: Items in a table, the least certain ones, and classes in a figure.
-_MOST_ITEMS, _MOST_CLASSES = 200, 40
+#: Items in a table, the least certain ones.
+_MOST_ITEMS = 200
 
 
 def agreement_document(result: "Agreement") -> Document:
     """Say how far annotators agree, by coefficient, class and annotator."""
     rows = [(title, getattr(result, key), ends(result.intervals.get(key))) for key, title in _COEFFICIENTS.items()]
-    strips = [Strip(title, marks_of(value, span), written(value)) for title, value, span in rows]
     table = Table("Agreement", {"Coefficient": "text", "Value": "number", "Interval": "number"}, rows)
     columns = {"Annotator": "text", "Answers": "count", "Agrees with the majority": "percent", "Mean kappa": "number?"}
     people = [
@@ -44,9 +44,8 @@ def agreement_document(result: "Agreement") -> Document:
     pairs = f"{written(result.raw, 'percent')} of the pairs of answers"
     return Document(
         kind="Agreement of annotators",
-        title="Agreement of annotators",
         headline=f"Annotators agree on {pairs}; Krippendorff's alpha is {alpha}.",
-        figure=Strips("Agreement", strips, zero=0.0),
+        figure=drawn(table, "Value", zero=0.0),
         table=table,
         scope=(
             count(result.n_annotators, "annotator"),
@@ -59,11 +58,11 @@ def agreement_document(result: "Agreement") -> Document:
             Section("Classes", [Table("Classes", kinds, classes)]),
             Section("Annotators", [Table("Annotators", columns, people)]),
         ],
-        method=[("Intervals", one.method) for one in list(result.intervals.values())[:1]],
         methods=[
             f"Agreement of {count(result.n_annotators, 'annotator')} about {count(result.n_items, 'item')} was",
             "measured with demele [@demele]: observed agreement, Cohen's and Fleiss' kappa, and Krippendorff's alpha",
             f"on a {result.scale} scale.",
+            *[f"Intervals: {one.method}." for one in list(result.intervals.values())[:1]],
         ],
         **about(result),
     )
@@ -97,28 +96,24 @@ def consensus_document(result: "Consensus") -> Document:
     sure = f"Labels of {count(n, 'item')} have a mean confidence of {written(result.confidence.mean(), 'percent')}"
     spans = list(map(ends, result.intervals.get("proportions", ())))
     columns = {"Class": "text", "Share": "percent", "Items": "count", "Majority vote": "count"}
-    columns |= {"Interval of the share": "percent"} if spans else {}
     rows: list[list[Cell]] = []
-    strips = []
     for of, value, span in zip(result.classes, result.proportions, spans or [None] * len(result.classes), strict=True):
         numbers = [int((said == of).sum()) for said in (result.labels, result.majority)]
-        rows.append([name(of), float(value), *numbers, *([span] if spans else [])])
-        strips.append(Strip(name(of), marks_of(float(value), span), written(float(value), "percent")))
-    table = Table("Classes", columns, rows)
+        rows.append([name(of), float(value), *numbers, span])
+    table = without_empty(Table("Classes", {**columns, "Interval of the share": "percent"}, rows))
     least = result.to_frame().sort_values("confidence", kind="stable").head(_MOST_ITEMS)
     items, _ = table_of_frame("Least certain items", least, {"confidence": "percent"})
     steps = count(result.iterations, "iteration")
     converged = {True: f"Converged after {steps}.", False: f"NOT converged after {steps}.", None: ""}
     return Document(
         kind="Consensus of annotators",
-        title="Consensus of annotators",
         headline=f"{sure}; {differing}.",
         sentences=[
             f"{count(tied, 'item has', 'items have')} a tied majority vote." if tied else "",
             converged[result.converged],
             "Confidence is not accuracy: it assumes that annotators err independently.",
         ],
-        figure=Strips("Share of each class", strips[:_MOST_CLASSES], "percent", zero=0.0),
+        figure=drawn(table, "Share", caption="Share of each class", zero=0.0),
         table=table,
         scope=(f"method {result.method}", people, answers),
         sections=[
@@ -143,7 +138,7 @@ def annotators_table(result: "Consensus") -> Table:
     order = np.lexsort((frame["informativeness"], frame["answers"] < _FEW_ANSWERS))
     table, _ = table_of_frame("Annotators", frame.iloc[order], {"accuracy": "percent"})
     note = (
-        "Accuracy: expected share of right answers. Informativeness: share of the entropy of the classes that answers "
+        "Accuracy: expected share of true answers. Informativeness: share of the entropy of the classes that answers "
         f"explain. Least informative first, those with fewer than {_FEW_ANSWERS} answers last."
     )
     return replace(table, note=note)

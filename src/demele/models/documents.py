@@ -1,13 +1,18 @@
-"""What results about trainings have in common: their lines."""
+"""What results about trainings have in common: their settings and lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from demele.report.document import Line, Lines
-from demele.report.written import is_missing
+from demele.report.written import is_missing, name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def options_words(options: Mapping[str, object]) -> str:
+    """Write settings in one line."""
+    return ", ".join(f"{name(key)} {name(value)}" for key, value in options.items())
 
 
 def history_lines(history: "pd.DataFrame", along: str, columns: Sequence[tuple[str, str, str]]) -> list[Lines]:

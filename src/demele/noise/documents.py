@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.result import about, table_of_frame
+from demele.core.result import about
 from demele.report.document import Document, Heat, Section
+from demele.report.listing import table_of_frame
 from demele.report.written import MISSING, count, ends, name, rate, written
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _MOST_CLASSES = 60
 
 
 def matrix_document(result: "TransitionMatrix") -> Document:
-    """Say how probable a right label is, for each class."""
+    """Say how probable a correct label is, for each class."""
     import pandas as pd
 
     frame = result.to_frame()
@@ -27,8 +28,7 @@ def matrix_document(result: "TransitionMatrix") -> Document:
     ends = [f"{written(float(right[one]), 'percent')} (class {name(frame.index[one])})" for one in (least, most)]
     return Document(
         kind="Transition matrix",
-        title="Transition matrix",
-        headline=f"The probability of a right label is {' to '.join(ends)}.",
+        headline=f"The probability of a correct label is {' to '.join(ends)}.",
         **_tables(frame, pd.DataFrame({"right": right}), "percent"),
         **about(result),
     )
@@ -45,9 +45,11 @@ def counts_document(result: "TransitionCounts", level: float | None = 0.95) -> D
         share += f", {rate(level)} interval {written(ends(result.rate_interval(level=level)), 'percent')}"
     return Document(
         kind="Transition counts",
-        title="Transition counts",
         headline=f"{said}: {share}.",
-        method=[("Intervals", f"exact (Clopper and Pearson), level {rate(level)}" if level else "")],
+        methods=[
+            "Labels were counted by true class with demele [@demele].",
+            f"Intervals are exact (Clopper and Pearson), level {rate(level)}." if level else "",
+        ],
         **_tables(result.to_frame(), columns, "count"),
         **about(result),
     )

@@ -57,7 +57,6 @@ class Strip:
     marks: Sequence[Mark]
     text: str = ""
     pill: Pill | None = None
-    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Panels of blocks by name, shown one at a time."""
+    """Panels of blocks by name, shown one at a time; a single one has no name."""
 
     label: str
     of: "Mapping[str, Sequence[Block]]"
@@ -199,9 +198,21 @@ class Evidence:
     blocks: Sequence[Block] = ()
 
 
+def is_empty(block: Block | None) -> bool:
+    """Whether a block has nothing to show: no text, no rows, no panels."""
+    match block:
+        case None | "":
+            return True
+        case Table(rows=held) | Strips(rows=held) | Images(rows=held) | Heat(rows=held) | Matrix(cells=held):
+            return len(held) == 0
+        case Lines(lines=held) | Facts(items=held) | Folded(blocks=held) | Choice(of=held):
+            return len(held) == 0
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A titled part of a page; blocks that are None or empty texts are dropped."""
+    """A titled part of a page; empty blocks are dropped, and all of them if only texts are left."""
 
     title: str
     blocks: Sequence[Block | None]
@@ -209,7 +220,8 @@ class Section:
     @property
     def shown(self) -> list[Block]:
         """The blocks that there are."""
-        return [block for block in self.blocks if block is not None and block != ""]
+        kept = [block for block in self.blocks if block is not None and not is_empty(block)]
+        return kept if any(not isinstance(block, str) for block in kept) else []
 
 
 #: The section of a builder that has nothing to show.
@@ -227,16 +239,17 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """All that a result says; empty sentences, facts and sections are dropped.
+    """All that a result says; what is empty is dropped, and the title is the kind if none is given.
 
     ``table`` is what terminals, cards and papers show, ``beside`` are tables that terminals show below it, and
     ``figure`` is what stands under the headline. ``next`` holds
-    steps, each a sentence and a command. ``methods`` are sentences for a paper, which cite as ``[@key]``.
+    steps, each a sentence and a command. ``methods`` are sentences for a paper, which cite as ``[@key]``; a page
+    shows them without citations.
     """
 
     kind: str
-    title: str
     headline: str
+    title: str = ""
     tone: Tone = ""
     sentences: Sequence[str] = ()
     figure: Figure | Choice | None = None
@@ -247,7 +260,6 @@ class Document:
     sections: Sequence[Section] = ()
     assumptions: Sequence[str] = ()
     notes: Sequence[Notice] = ()
-    method: Sequence[tuple[str, str]] = ()
     methods: Sequence[str] = ()
     signatures: Sequence[tuple[str, str]] = ()
     version: str = ""
@@ -256,6 +268,7 @@ class Document:
         """Drop what is empty."""
         for key in ("sentences", "scope", "assumptions", "methods"):
             object.__setattr__(self, key, tuple(text for text in getattr(self, key) if text))
-        for key in ("method", "signatures"):
-            object.__setattr__(self, key, tuple(pair for pair in getattr(self, key) if pair[1]))
+        object.__setattr__(self, "signatures", tuple(pair for pair in self.signatures if pair[1]))
+        object.__setattr__(self, "title", self.title or self.kind)
+        object.__setattr__(self, "figure", None if is_empty(self.figure) else self.figure)
         object.__setattr__(self, "sections", tuple(one for one in self.sections if one.title and one.shown))

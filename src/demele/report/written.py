@@ -110,6 +110,17 @@ def sentence_of(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
 
 
+def uncited(sentences: Iterable[str]) -> str:
+    """Return sentences as one text without its citations.
+
+    Examples
+    --------
+    >>> uncited(["Tau was computed with demele [@demele].", "Level: 95%."])
+    'Tau was computed with demele. Level: 95%.'
+    """
+    return re.sub(r" ?\[@[^\]]*\]", "", " ".join(sentences))
+
+
 def title_of(column: object) -> str:
     """Return the title of a column of a data frame.
 

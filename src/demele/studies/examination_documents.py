@@ -1,7 +1,7 @@
 """What an examination of a trained model says: its document."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from demele.core.verdict_documents import (
     factor_counts,
     notes_on_map,
     share_map,
-    verdict_method,
+    verdict_methods,
     verdict_strips,
     verdict_table,
 )
@@ -25,7 +25,6 @@ from demele.report.document import (
     Choice,
     Document,
     Facts,
-    Folded,
     Heat,
     Images,
     Line,
@@ -33,6 +32,7 @@ from demele.report.document import (
     Section,
     Table,
 )
+from demele.report.listing import listed
 from demele.report.written import count, joined, name, written
 
 if TYPE_CHECKING:
@@ -74,9 +74,10 @@ def examination_document(result: "Examination") -> Document:
             Section("Data", [Facts([(term, name(text)) for term, text in result.facts.items()]), smaller]),
         ],
         notes=[*notices(result.notes), *([] if result.scores is None else notes_of([result.scores]))],
-        method=[
-            ("Active codes", "standard deviation of the means above 0.05, mean divergence above 0.01 nats"),
-            *([] if verdict is None else verdict_method(verdict)),
+        methods=[
+            f"A trained model was examined on {count(result.n, 'image')} with demele [@demele]. A code is active if",
+            "the standard deviation of its means is above 0.05 and its mean divergence above 0.01 nats.",
+            *([] if verdict is None else verdict_methods(verdict)),
         ],
         signatures=[] if result.scores is None else signatures_of(result.scores),
         version=result.version,
@@ -144,17 +145,20 @@ def _matrix(result: "Examination") -> Section:
 
 
 def _codes(result: "Examination") -> Table:
-    columns = {"Code": "text", "Active": "text", "Divergence, nats": "number.2", "Std of means": "number.2"}
-    columns |= {"Best factor": "text", "Share": "percent.0"}
-    codes = result.codes
-    rows = [
-        (name(code), "yes" if active else "no", kl, std, name(best) if best else None, share)
-        for code, active, kl, std, best, share in zip(
-            codes.index, codes["active"], codes["kl"], codes["std"], codes["best_factor"], codes["information"],
-            strict=True,
-        )
-    ]  # fmt: skip
-    return Table("Codes", columns, [rows[place] for place in ordered(result)], first=MOST_CODES)
+    rows: Any = list(result.codes.itertuples())
+    return listed(
+        "Codes",
+        [rows[place] for place in ordered(result)],
+        [
+            ("Code", "text", "Index"),
+            ("Active", "text", "active"),
+            ("Divergence, nats", "number.2", "kl"),
+            ("Std of means", "number.2", "std"),
+            ("Best factor", "text", "best_factor"),
+            ("Share", "percent.0", "information"),
+        ],
+        first=MOST_CODES,
+    )
 
 
 def _about(result: "Examination", place: int) -> str:
@@ -173,10 +177,8 @@ def _curves(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
         scale = max(1, _WIDE // sweep.images.shape[2])
         images = Images(f"Images along {name(sweep.factor)}", [("", [(alt, drawn[f"sweep {place}"])])], scale)
         panels[name(sweep.factor)] = [images, _response(result, sweep)]
-    if not panels:
-        return NOTHING
     text = (
-        "Other factors are held in the images. The line is the mean of a code at each value, the band what the other "
+        "Other factors are kept in the images. The line is the mean of a code at each value, the band what the other "
         "factors change (from the 5% to the 95% quantile)."
     )
     return Section("Curves", [text, Choice("Factor", panels)])
@@ -205,31 +207,27 @@ def _response(result: "Examination", sweep: "Sweep") -> Lines:
 
 
 def _traversals(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
-    """Show a strip for each code, those that are not active folded, and samples of the prior."""
+    """Show a strip for each code, active ones first, and samples of the prior."""
     blocks: list[Block] = []
     moved = result.traversals
     if moved is not None:
-        scale = max(1, _WIDE // moved.images.shape[4])
-        shown = ordered(result)[:MOST_CODES]
-        names = list(result.codes.index)
-        alts = {place: _moved(names[place], moved, place) for place in shown}
-        rows = {place: (_about(result, place), [(alts[place], drawn[f"code {place}"])]) for place in shown}
-        active = [rows[place] for place in shown if result.codes["active"].iloc[place]]
-        idle = [rows[place] for place in shown if not result.codes["active"].iloc[place]]
+        names, rows = list(result.codes.index), []
+        for place in ordered(result)[:MOST_CODES]:
+            idle = "" if result.codes["active"].iloc[place] else ", inactive"
+            rows.append((_about(result, place) + idle, [(_moved(names[place], moved, place), drawn[f"code {place}"])]))
         ends = "from the 2.5% to the 97.5% quantile of its means" if moved.values is not None else "as in the file"
         anchors = count(moved.images.shape[0], "image")
-        blocks.append(
-            f"Each strip moves one code {ends}; the others are held at the codes of {anchors}. A code that holds one "
-            f"factor changes one thing. The {MOST_CODES} codes that diverge most from the prior are shown."
-        )
-        blocks += [Images("Active codes", active, scale)] if active else []
-        blocks += [Folded("Inactive codes", [Images("Inactive codes", idle, scale)])] if idle else []
+        blocks += [
+            f"Each strip moves one code {ends}; the others stay at the codes of {anchors}. A code that holds one "
+            f"factor changes one thing. At most {MOST_CODES} codes are shown.",
+            Images("Codes", rows, max(1, _WIDE // moved.images.shape[4])),
+        ]
     if result.samples is not None:
-        scale = max(1, _WIDE // result.samples.shape[2])
         alt = f"{count(len(result.samples), 'image')} decoded from codes of the prior"
+        samples = [("", [(alt, drawn["samples"])])]
         blocks += [
             "Samples unlike the data mean that the codes of the data do not fill the prior.",
-            Images("Samples of the prior", [("", [(alt, drawn["samples"])])], scale),
+            Images("Samples of the prior", samples, max(1, _WIDE // result.samples.shape[2])),
         ]
     return Section("Traversals", blocks)
 

@@ -1,7 +1,7 @@
 """What a study of trained models says: its document."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,9 @@ import numpy as np
 from demele.bench.agreement_documents import title_of_metric
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.metrics.request import RECOMMENDED
-from demele.report.document import Block, Cell, Choice, Document, Facts, Heat, Mark, Section, Strip, Strips, Table
+from demele.models.documents import options_words
+from demele.report.document import Block, Choice, Document, Facts, Heat, Mark, Section, Strip, Strips, Table
+from demele.report.listing import Column, listed
 from demele.report.written import count, joined, name, written
 
 if TYPE_CHECKING:
@@ -64,8 +66,7 @@ def study_document(result: "Study") -> Document:
         table=_strongest(agreement),
         sections=[grids, *agreement.sections, *others],
         notes=agreement.notes,
-        method=agreement.method,
-        methods=[*document.methods, agreement.methods[-1]],
+        methods=[*document.methods, *agreement.methods[2:]],
     )
 
 
@@ -94,38 +95,24 @@ def _called(model: "TrainedModel") -> str:
 
 def _scores(result: "Study") -> Table:
     metrics = _shown(result)
-    columns = {
-        "Model": "text",
-        "Active": "count",
-        "Codes": "count",
-        **dict.fromkeys(map(title_of_metric, metrics), "number"),
-    }
-    rows: list[tuple[Cell, ...]] = [
-        (
-            _called(model),
-            model.active,
-            model.configuration.latents,
-            *(result.value(model, metric) for metric in metrics),
-            str(model.flag),
-        )
-        for model in result.models
+    columns: list[Column[TrainedModel]] = [
+        ("Model", "text", _called),
+        ("Active", "count", "active"),
+        ("Codes", "count", "configuration.latents"),
+        *((title_of_metric(one), "number", lambda model, one=one: result.value(model, one)) for one in metrics),
+        ("Flag", "text", lambda model: model.flag),
     ]
     note = f"{len(metrics)} of {count(len(result.metrics), 'metric')}; to_frame() and CSV have all."
-    return Table("Scores of the models", {**columns, "Flag": "text"}, rows, note)
+    return listed("Scores of the models", result.models, columns, note)
 
 
-def _strips(result: "Study") -> Strips | None:
+def _strips(result: "Study") -> Strips:
     metrics = _shown(result)
-    series = {place: title_of_metric(metric) for place, metric in enumerate(metrics)}
-    strips = [
-        Strip(
-            _called(model),
-            [Mark("dot", result.value(model, metric), None, place) for place, metric in enumerate(metrics)],
-            role=model.flag,
-        )
-        for model in result.models[:_MOST_MODELS]
-    ]
-    return Strips("Scores", strips, "number.2", "score", series) if strips else None
+    strips = []
+    for model in result.models[:_MOST_MODELS]:
+        marks = [Mark("dot", result.value(model, metric), None, place) for place, metric in enumerate(metrics)]
+        strips.append(Strip(_called(model), marks))
+    return Strips("Scores", strips, "number.2", "score", dict(enumerate(map(title_of_metric, metrics))))
 
 
 def _grids(result: "Study", scores: Table) -> Section:
@@ -148,17 +135,21 @@ def _grids(result: "Study", scores: Table) -> Section:
 
 
 def _models(result: "Study") -> Table:
-    columns = {"Model": "text", "Flag": "text", "Active": "count", "Codes": "count", "Reconstruction error": "number.1"}
-    columns |= {"Above its floor": "number.1?", "Divergence": "number.2", "Total correlation": "number.2?"}
-    columns |= {"Steps": "count?", "Seconds": "number.0?", "Reason": "text?"}
-    rows: list[tuple[Cell, ...]] = []
-    for model in result.models:
-        divergence = float(np.sum(model.kl)) if model.kl else None
-        ends = (model.reconstruction, model.reconstruction - model.floor, divergence, model.total_correlation)
-        cells = (_called(model), model.flag, model.active, model.configuration.latents, *ends)
-        rows.append((*cells, model.steps, model.seconds, name(model.reason) if model.reason else ""))
+    columns: list[Column[TrainedModel]] = [
+        ("Model", "text", _called),
+        ("Flag", "text", lambda model: model.flag),
+        ("Active", "count", "active"),
+        ("Codes", "count", "configuration.latents"),
+        ("Reconstruction error", "number.1", "reconstruction"),
+        ("Above its floor", "number.1?", lambda model: model.reconstruction - model.floor),
+        ("Divergence", "number.2", lambda model: float(np.sum(model.kl)) if model.kl else None),
+        ("Total correlation", "number.2?", "total_correlation"),
+        ("Steps", "count?", "steps"),
+        ("Seconds", "number.0?", "seconds"),
+        ("Reason", "text?", "reason"),
+    ]
     note = "Reconstruction error, divergence from the prior and total correlation are in nats per image."
-    return Table("Models", columns, rows, note, first=40)
+    return listed("Models", result.models, columns, note, first=_MOST_MODELS)
 
 
 def _data(result: "Study") -> Section:
@@ -168,15 +159,11 @@ def _data(result: "Study") -> Section:
         ("Images", f"{name(settings['images'])}: {count(settings['n_images'], 'image')} of {shape}"),
         ("Source", name(settings["provenance"])),
         ("Factors", written(settings["n_factors"], "count")),
-        ("Model", _options(settings["model"])),
-        ("Training", _options(settings["training"])),
+        ("Model", options_words(settings["model"])),
+        ("Training", options_words(settings["training"])),
         ("Scored after", f"{joined((written(step, 'count') for step in result.steps), most=12)} steps"),
         ("Scored rows", f"{written(settings['scored_rows'], 'count')}, {name(settings['codes'])} codes"),
         ("Scored against", joined(map(name, settings["kinds"]), most=12)),
         ("Seed", str(settings["seed"])),
     ]
     return Section("Data", [Facts(facts)])
-
-
-def _options(options: Mapping[str, object]) -> str:
-    return ", ".join(f"{name(key)} {name(value)}" for key, value in options.items())

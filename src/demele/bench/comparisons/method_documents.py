@@ -11,11 +11,9 @@ from demele.bench.comparisons.setting import REFERENCES
 from demele.core.png import png
 from demele.core.result import about
 from demele.report.document import (
-    NOTHING,
     Block,
     Choice,
     Document,
-    Facts,
     Images,
     Line,
     Lines,
@@ -65,7 +63,6 @@ def methods_document(result: "MethodComparison", at: float | None = None) -> Doc
             _best(result, first, shown),
             "Type I error: the method prefers the candidate, true labels do not. Power: both prefer it.",
             "Contradicted: method and true labels prefer opposite classifiers.",
-            _blunt(result),
         ],
         figure=figures[first],
         table=tables[first],
@@ -74,27 +71,23 @@ def methods_document(result: "MethodComparison", at: float | None = None) -> Doc
             count(len(result.names), "classifier"),
             count(pairs, "ordered pair"),
             count(result.n, "instance"),
+            count(len(result.classes), "class", "classes"),
             f"{rate(shown)} wrong labels",
             first,
         ],
         sections=[
             Section("Measures", [tables[measure] for measure in result.measures]),
             Section("Each classifier", [_classifiers(result)]),
-            Section("Pairwise results", [_explained(), _images(result, first, shown)]),
-            Section("Curves", [Choice("Measure", {one: [figures[one]] for one in others})]) if others else NOTHING,
+            Section("Pairwise results", [_COLOURS_MEAN, _images(result, first, shown)]),
+            Section("Curves", [Choice("Measure", {one: [figures[one]] for one in others})]),
             _published(result),
-            Section("Data", [_every(result), _data(result)]),
-        ],
-        method=[
-            ("Reference", REFERENCES[result.reference]),
-            ("Level of the intervals", rate(result.level)),
-            ("Standard errors", "jackknife: one classifier left out at a time, with the same noise"),
-            ("Noise", f"{result.noise}; wrong labels: {joined(map(rate, rates), most=8)}; seed {result.seed}"),
         ],
         methods=[
             f"Error rates of {count(len(result.contenders), 'comparison method')} were measured with demele [@demele]",
             f"on {count(pairs, 'ordered pair')} of classifiers, after Benjelloun [@benjelloun2021impact].",
-            f"The reference was {REFERENCES[result.reference]}.",
+            f"The reference was {REFERENCES[result.reference]}; intervals have the level {rate(result.level)}.",
+            f"Noise: {result.noise}; wrong labels: {joined(map(rate, rates), most=8)}; seed {result.seed}.",
+            "Standard errors are those of a jackknife: one classifier left out at a time, with the same noise.",
         ],
         **about(result),
     )
@@ -133,18 +126,16 @@ def _free(result: "MethodComparison", measure: str) -> list[str]:
 
 def _headline(result: "MethodComparison", measure: str, shown: float) -> str:
     tallies, free = _at(result, measure, shown), _free(result, measure)
-    rates = "at any noise rate" if len(result.columns) > 1 else f"with {rate(shown)} wrong labels"
     if not tallies:
         return "Nothing was measured."
-    usual = tallies.get("overlap")
-    errs = ""
-    if usual is not None and usual.n_type_1:
-        errs = f"; interval overlap makes {written(_share(usual.type_1), 'percent')}"
-        errs += f" with {rate(shown)} wrong labels" if len(result.columns) > 1 else ""
+    several, here = len(result.columns) > 1, f"with {rate(shown)} wrong labels"
+    rates, usual = "at any noise rate" if several else here, tallies.get("overlap")
     if len(tallies) == 1:
         (method,) = tallies
-        makes = "makes no type I error" if method in free else "makes type I errors"
-        return f"{_title(result, method)} {makes} {rates if free else 'here'}."
+        return f"{_title(result, method)} makes {f'no type I error {rates}' if free else 'type I errors here'}."
+    errs = ""
+    if usual is not None and usual.n_type_1:
+        errs = f"; interval overlap makes {written(_share(usual.type_1), 'percent')}{f' {here}' if several else ''}"
     if not free:
         return f"Every method makes type I errors{errs}."
     verb = "makes" if len(free) == 1 else "make"
@@ -160,12 +151,6 @@ def _best(result: "MethodComparison", measure: str, shown: float) -> str:
         return ""
     told = [f"{_title(result, one)} {written(power, 'percent')}" for power, one in found]
     return f"Most power without type I errors, at {rate(shown)} wrong labels: {joined(told, 'then')}."
-
-
-def _blunt(result: "MethodComparison") -> str:
-    if result.reference != "overlap":
-        return ""
-    return "The reference is blunt: a sharper method can make type I errors that true labels do not contradict."
 
 
 # Figures --------------------------------------------------------------------------------------------------------------
@@ -186,20 +171,14 @@ def _errors(result: "MethodComparison", measure: str) -> Choice | Strips:
     """Return type I errors and power: along the noise rates, or side by side at the only one."""
     by_rate = {column.wanted: _at(result, measure, column.wanted) for column in result.columns}
     methods = _main(result, dict.fromkeys(one for found in by_rate.values() for one in found))
-    caption = {"type_1": f"Type I error: {name(measure)}", "type_2": f"Power: {name(measure)}"}
     if len(by_rate) == 1:
         ((noise, tallies),) = by_rate.items()
-        strips = [
-            Strip(
-                _title(result, one),
-                [Mark("bar", _share(tallies[one].type_1)), Mark("dot", _power(tallies[one]), None, 1)],
-            )
-            for one in methods
-        ]
-        names = {0: "type I error", 1: "power"}
-        return Strips(
-            f"Errors at {rate(noise)} wrong labels: {name(measure)}", strips, "percent", "", names, (0.0, 1.0)
-        )
+        caption, names = f"Errors at {rate(noise)} wrong labels: {name(measure)}", {0: "type I error", 1: "power"}
+        strips = []
+        for one in methods:
+            marks = [Mark("bar", _share(tallies[one].type_1)), Mark("dot", _power(tallies[one]), None, 1)]
+            strips.append(Strip(_title(result, one), marks))
+        return Strips(caption, strips, "percent", "", names, (0.0, 1.0))
     panels: dict[str, list[Block]] = {}
     for key, panel in (("type_1", "Type I error"), ("type_2", "Power")):
         lines = []
@@ -210,7 +189,8 @@ def _errors(result: "MethodComparison", measure: str) -> Choice | Strips:
             errors = [getattr(one, f"{key}_se") / 100 for one in found]
             low, high = ([_moved(*pair, sign) for pair in zip(values, errors, strict=True)] for sign in (-1, 1))
             lines.append(Line(_title(result, method), places, values, low, high))
-        panels[panel] = [Lines(caption[key], lines, ("wrong labels", "percent"), (panel.lower(), "percent"), zero=0.0)]
+        axes = ("wrong labels", "percent"), (panel.lower(), "percent")
+        panels[panel] = [Lines(f"{panel}: {name(measure)}", lines, *axes, zero=0.0)]
     return Choice("Figure", panels)
 
 
@@ -218,11 +198,10 @@ def _moved(value: float | None, error: float, sign: int) -> float | None:
     return None if value is None or np.isnan(error) else min(1.0, max(0.0, value + sign * error))
 
 
-def _explained() -> str:
-    return (
-        "One pixel for each pair: rows are baselines, columns candidates, from the least accurate (top, left). Blue: "
-        "both keep the baseline. Black: both prefer the candidate. Red: type I error. White: type II error."
-    )
+_COLOURS_MEAN = (
+    "One pixel for each pair: rows are baselines, columns candidates, from the least accurate (top, left). Blue: "
+    "both keep the baseline. Black: both prefer the candidate. Red: type I error. White: type II error."
+)
 
 
 def _images(result: "MethodComparison", measure: str, shown: float) -> Choice:
@@ -235,58 +214,32 @@ def _images(result: "MethodComparison", measure: str, shown: float) -> Choice:
     panels: dict[str, list[Block]] = {}
     for method, (title, _) in result.contenders.items():
         found = {noise: tallies[method] for noise in rates if method in (tallies := _at(result, measure, noise))}
-        if not found:
-            continue
-        images = [
-            (
-                f"{rate(noise)} wrong labels",
-                png(COLOURS[result.matrix(method, noise, measure)[np.ix_(order, order)]]),
-            )
-            for noise in found
-        ]
-        rows = [
-            (noise, one.n_kept - one.n_type_1, one.n_taken - one.n_type_2, one.n_type_1, one.n_type_2)
-            for noise, one in found.items()
-        ]
-        counts = Table(f"Pairs: {name(title)}", {**columns, "Type I": "count", "Type II": "count"}, rows)
-        panels[name(title)] = [
-            Images(f"Outcomes: {name(title)}", [(name(measure), images)], max(1, _SIDE // m)),
-            counts,
-        ]
+        images, rows = [], []
+        for noise, one in found.items():
+            outcomes = result.matrix(method, noise, measure)[np.ix_(order, order)]
+            images.append((f"{rate(noise)} wrong labels", png(COLOURS[outcomes])))
+            agreed = one.n_kept - one.n_type_1, one.n_taken - one.n_type_2
+            rows.append((noise, *agreed, one.n_type_1, one.n_type_2))
+        if rows:
+            drawn = Images(f"Outcomes: {name(title)}", [(name(measure), images)], max(1, _SIDE // m))
+            counts = Table(f"Pairs: {name(title)}", {**columns, "Type I": "count", "Type II": "count"}, rows)
+            panels[name(title)] = [drawn, counts]
     return Choice("Method", panels)
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
-_COLUMNS = {
-    "Type I error": "percent",
-    "SE": "percent.1?",
-    "Power": "percent",
-    "SE of power": "percent.1?",
-    "Agreement": "percent?",
-    "Contradicted": "count",
-    "Expert labels": "count",
-}
-
-
-def _cells(one: "Tally") -> tuple[Any, ...]:
-    errors = [_share(value) for value in (one.type_1, one.type_1_se, one.type_2_se, one.agreement)]
-    return (*errors[:2], _power(one), *errors[2:], one.reversed, one.labels_asked)
-
 
 def _table(result: "MethodComparison", measure: str, shown: float) -> Table:
-    rows = [
-        (_title(result, method), *_cells(one), result.contenders[method][1])
-        for method, one in _at(result, measure, shown).items()
-    ]
+    columns = {"Method": "text", "Type I error": "percent", "SE": "percent.1?", "Power": "percent"}
+    columns |= {"SE of power": "percent.1?", "Agreement": "percent?", "Contradicted": "count", "Expert labels": "count"}
+    rows = []
+    for method, one in _at(result, measure, shown).items():
+        first, first_se, second_se, same = map(_share, (one.type_1, one.type_1_se, one.type_2_se, one.agreement))
+        cells = (first, first_se, _power(one), second_se, same, one.reversed, one.labels_asked)
+        rows.append((_title(result, method), *cells, result.contenders[method][1]))
     caption = f"Errors at {rate(shown)} wrong labels: {name(measure)}"
-    return Table(caption, {"Method": "text", **_COLUMNS, "Known to the method": "text?"}, rows, first=40)
-
-
-def _every(result: "MethodComparison") -> Table | None:
-    columns = {"Method": "text", "Measure": "text", "Wrong labels": "percent.2", **_COLUMNS}
-    rows = [(_title(result, one.method), name(one.measure), one.rate, *_cells(one)) for one in result.tallies]
-    return Table("All noise rates", columns, rows) if len(result.columns) > 1 else None
+    return Table(caption, {**columns, "Known to the method": "text?"}, rows, first=40)
 
 
 def _classifiers(result: "MethodComparison") -> Table:
@@ -300,40 +253,11 @@ def _published(result: "MethodComparison") -> Section:
     rows = []
     for row in published() if result.reference == "overlap" else ():
         for one in result.tallies:
-            measure = one.measure.partition(" ")[0]
-            if (measure, one.noise, one.method) == (row["measure"], row["noise"], row["method"]):
-                theirs = (row["type_1"] / 100, 1 - row["type_2"] / 100)
-                rows.append(
-                    (
-                        _title(result, one.method),
-                        name(one.measure),
-                        theirs[0],
-                        _share(one.type_1),
-                        theirs[1],
-                        _power(one),
-                    )
-                )
+            if (one.measure.partition(" ")[0], one.noise, one.method) == (row["measure"], row["noise"], row["method"]):
+                errors = row["type_1"] / 100, _share(one.type_1)
+                powers = 1 - row["type_2"] / 100, _power(one)
+                rows.append((_title(result, one.method), name(one.measure), *errors, *powers))
     columns = {"Method": "text", "Measure": "text", "Type I, published": "percent", "Type I": "percent"}
     columns |= {"Power, published": "percent", "Power": "percent"}
     note = f"Source: {PUBLISHED_SOURCE}. Data, classifiers and noise differ: compare the order of the methods."
-    return Section("Published results", [Table("Published error rates", columns, rows, note)]) if rows else NOTHING
-
-
-def _data(result: "MethodComparison") -> Facts:
-    facts = [
-        ("Instances", written(result.n, "count")),
-        ("Classes", f"{count(len(result.classes), 'class', 'classes')}: {joined(map(name, result.classes))}"),
-    ]
-    return Facts([*facts, *_details(result.details)])
-
-
-def _details(details: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
-    """Return a free mapping as names and values, nested mappings by their path."""
-    found = []
-    for key, value in details.items():
-        title = f"{before}{key}".replace("_", " ")
-        if isinstance(value, Mapping):
-            found += _details(value, f"{title}: ")
-        else:
-            found.append((title, joined(map(name, value)) if isinstance(value, list | tuple) else name(value)))
-    return found
+    return Section("Published results", [Table("Published error rates", columns, rows, note)])

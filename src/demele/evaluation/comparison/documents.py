@@ -1,7 +1,6 @@
 """What comparisons of two classifiers say: their documents."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,11 @@ from demele.report.document import (
     Parts,
     Pill,
     Section,
-    Strip,
     Strips,
     Table,
     Tone,
 )
+from demele.report.listing import drawn, listed, without_empty
 from demele.report.written import (
     at_most,
     count,
@@ -30,7 +29,6 @@ from demele.report.written import (
     ends,
     is_missing,
     joined,
-    marks_of,
     name,
     rate,
     sentence_of,
@@ -66,12 +64,7 @@ def decision_document(result: "Decision") -> Document:
         title=f"Is {new} better than {old}?",
         headline=_headline(result),
         tone=_TONES[result.verdict],
-        sentences=[
-            _holds_up_to(result),
-            _expert(result),
-            _labels_say(result),
-            _undirected(result),
-        ],
+        sentences=[_holds_up_to(result), _expert(result), _labels_say(result), _undirected(result)],
         figure=_differences(result),
         table=_table(result),
         scope=[
@@ -81,21 +74,7 @@ def decision_document(result: "Decision") -> Document:
             f"method {result.method} ({spec.title})",
         ],
         next=_next(result),
-        sections=[
-            _each(result),
-            _by_class(result),
-            _label_errors(result),
-            _audit_plan(result),
-        ],
-        method=[
-            *method_facts(result),
-            ("Inference", _INFERENCES[result.inference]),
-            ("Interval of the difference", f"{result.interval.method}, {rate(result.level)}, two-sided"),
-            ("Level", f"each of the two claims is wrong with probability {rate((1 - result.level) / 2)} at most"),
-            *[("p", f"{written(result.p_value, 'p')}, one-sided, for the candidate")]
-            * (not math.isnan(result.p_value)),
-            *_quantities(result),
-        ],
+        sections=[_each(result), _by_class(result), _label_errors(result), _audit_plan(result)],
         methods=_methods(result),
         **about(result),
     )
@@ -108,6 +87,12 @@ def _names(result: "Decision") -> tuple[str, str]:
     if result.names == ("baseline", "candidate"):
         return "the baseline", "the candidate"
     return name(result.names[0]), name(result.names[1])
+
+
+def _called(result: "Decision") -> list[str]:
+    """Return the names with their roles."""
+    roles = zip(("baseline", "candidate"), _names(result), strict=True)
+    return [who if who == f"the {role}" else f"{who} ({role})" for role, who in roles]
 
 
 def _measure(result: "Decision") -> str:
@@ -209,51 +194,46 @@ def _next(result: "Decision") -> list[tuple[str, str]]:
 
 
 def _table(result: "Decision") -> Table:
+    """Return a row for each classifier and for each difference."""
     sides = (result.baseline, result.candidate)
-    spans = [ends(one.interval) for one in sides] + [ends(result.interval)]
-    digits = digits_for(spans)
-    trusted = ALL_CORRECT in result.assumptions
-    corrected = [one.corrected.kind for one in sides if one.corrected is not None and not trusted]
-    has_p = result.verdict != "baseline" and not math.isnan(result.p_value)
-    columns = {title_of(_measure(result)): "text", "Observed": f"percent.{digits}"}
-    columns[f"{rate(result.level)} interval"] = f"percent.{digits}"
-    columns |= {true_labels_title(corrected): f"percent.{digits}"} if corrected else {}
-    columns |= {"p": "p"} if has_p else {}
-    rows: list[Sequence[Cell]] = []
-    for role, who, one in zip(("baseline", "candidate"), _names(result), sides, strict=True):
-        title = who if who == f"the {role}" else f"{who} ({role})"
-        cells = (title, one.value, ends(one.interval), *[ends(one.corrected)] * bool(corrected), *[None] * has_p)
-        rows.append(cells)
+    digits = digits_for([*(ends(one.interval) for one in sides), ends(result.interval)])
+    trusted, form = ALL_CORRECT in result.assumptions, f"percent.{digits}"
+    corrected = [one.corrected for one in sides if one.corrected is not None and not trusted]
+    columns = {title_of(_measure(result)): "text", "Observed": form, f"{rate(result.level)} interval": form}
+    columns |= {true_labels_title(one.kind for one in corrected): form, "p": "p"}
+    rows: list[tuple[Cell, ...]] = []
+    for who, one in zip(_called(result), sides, strict=True):
+        rows.append((who, one.value, ends(one.interval), None if trusted else ends(one.corrected), None))
     for decision in (result, *result.others):
         shown = f"points.{digits_for([ends(decision.interval)])}"
         gap, span = written(decision.difference, shown), written(ends(decision.interval), shown)
         cell = Pill(gap, "good") if decision.verdict != "inconclusive" else gap
-        p_value = None if math.isnan(decision.p_value) or decision.verdict == "baseline" else decision.p_value
+        p_value = None if decision.verdict == "baseline" else decision.p_value
         title = "Difference (pp)" if decision is result else f"{title_of(_measure(decision))}: difference (pp)"
-        rows.append((title, cell, *[""] * bool(corrected), span, *[p_value] * has_p))
-    return Table("Difference", columns, rows)
+        # With label errors the interval is that of the difference on true labels.
+        rows.append((title, cell, *(("", span) if corrected else (span, "")), p_value))
+    return without_empty(Table("Difference", columns, rows))
 
 
-def _differences(result: "Decision") -> Strips | None:
-    strips = [
-        Strip(
-            title_of(_measure(one)),
-            marks_of(one.difference, ends(one.interval)),
-            written(one.difference, "points"),
-            Pill(one.verdict, _TONES[one.verdict]),
-        )
-        for one in (result, *result.others)
-        if not is_missing(one.difference) and (one.measure == "error") == (result.measure == "error")
-    ]
-    old, new = _names(result)
+def _differences(result: "Decision") -> Strips:
+    of_one_kind = [one for one in (result, *result.others) if (one.measure == "error") == (result.measure == "error")]
+    table = listed(
+        "Difference",
+        [one for one in of_one_kind if not is_missing(one.difference)],
+        [
+            ("Measure", "text", lambda one: title_of(_measure(one))),
+            ("Difference", "points", "difference"),
+            ("Interval", "points", "interval"),
+            ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+        ],
+    )
+    old, new = _names(result) if result.measure != "error" else reversed(_names(result))
     sides = (f"{old} better", f"{new} better")
-    sides = sides if result.measure != "error" else (sides[1], sides[0])
-    return Strips("Difference", strips, "points", "Difference (pp)", sides=sides, zero=0.0) if strips else None
+    return drawn(table, "Difference", axis="Difference (pp)", sides=sides, zero=0.0)
 
 
 def _each(result: "Decision") -> Section:
-    sides = zip(_names(result), (result.baseline, result.candidate), ("baseline", "candidate"), strict=True)
-    rows = [(who, one, "" if who == f"the {role}" else role) for who, one, role in sides]
+    rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
     why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
     return Section("Each classifier", [estimate_strips(rows, title_of(_measure(result))), _table(result), why])
 
@@ -277,18 +257,18 @@ def _by_class(result: "Decision") -> Section:
         return NOTHING
     (old, new), (lost, won, neither) = _names(result), found
     parts = Parts("Disagreements", [(old, lost), (new, won), ("neither", neither)], rest=True)
-    rows = sorted(
-        ((name(one["class"]), one["lost"], one["won"], one["neither"]) for one in result.details.get("by_class", ())),
-        key=lambda row: -sum(row[1:]),
+    by_class = [] if result.method == "agreement" else result.details.get("by_class", ())
+    table = listed(
+        "Disagreements by given label",
+        sorted(by_class, key=lambda one: -one["lost"] - one["won"] - one["neither"]),
+        [
+            ("Given label", "text", "class"),
+            (f"Agrees with {old}", "count", "lost"),
+            (f"Agrees with {new}", "count", "won"),
+            ("With neither", "count", "neither"),
+        ],
     )
-    columns = {
-        "Given label": "text",
-        f"Agrees with {old}": "count",
-        f"Agrees with {new}": "count",
-        "With neither": "count",
-    }
-    listed = Table("Disagreements by given label", columns, rows) if result.method != "agreement" and rows else None
-    return Section("Disagreements", [parts, listed])
+    return Section("Disagreements", [parts, table])
 
 
 def _label_errors(result: "Decision") -> Section:
@@ -320,8 +300,8 @@ def _label_errors(result: "Decision") -> Section:
     at = [(place / n, text) for text, place in marks.items() if place <= until]
     axes = ("Wrong labels", "percent"), (f"Difference (pp), {new} − {old}", "points")
     says = (
-        f"In the worst case each wrong label says that {new} is right where {old} is, or the reverse. The band holds "
-        "the true difference for each share of wrong labels."
+        f"In the worst case each wrong label says that {new} is right where {old} is, or the reverse. The band is the "
+        "difference on the true labels of these rows; it ignores sampling error, which the interval above includes."
     )
     return Section("Label errors", [says, Lines("Worst case of label errors", [line], *axes, at=at, zero=0.0)])
 
@@ -336,19 +316,18 @@ def _least(won: int, lost: int, neither: int, wrong: int) -> int:
 
 
 def _audit_plan(result: "Decision") -> Section:
-    rows = result.details.get("prospect") or ()
-    if not rows:
-        return NOTHING
-    rated = any(row.get("certified_if_rate") is not None for row in rows)
-    columns = {"Expert labels": "count", "Interval (± pp)": "points.2", "If all confirm": "text"}
-    columns |= {"At the rate supplied": "text"} if rated else {}
-    keys = ("certified_if_clean", *["certified_if_rate"] * rated)
-    cells = [
-        (row["labels"], written(row["half_width"], "points.2").lstrip("+"), *(_settled(row[key]) for key in keys))
-        for row in rows
-    ]
+    table = listed(
+        "Audits by size",
+        result.details.get("prospect") or (),
+        [
+            ("Expert labels", "count", "labels"),
+            ("Interval (± pp)", "text", lambda row: written(row["half_width"], "points.2").lstrip("+")),
+            ("If all confirm", "text", lambda row: _settled(row["certified_if_clean"])),
+            ("At the rate supplied", "text", lambda row: _settled(row["certified_if_rate"])),
+        ],
+    )
     says = "An audit lets experts label rows drawn at random. Their answers replace the assumption about the noise."
-    return Section("Audit plan", [says, Table("Audits by size", columns, cells)])
+    return Section("Audit plan", [says, table])
 
 
 def _settled(is_settled: bool | None) -> Pill | None:
@@ -375,34 +354,14 @@ def method_of(result: "Decision | Ranking") -> MethodSpec:
     return replace(spec, title=f"Interval of the difference {labels}", rule=rule)
 
 
-def method_facts(result: "Decision | Ranking") -> list[tuple[str, str]]:
-    """Return what a comparison method does, and what its verdicts are worth."""
-    spec = method_of(result)
-    return [("Method", f"{result.method}: {spec.title}"), ("Rule", spec.rule), ("Guarantee", spec.promise)]
-
-
-def _quantities(result: "Decision") -> list[tuple[str, str]]:
-    """Return further numbers of a method."""
-    shown = ("label_says_baseline", "label_says_candidate", "label_says_neither")
-    rest = {key: value for key, value in result.details.items() if key not in shown}
-    return [
-        (title_of(key), written(value, "count" if isinstance(value, int) else "number"))
-        for key, value in rest.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
-
-
 def _methods(result: "Decision") -> list[str]:
-    called = [
-        who if who == f"the {role}" else f"{who} ({role})"
-        for role, who in zip(("baseline", "candidate"), _names(result), strict=True)
-    ]
+    called = sentence_of(joined(_called(result))).rstrip(".")
     return [
-        f"{sentence_of(joined(called)).rstrip('.')} were compared by {_measure(result)} on {count(result.n, 'row')}",
-        "with demele [@demele].",
+        f"{called} were compared by {_measure(result)} on {count(result.n, 'row')} with demele [@demele].",
         *how_compared(result),
         f"At level {rate(result.level)}, each of the two claims is wrong with a probability of at most",
         f"{rate((1 - result.level) / 2)}. Interval of the difference: {result.interval.method}.",
+        "The p-value is one-sided, for the candidate." * (not math.isnan(result.p_value)),
         *rests_on(result, result.details.get("audited")),
     ]
 
@@ -413,4 +372,4 @@ def how_compared(result: "Decision | Ranking") -> list[str]:
     cited = f" [{'; '.join(f'@{key}' for key in spec.references)}]" if spec.references else ""
     inference = str(result.signature.arguments.get("inference"))
     better = f"Better means {_INFERENCES[inference]}." if inference in _INFERENCES else ""
-    return [f"The method is {result.method} ({spec.title}){cited}.", spec.rule, better]
+    return [f"The method is {result.method} ({spec.title}){cited}.", spec.rule, spec.promise, better]

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
-from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook
+from demele.evaluation.comparison.forecast_parts import ENOUGH, ForecastDesign, PairOutlook
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table
+from demele.report.listing import Column, listed
 from demele.report.written import count, joined, name, rate, sentence_of, written
 
 if TYPE_CHECKING:
@@ -28,27 +29,22 @@ def forecast_document(result: "AuditForecast") -> Document:
     panels = {world.name: [_curves(result, world.name, designs)] for world in result.worlds}
     sizes = _sizes(result)
     asked = count(len(result.names), "model") if several else f"{name(result.names[0])} and {name(result.names[1])}"
+    on = " on new rows" if result.inference == "population" else " on these rows"
     return Document(
         kind="Audit plan",
         title="How many more rows?" if result.audited else "Which audit would settle the comparison?",
         headline=headline,
         tone="open",
         sentences=sentences,
-        figure=Choice("Assumption", panels) if len(panels) > 1 else next(iter(panels.values()))[0],
+        figure=Choice("Assumption", panels),
         table=shares if several else sizes,
         scope=[asked, count(result.n, "row"), f"{result.draws} draws for each assumption"],
-        sections=[Section("Audit plan", [sizes, shares]), Section("Data", [_numbers(result)])],
-        method=[
-            ("Settled", "an audit settles a comparison if it shows that one of the two models is better"),
-            ("Simulation", "true labels of all rows are drawn, then audits of each size, which are compared as usual"),
-            ("Audited so far", f"{result.audited:,} rows, {result.design}" if result.audited else ""),
-            ("Inference", "new rows" if result.inference == "population" else "these rows"),
-            ("Level", f"{rate(result.level)}, of each pair"),
-        ],
+        sections=[Section("Audit plan", [sizes, shares])],
         methods=[
             f"Audits of {asked} were simulated with demele [@demele]: {result.draws} draws of true labels for each of",
             f"{count(len(result.worlds), 'assumption')} on the wrong labels, and sizes of",
             f"{joined(written(size, 'count') for size in result.sizes)} rows.",
+            f"An audit settles a comparison if it shows which model is better{on} (level {rate(result.level)}).",
         ],
         **about(result),
     )
@@ -68,13 +64,8 @@ def _before(result: "AuditForecast") -> list[str]:
         return [f"Hardly any audit would settle the comparison: {all_rows} do so in {_draws(closed)}."]
     worlds = [one.world for one in open_ones]
     weighted, uniform = (_needs(result, design, worlds) for design in ("weighted", "uniform"))
-    labels = [one.labels_most for one in open_ones if math.isfinite(one.labels_most)]
-    one_by_one = f"{_span(labels)} labels, asked one at a time, settle it" if labels else ""
-    one_by_one += f" under {len(labels)} of {len(worlds)} assumptions" if 0 < len(labels) < len(worlds) else ""
     return [
         f"A weighted audit {weighted}, a uniform one {uniform}.",
-        sentence_of(one_by_one),
-        _for_whom(open_ones),
         f"If {_or(closed)}, {all_rows} settle it in {_draws(closed)} only." if closed else "",
     ]
 
@@ -107,15 +98,7 @@ def _after(result: "AuditForecast") -> list[str]:
     else:
         more = f"{_span([fewest, most - result.audited])} more rows settle it (in half and nine tenths of the draws)"
     how = "Going on with the audit" if design == "uniform" else "In a larger audit of the same kind"
-    other: ForecastDesign = "weighted" if design == "uniform" else "uniform"
-    size = result.smallest(other, share=_RANGE[1])
-    instead = f"more than {result.sizes[-1]:,}" if size is None else f"{size:,}"
-    return [
-        f"{how}, {more}.",
-        f"A new {other} audit needs {instead} rows in all.",
-        sentence_of(all_rows),
-        _for_whom([outlook]),
-    ]
+    return [f"{how}, {more}.", sentence_of(all_rows)]
 
 
 def _several(result: "AuditForecast") -> list[str]:
@@ -132,18 +115,6 @@ def _several(result: "AuditForecast") -> list[str]:
         f"A uniform audit of {size} rows settles {_span(counts['uniform'])}.",
         f"Labels of all {count(result.n, 'row')} do not settle {_span(never)} of the pairs." if any(never) else "",
     ]
-
-
-def _for_whom(outlooks: Sequence[PairOutlook]) -> str:
-    """Say who would be shown to be better, and under which assumptions."""
-    winners: dict[str, list[PairOutlook]] = {}
-    for one in outlooks:
-        winners.setdefault(one.winner, []).append(one)
-    if len(winners) == 1:
-        (only,) = winners
-        return f"The audit would show that {name(only)} is better." if only else "Either model may turn out better."
-    told = [f"{name(who) if who else 'either model'} if {_or(own)}" for who, own in winners.items()]
-    return f"Better would be {'; '.join(told)}."
 
 
 def _draws(outlooks: Sequence[PairOutlook]) -> str:
@@ -205,37 +176,27 @@ def _sizes(result: "AuditForecast") -> Table:
         if one.settled >= ENOUGH:
             least[key] = min(least.get(key, one.rows), one.rows)
     several = len(result.names) > 2
-    columns = {"Candidate": "text", "Baseline": "text"} if several else {}
-    columns |= {"If": "text", "Weighted": "count", "Uniform": "count", "One at a time": "count"}
-    columns |= {"All rows": "percent.0", "Better": "text"}
-    rows: list[Sequence[Cell]] = []
-    for outlook in sorted(result.outlooks, key=lambda one: one.settled_by_all) if several else result.outlooks:
-        pair = (outlook.world, outlook.baseline, outlook.candidate)
-        found = [_size(outlook, least.get((*pair, design)), result.sizes[-1]) for design in ("weighted", "uniform")]
-        labels = _size(outlook, outlook.labels_most if math.isfinite(outlook.labels_most) else None, result.n)
-        better = name(outlook.winner) if outlook.winner and not outlook.hopeless else "open"
-        who = (name(outlook.candidate), name(outlook.baseline)) if several else ()
-        rows.append((*who, outlook.world, *found, labels, outlook.settled_by_all, better))
-    return Table(
-        "Rows needed",
-        columns,
-        rows,
-        "Rows that settle the comparison in 80% of the draws. All rows: draws that labels of all rows settle.",
-    )
+
+    def size(outlook: PairOutlook, design: str) -> Cell:
+        found = least.get((outlook.world, outlook.baseline, outlook.candidate, design))
+        return _size(outlook, found, result.sizes[-1])
+
+    columns: list[Column[PairOutlook]] = [
+        ("Candidate", "text", lambda one: name(one.candidate) if several else ""),
+        ("Baseline", "text", lambda one: name(one.baseline) if several else ""),
+        ("If", "text", lambda one: one.world),
+        ("Weighted", "count", lambda one: size(one, "weighted")),
+        ("Uniform", "count", lambda one: size(one, "uniform")),
+        ("One at a time", "count", lambda one: _size(one, one.labels_most, result.n)),
+        ("All rows", "percent.0", "settled_by_all"),
+        ("Better", "text", lambda one: name(one.winner) if one.winner and not one.hopeless else "open"),
+    ]
+    note = "Rows that settle the comparison in 80% of the draws. All rows: draws that labels of all rows settle."
+    outlooks = sorted(result.outlooks, key=lambda one: one.settled_by_all) if several else result.outlooks
+    return listed("Rows needed", outlooks, columns, note)
 
 
 def _size(outlook: PairOutlook, size: float | None, most: int) -> Cell:
-    return size if size is not None else "never" if outlook.hopeless else f"> {most:,}"
-
-
-def _numbers(result: "AuditForecast") -> Table:
-    columns = {"Candidate": "text", "Baseline": "text", "If": "text", "Design": "text", "Rows": "count"}
-    columns |= {"Settled": "percent.0", "± error": "percent.0", "Candidate better": "percent.0"}
-    columns |= {"Interval (± pp)": "text?"}
-
-    def row(one: AuditProspect) -> Sequence[Cell]:
-        half = None if math.isnan(one.half_width) else written(one.half_width, "points").lstrip("+")
-        who = (name(one.candidate), name(one.baseline), one.world, _DESIGNS[one.design])
-        return (*who, one.rows, one.settled, one.error, one.for_candidate, half)
-
-    return Table("All designs, sizes and assumptions", columns, list(map(row, result.prospects)))
+    if size is not None and math.isfinite(size):
+        return size
+    return "never" if outlook.hopeless else f"> {most:,}"

@@ -8,23 +8,9 @@ from numpy.typing import NDArray
 
 from demele.core.png import strip, within
 from demele.core.result import about
-from demele.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Choice,
-    Document,
-    Images,
-    Line,
-    Lines,
-    Pill,
-    Section,
-    Strip,
-    Strips,
-    Table,
-    Tone,
-)
-from demele.report.written import count, ends, joined, marks_of, name, rate, written
+from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Table, Tone
+from demele.report.listing import Column, drawn, listed
+from demele.report.written import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.evaluation.explanations.result import MapResult, PerturbationTest, WorstCase
@@ -43,6 +29,7 @@ _FILLINGS = {
     "blur": "the blurred image",
 }
 _ORDERS = {"most": "most important first", "random": "random order", "least": "least important first"}
+_DIFFERENCE = "Difference to random order"
 _TONES: dict[str, Tone] = {"holds": "good", "misleads": "bad", "inconclusive": "open"}
 #: Colours of a map: what speaks against the class, nothing, what speaks for it.
 _AGAINST, _NOTHING, _FOR = (0, 114, 178), (255, 255, 255), (200, 84, 10)
@@ -53,27 +40,18 @@ _MOST_BYTES, _WIDE = 120_000, 360
 def perturbation_document(result: "PerturbationTest") -> Document:
     """Say which maps find the regions that a classifier uses, and where each map is worst."""
     table = _areas(result)
-    strips = [
-        Strip(
-            name(found.name),
-            marks_of(found.difference.value, ends(decisive(found.difference))),
-            written(found.difference.value),
-            Pill(found.verdict, _TONES[found.verdict]),
-        )
-        for found in result.maps
-    ]
     sides = ("worse than random", "better than random")
     region = "pixels" if result.region == (1, 1) else f"regions of {result.region[0]} x {result.region[1]} pixels"
     holds = sum(found.verdict == "holds" for found in result.maps)
     filling = _FILLINGS.get(str(result.destroy), f"the value {result.destroy}")
-    orders = count(result.n_repeats, "random order")
+    interval = "Corrected" if "Corrected" in table.columns else "Interval"
     return Document(
         kind="Perturbation test",
         title="Does the explanation hold?" if len(result.maps) == 1 else "Which explanations hold?",
         headline=_headline(result),
         tone="good" if holds == len(result.maps) else "bad" if not holds else "open",
-        sentences=[_best(result), _misleading(result), _labels(result)],
-        figure=Strips("Difference to random order", strips, axis="Area", sides=sides, zero=0.0),
+        sentences=[_best(result), _labels(result)],
+        figure=drawn(table, "Difference", interval=interval, axis="Area", sides=sides, zero=0.0, caption=_DIFFERENCE),
         table=table,
         scope=[
             count(result.n, "image"),
@@ -86,17 +64,12 @@ def perturbation_document(result: "PerturbationTest") -> Document:
             Section("Curves", [Choice("Map", {name(found.name): [_curves(result, found)] for found in result.maps})]),
             _worst(result),
         ],
-        method=[
-            ("Measured", _NOUNS[result.measured]),
-            ("Area", "mean fall of the measure over all steps (AOPC, Samek et al. 2017)"),
-            ("Destroyed", f"{region}, one at each step, replaced by {filling}"),
-            ("Random orders", f"{result.n_repeats} of each image"),
-            ("Level", f"{rate(result.level)} for all differences together; each curve by itself"),
-        ],
         methods=[
             f"{count(len(result.maps), 'importance map')} of {count(result.n, 'image')} were tested with demele",
-            f"[@demele]: {result.steps} of {count(result.regions, 'region')} were replaced by {filling}, in the order",
-            f"of the map and in {orders}. Compared is the area over the curve of the {_NOUNS[result.measured]}.",
+            f"[@demele]: {result.steps} of {count(result.regions, 'region')} ({region}) were replaced by {filling}.",
+            f"The order was that of the map, or one of {count(result.n_repeats, 'random order')} of each image.",
+            f"Compared is the area over the curve (AOPC) of the {_NOUNS[result.measured]}.",
+            f"The level {rate(result.level)} is that of all differences together; each curve has it by itself.",
         ],
         **about(result),
     )
@@ -135,13 +108,6 @@ def _best(result: "PerturbationTest") -> str:
     return f"No map is significantly better than {other}."
 
 
-def _misleading(result: "PerturbationTest") -> str:
-    worse = [name(found.name) for found in result.maps if found.verdict == "misleads"]
-    if not worse or len(result.maps) == 1:
-        return ""
-    return f"{joined(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than random order."
-
-
 def _labels(result: "PerturbationTest") -> str:
     if any(found.difference.corrected is not None for found in result.maps):
         return "Some labels may be wrong: verdicts depend on the corrected intervals."
@@ -149,30 +115,36 @@ def _labels(result: "PerturbationTest") -> str:
 
 
 def _areas(result: "PerturbationTest") -> Table:
-    corrected = any(found.difference.corrected is not None for found in result.maps)
-    columns = {"Map": "text", **{f"{title[:1].upper()}{title[1:]}": "number?" for title in _ORDERS.values()}}
-    columns |= {"Difference": "number", "Interval": "number", **({"Corrected": "number"} if corrected else {})}
-    columns |= {"Worse images": "percent.0", "Result": "text"}
-    rows = []
-    for found in result.maps:
-        areas = [found.areas[order].value for order in _ORDERS]
-        cells: list[Cell] = [name(found.name), *areas, found.difference.value, ends(found.difference.interval)]
-        cells += [ends(found.difference.corrected)] if corrected else []
-        rows.append([*cells, found.worse_than_random, Pill(found.verdict, _TONES[found.verdict])])
+    columns: list[Column[MapResult]] = [
+        ("Map", "text", "name"),
+        *((_title(order), "number?", lambda one, order=order: one.areas[order].value) for order in _ORDERS),
+        ("Difference", "number", "difference.value"),
+        ("Interval", "number", "difference.interval"),
+        ("Corrected", "number", "difference.corrected"),
+        ("Worse images", "percent.0", "worse_than_random"),
+        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+    ]
     note = "Difference: area of the most important first minus that of random order."
-    return Table("Areas over the curve", columns, rows, note)
+    return listed("Areas over the curve", result.maps, columns, note)
+
+
+def _title(order: str) -> str:
+    return f"{_ORDERS[order][:1].upper()}{_ORDERS[order][1:]}"
 
 
 def _pairs(result: "PerturbationTest") -> Section:
-    columns = {"First": "text", "Second": "text", "Difference": "number", "Interval": "number", "Better": "text"}
-    rows = [
-        (
-            *(name(pair.first), name(pair.second), pair.estimate.value, ends(decisive(pair.estimate))),
-            name(pair.better) if pair.better else Pill("inconclusive", "open"),
-        )
-        for pair in result.pairs
-    ]
-    return Section("Pairwise results", [Table("Pairs of maps", columns, rows)]) if rows else NOTHING
+    table = listed(
+        "Pairs of maps",
+        result.pairs,
+        [
+            ("First", "text", "first"),
+            ("Second", "text", "second"),
+            ("Difference", "number", "estimate.value"),
+            ("Interval", "number", lambda pair: decisive(pair.estimate)),
+            ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
+        ],
+    )
+    return Section("Pairwise results", [table])
 
 
 def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
@@ -191,27 +163,23 @@ def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
 
 def _worst(result: "PerturbationTest") -> Section:
     """Show the images whose map does worst: image, map, and what is left without its important regions."""
-    drawn, smaller = within(_MOST_BYTES, dict(_strips(result)))
+    images, smaller = within(_MOST_BYTES, dict(_strips(result)))
     panels: dict[str, Sequence[Block]] = {}
     for place, found in enumerate(result.maps):
-        shown, rows = [], []
+        shown = []
         for case in found.worst:
             own = found.images.iloc[case.row]
-            key = f"{place} {case.row}"
-            shown.append((f"image {case.row}", [(f"image {case.row}, its map, and what is left", drawn[key])]))
-            label = "" if own["label"] is None else name(own["label"])
-            rows.append((str(case.row), float(own["difference"]), int(own["beats"]), name(own["predicted"]), label))
-        if shown:
-            wide = max(case.image.shape[1] for case in found.worst) * 3
-            columns = {"Image": "text", "Difference": "number", "Random orders beaten": "count"}
-            columns |= {"Predicted": "text", "Label": "text"}
-            images = Images(f"Worst images of {name(found.name)}", shown, max(1, _WIDE // wide))
-            panels[name(found.name)] = [images, Table(f"Worst images of {name(found.name)}, measured", columns, rows)]
+            label = "" if own["label"] is None else f", labelled {name(own['label'])}"
+            title = f"image {case.row}: predicted {name(own['predicted'])}{label}, {written(float(own['difference']))}"
+            shown.append((title, [(f"image {case.row}, its map, and what is left", images[f"{place} {case.row}"])]))
+        wide = max((case.image.shape[1] for case in found.worst), default=1) * 3
+        pictures = Images(f"Worst images of {name(found.name)}", shown, max(1, _WIDE // wide))
+        panels |= {name(found.name): [pictures]} if shown else {}
     says = (
         "Left: the image. Middle: its map, orange for the class and blue against it. Right: the image without the half "
-        "of its regions that the map calls most important."
+        "of its regions that the map calls most important. The number is the difference to random order."
     )
-    return Section("Data", [says, Choice("Map", panels), smaller]) if panels else NOTHING
+    return Section("Data", [says, Choice("Map", panels), smaller])
 
 
 def _strips(result: "PerturbationTest") -> Iterator[tuple[str, NDArray[np.uint8]]]:

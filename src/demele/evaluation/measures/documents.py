@@ -1,14 +1,16 @@
 """What an assessment of one classifier, and its confusion counts, say: their documents."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demele.core.result import about
-from demele.evaluation.documents import estimate_strips, measure_of, rests_on, true_labels_title
+from demele.evaluation.documents import estimate_columns, estimate_strips, measure_of, rests_on
 from demele.report.document import NOTHING, Cell, Document, Heat, Section, Table
+from demele.report.listing import Column, listed
 from demele.report.written import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
 
 if TYPE_CHECKING:
@@ -30,10 +32,9 @@ def assessment_document(result: "Assessment") -> Document:
     methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
     cited = " [@wilson1927probable]" if "score" in methods else ""
     scope = [count(result.n, "row"), count(len(result.classes), "class", "classes"), f"level {rate(result.level)}"]
-    strips = [(title, one, "") for title, one in titled if not is_missing(one.value) and one.measure != "error"]
+    strips = [(title, one) for title, one in titled if not is_missing(one.value) and one.measure != "error"]
     return Document(
         kind="Assessment of a classifier",
-        title="Assessment of a classifier",
         headline=_headline(result),
         sentences=[_bias_says(whole), _weakest(classes, weakest)],
         figure=estimate_strips(strips, "Measures"),
@@ -44,15 +45,10 @@ def assessment_document(result: "Assessment") -> Document:
             Section("Classes", [_classes(classes, weakest)]),
             _confusion(result.confusion),
         ],
-        method=[
-            ("Level", f"{rate(result.level)}, each interval by itself"),
-            ("Intervals", joined(methods)),
-            ("Macro average", "mean over classes"),
-            ("Weighted average", "mean over classes, weighted by their labels"),
-        ],
         methods=[
             f"A classifier was assessed on {', '.join(scope[:2])} with demele [@demele].",
-            f"Intervals have level {rate(result.level)}, each by itself ({joined(methods)}{cited}).",
+            f"Intervals have level {rate(result.level)}, each by itself ({joined(methods)}{cited}). Macro averages are",
+            "means over classes, weighted ones are weighted by the labels of each class.",
             *rests_on(result),
         ],
         **about(result),
@@ -120,42 +116,29 @@ def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[
 
 
 def _table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Table:
-    every = [one for _, one in rows]
-    form = f"percent.{digits_for(ends(one.interval) for one in every if one.of is None)}"
-    corrected = [one.corrected.kind for one in every if one.corrected is not None]
-    has_bias = any(one.bias is not None for one in every)
-    columns = {"Measure": "text", "Observed": form, f"{rate(level)} interval": form}
-    columns |= {"Bias (pp)": "points?"} if has_bias else {}
-    columns |= {true_labels_title(corrected): form} if corrected else {}
-    lines: list[Sequence[Cell]] = []
-    for title, one in rows:
-        cells: list[Cell] = [title, one.value, ends(one.interval)]
-        cells += [_bias(one.bias)] if has_bias else []
-        lines.append(cells + ([ends(one.corrected)] if corrected else []))
-    note = "Bias: observed minus true labels, a range where it is bounded." if has_bias else ""
-    return Table("Measures", columns, lines, note)
+    estimate: Callable[[tuple[str, Estimate]], Estimate] = itemgetter(1)
+    columns: list[Column[tuple[str, Estimate]]] = [
+        ("Measure", "text", itemgetter(0)),
+        *estimate_columns([one for _, one in rows], level, estimate),
+        ("Bias (pp)", "points?", lambda row: _bias(row[1].bias)),
+    ]
+    return listed("Measures", rows, columns, "Bias: observed minus true labels, a range where it is bounded.")
 
 
 def _bias(bias: tuple[float, float] | None) -> Cell:
     return None if bias is None else bias[0] if bias[0] == bias[1] else bias
 
 
-def _classes(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> Table | None:
-    if not classes:
-        return None
-    every = [one for own in classes.values() for one in own.values()]
-    corrected = any(one.corrected is not None for one in every)
+def _classes(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> Table:
+    corrected = any(one.corrected is not None for own in classes.values() for one in own.values())
     columns = {"Class": "text", "Labelled": "count", "Predicted": "count"}
     for title in _OF_CLASSES.values():
         columns |= {title: "percent", f"{title}, {'true labels' if corrected else 'interval'}": "percent"}
     rows = []
     for of in weakest:
-        own = classes[of]
-        cells: list[Cell] = [name(of), own["recall"].trials, own["precision"].trials]
-        for measure in _OF_CLASSES:
-            one = own[measure]
-            cells += [one.value, ends(one.corrected if corrected else one.interval)]
-        rows.append(cells)
+        own = [classes[of][measure] for measure in _OF_CLASSES]
+        cells = [cell for one in own for cell in (one.value, ends(one.corrected if corrected else one.interval))]
+        rows.append((name(of), own[1].trials, own[0].trials, *cells))
     return Table("Classes, least F1 first", columns, rows)
 
 
@@ -171,7 +154,6 @@ def confusion_document(result: "ConfusionCounts") -> Document:
     table = Table("Classes", columns, rows)
     return Document(
         kind="Confusion counts",
-        title="Confusion counts",
         headline=f"The accuracy against the {result.truth} is {right}.",
         figure=next((one for one in _confusion(result).shown if isinstance(one, Heat)), None),
         table=table,

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from demele.core.result import about, table_of_frame
-from demele.report.document import Document, Parts, Section, Strip, Strips, Table
-from demele.report.written import count, ends, joined, marks_of, name, rate, written
+from demele.core.result import about
+from demele.report.document import Document, Parts, Section, Table
+from demele.report.listing import Column, drawn, listed, table_of_frame
+from demele.report.written import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.labels.cleaned.cleaning import Cleaning
@@ -24,7 +25,6 @@ def cleaning_document(result: "Cleaning") -> Document:
     read = None if result.signature is None else result.signature.arguments.get("kind")
     return Document(
         kind="Cleaning",
-        title="Cleaning",
         headline=f"{written(found, 'count')} of {count(n, 'label')} are suspected: {_share(found, n)}.",
         figure=Parts("Labels", [("suspected", found), ("others", n - found)], rest=True),
         table=table,
@@ -52,9 +52,9 @@ def harm_document(result: "Harm") -> Document:
     rare = sorted(result.given, key=lambda one: one.instances)
     tables = [_table("By given label", [*rare, every])]
     tables += [_table("By true class", result.true)] if result.true else []
+    share = "Of the correct" if "Of the correct" in tables[0].columns else "Share"
     return Document(
         kind="Cost of a cleaning",
-        title="Cost of a cleaning",
         headline=headline,
         tone="bad" if harmed else "",
         sentences=[
@@ -65,45 +65,34 @@ def harm_document(result: "Harm") -> Document:
             else "",
             f"Significantly more {what} than others lose: {joined(harmed)}." if harmed else "",
         ],
-        figure=Strips(f"Share of the {what} that are suspected", list(map(_strip, rare[:_MOST_CLASSES])), "percent"),
+        figure=drawn(tables[0], share, caption=f"Share of the {what} that are suspected", most=len(rare)),
         table=tables[0],
         scope=[f"method {name(result.method)}" if result.method else ""],
         sections=[Section("Classes", tables)],
-        method=[
-            ("Intervals", f"Wilson, level {rate(result.level)}"),
-            ("Minority classes", "each against all others, Fisher's exact test, one-sided, Holm's correction"),
+        methods=[
+            "Suspected labels were counted by class with demele [@demele].",
+            f"Intervals are those of Wilson, level {rate(result.level)}. Each minority class was compared with all",
+            "others by Fisher's exact test, one-sided, with Holm's correction [@holm1979simple].",
         ],
         **about(result),
     )
 
 
-def _strip(one: "ClassHarm") -> Strip:
-    value, interval = one.share, one.interval
-    if one.false_alarms is not None:
-        value, interval = one.false_alarms, one.false_alarm_interval
-    return Strip(name(one.of), marks_of(value, ends(interval)), written(value, "percent"))
-
-
 def _table(caption: str, lines: "Sequence[ClassHarm]") -> Table:
     """Return a row for each class; what only true labels say has columns where they are known."""
-    columns = {"Class": "text", "Labels": "count", "Suspected": "count", "Share": "percent", "Interval": "percent?"}
-    known = lines[-1].right is not None
-    columns |= {"Of the right": "percent", "Of the wrong": "percent"} if known else {}
-    rows = [
-        [
-            "all" if one.of is None else name(one.of),
-            *(one.instances, one.suspected, one.share, ends(one.interval)),
-            *([one.false_alarms, one.detected] if known else []),
-            *(one.before, one.after),
-        ]
-        for one in lines
+    columns: list[Column[ClassHarm]] = [
+        ("Class", "text", lambda one: "all" if one.of is None else name(one.of)),
+        ("Labels", "count", "instances"),
+        ("Suspected", "count", "suspected"),
+        ("Share", "percent", "share"),
+        ("Interval", "percent?", "interval"),
+        ("Of the correct", "percent", "false_alarms"),
+        ("Of the correct interval", "percent?", "false_alarm_interval"),
+        ("Of the wrong", "percent", "detected"),
+        ("Before", "percent", "before"),
+        ("After", "percent", "after"),
     ]
-    return Table(
-        caption,
-        {**columns, "Before": "percent", "After": "percent"},
-        rows,
-        "Before and after: share of the class among all labels.",
-    )
+    return listed(caption, lines, columns, "Before and after: share of the class among all labels.")
 
 
 def _share(part: int, whole: int) -> str:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data
 from demele.core.labelled import read_labels
-from demele.core.result import Result, plain, table_of_frame
+from demele.core.result import Result, plain
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.labels.cleaned.filters import Method, clean
 from demele.labels.cleaned.harm import Harm, cleaning_harm
 from demele.report.document import Document
+from demele.report.listing import table_of_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ class CleanedSet(Result):
             table=listed,
             beside=[*made.beside, *(table for table in (harm.table,) if table is not None)],
             sections=[*made.sections, *harm.sections],
-            method=[*made.method, *harm.method],
+            methods=[*made.methods, *harm.methods],
         )
 
     def to_frame(self) -> "pd.DataFrame":

@@ -11,7 +11,6 @@ from demele.core.inputs import read_pair
 from demele.core.names import checked_name, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
-from demele.core.verdict import listed
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array
 from demele.metrics.fitted_importances import PERMUTATION, Importances, boosting, forest, lasso
@@ -25,6 +24,7 @@ from demele.metrics.importances import (
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Count, Default, Positive, RunOptions, at_least
 from demele.metrics.run import scored
+from demele.report.written import joined
 
 Informativeness = Literal["variance", "uniform-6"]
 FactorWeights = Literal["uniform", "importance"]
@@ -97,7 +97,7 @@ def _unread(fitted: Importances, matrix: Array) -> tuple[Note, ...]:
     names = [fitted.factor_names[place] for place in np.flatnonzero(~matrix.any(axis=0))]
     if not names:
         return ()
-    which = "any factor" if len(names) == len(fitted.factor_names) else listed(names)
+    which = "any factor" if len(names) == len(fitted.factor_names) else joined(names)
     reason = (
         f"no code is important for {which}: on unseen rows the predictors are no better than chance, or lose nothing "
         "when the values of any one code are shuffled"

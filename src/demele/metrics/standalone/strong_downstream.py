@@ -12,7 +12,7 @@ from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors, Missing
 from demele.core.kinds import Bins, Kinds
 from demele.core.names import checked_name
-from demele.core.result import TableResult, table_of_frame
+from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -22,6 +22,7 @@ from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
 from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
 from demele.report.document import Document, Section
+from demele.report.listing import table_of_frame
 from demele.report.written import written
 
 if TYPE_CHECKING:

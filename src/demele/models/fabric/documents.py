@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING, Any
 from demele.core.result import about
 from demele.models.documents import history_lines
 from demele.models.fabric.lattice import Lattice
-from demele.report.document import (
-    NOTHING,
-    Cell,
-    Document,
-    Facts,
-    Graph,
-    Notice,
-    Section,
-    Strip,
-    Strips,
-    Table,
-)
-from demele.report.written import count, ends, joined, marks_of, name, sentence_of, written
+from demele.report.document import Document, Facts, Graph, Notice, Section, Strips, Table
+from demele.report.listing import drawn, listed
+from demele.report.written import count, joined, name, sentence_of, written
 
 if TYPE_CHECKING:
     from demele.models.fabric.report import FabricReport
@@ -65,7 +55,6 @@ def run_document(result: "FabricRun") -> Document:
     table = _epochs(result)
     return Document(
         kind="Training of a fabric",
-        title="Training of a fabric",
         headline=run_headline(result),
         tone="bad" if result.status == "diverged" else "",
         sentences=[sentence_of(result.problem)] if result.problem else [],
@@ -95,11 +84,7 @@ def _epochs(run: "FabricRun") -> Table:
 
 
 def _training(run: "FabricRun") -> Section:
-    return (
-        NOTHING
-        if run.history.empty
-        else Section("Training", [*history_lines(run.history, "epoch", _LINES), _epochs(run)])
-    )
+    return Section("Training", [*history_lines(run.history, "epoch", _LINES), _epochs(run)])
 
 
 # Fabrics --------------------------------------------------------------------------------------------------------------
@@ -131,7 +116,6 @@ def fabric_document(result: "FabricReport") -> Document:
             _training(result.run),
             _data(result),
         ],
-        method=[("Time", "milliseconds of a batch on this machine, fabrics in turn")] if result.benchmark else [],
         notes=[
             Notice(one["limit"], "warning", (f"pruning {place + 1}",))
             for place, one in enumerate(result.prunings)
@@ -184,14 +168,8 @@ def _timed(result: "FabricReport") -> Mapping[str, Any] | None:
 
 
 def _counts(result: "FabricReport") -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for key, title in COUNTED.items():
-        whole, now = getattr(result.whole, key), getattr(result.counts, key)
-        rows.append((title, whole, now, now / whole if whole else None))
-    rows += [(f"Error, {name(one.stage)}", None, written(one.error, "percent"), None) for one in result.errors]
-    if (own := _timed(result)) is not None:
-        for key, title in (("forward", "Forward pass"), ("exported", "Exported"), ("training", "Training step")):
-            rows.append((f"{title}, ms", None, written(own[f"{key}_ms"], "number.2"), 1 / own[f"{key}_gain"]))
+    pairs = {title: (getattr(result.whole, key), getattr(result.counts, key)) for key, title in COUNTED.items()}
+    rows = [(title, whole, now, now / whole if whole else None) for title, (whole, now) in pairs.items()]
     return Table("Counts", {"Quantity": "text", "Whole": "count", "Now": "count", "Left": "percent"}, rows)
 
 
@@ -205,39 +183,37 @@ def _structure(result: "FabricReport") -> Graph:
     return lattice_graph(caption, result.spec["layers"], result.spec["scales"], weights, result.widths)
 
 
-def _errors(result: "FabricReport") -> Strips | None:
-    strips = [
-        Strip(name(one.stage), marks_of(one.error, ends(one.interval)), written(one.error, "percent"))
-        for one in result.errors
-    ]
-    return Strips("Error on held-out images", strips, "percent", "error", zero=0.0) if strips else None
+def _errors(result: "FabricReport") -> Strips:
+    columns = [("Stage", "text", "stage"), ("Error", "percent", "error"), ("Interval", "percent", "interval")]
+    return drawn(listed("Error on held-out images", result.errors, columns), "Error", axis="error", zero=0.0)
 
 
-def _times(result: "FabricReport") -> Table | None:
-    columns = {"Fabric": "text", "Links": "count", "Multiply-adds": "count", "Forward, ms": "number.2"}
-    columns |= {"Forward, gain": "number.2", "Exported, ms": "number.2?", "Exported, gain": "number.2?"}
-    columns |= {"Training step, ms": "number.2?", "Training step, gain": "number.2?"}
-    measured = [f"{part}_{kind}" for part in ("forward", "exported", "training") for kind in ("ms", "gain")]
-    rows = [
-        (name(one["name"]), one["links"], one["multiply_adds"], *(one[key] for key in measured))
-        for one in result.benchmark
-    ]
+def _times(result: "FabricReport") -> Table:
+    columns = [("Fabric", "text", "name"), ("Links", "count", "links"), ("Multiply-adds", "count", "multiply_adds")]
+    for part, title in (("forward", "Forward"), ("exported", "Exported"), ("training", "Training step")):
+        minor = "" if part == "forward" else "?"
+        columns.append((f"{title}, ms", f"number.2{minor}", f"{part}_ms"))
+        columns.append((f"{title}, gain", f"number.2{minor}", f"{part}_gain"))
     note = "The gain is the time of the first fabric divided by that of the row; exported against a forward pass."
-    return Table("Times", columns, rows, note) if rows else None
+    return listed("Times of a batch, fabrics in turn", result.benchmark, columns, note)
 
 
-def _prunings(result: "FabricReport") -> Table | None:
-    columns = {"Pruning": "count", "After epoch": "count", "Level": "text", "Criterion": "text", "Requested": "count"}
-    columns |= {"Removed": "count", "Of": "count", "Share": "percent", "In cascade": "count?", "Limit": "text?"}
-    rows = [
-        (
-            *(place + 1, one["epoch"], one["level"], name(one["criterion"]), one["requested"], one["removed"]),
-            *(one["total"], one["removed"] / one["total"], len(one["cascaded"]), name(one.get("limit") or "")),
-        )
-        for place, one in enumerate(result.prunings)
-    ]
-    note = "In cascade: links removed because no path from input to output contained them any more."
-    return Table("Prunings", columns, rows, note) if rows else None
+def _prunings(result: "FabricReport") -> Table:
+    return listed(
+        "Prunings",
+        result.prunings,
+        [
+            ("After epoch", "count", "epoch"),
+            ("Level", "text", "level"),
+            ("Criterion", "text", "criterion"),
+            ("Requested", "count", "requested"),
+            ("Removed", "count", "removed"),
+            ("Of", "count", "total"),
+            ("Share", "percent", lambda one: one["removed"] / one["total"]),
+            ("In cascade", "count?", lambda one: len(one["cascaded"])),
+        ],
+        "In cascade: links removed because no path from input to output contained them any more.",
+    )
 
 
 def _data(result: "FabricReport") -> Section:

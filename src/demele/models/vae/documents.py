@@ -25,7 +25,6 @@ def run_document(result: "Run") -> Document:
     codes = _codes(result)
     return Document(
         kind="Training of a VAE",
-        title="Training of a VAE",
         headline=_headline(result),
         tone="bad" if result.status == "diverged" or result.collapsed else "",
         sentences=list(_sentences(result)),
@@ -39,9 +38,10 @@ def run_document(result: "Run") -> Document:
             f"{written(result.seconds, 'number.0')} seconds",
         ),
         sections=[Section("Measures", [_costs(result), codes]), Section("Training", lines)],
-        method=[
-            ("Active codes", "standard deviation of the means above 0.05, divergence above 0.01 nats"),
-            ("Mutual information, total correlation", "estimated from stratified batches"),
+        methods=[
+            "A VAE was trained with demele [@demele]. A code is active if the standard deviation of its means is above",
+            "0.05 and its divergence above 0.01 nats. Mutual information and total correlation are estimated from",
+            "stratified batches.",
         ],
         **about(result),
     )
@@ -66,11 +66,9 @@ def _sentences(run: "Run") -> Iterator[str]:
 
 def _codes(run: "Run") -> Table:
     columns = {"Code": "text", "Divergence, nats": "number", "Std of means": "number", "Active": "text"}
-    rows = [
-        (name(code), divergence, std, "yes" if active and run.status != "diverged" else "no")
-        for code, divergence, std, active in zip(run.kl.index, run.kl, run.std, run.active, strict=True)
-    ]
-    return Table("Codes", columns, rows)
+    alive = run.active & (run.status != "diverged")
+    states = ["yes" if active else "no" for active in alive]
+    return Table("Codes", columns, list(zip(map(name, run.kl.index), run.kl, run.std, states, strict=True)))
 
 
 def _costs(run: "Run") -> Table:

@@ -32,7 +32,7 @@ def _strips(one: Strips) -> Html:
 def _strip(strip: Strip, low: float, high: float, has_text: bool, has_pill: bool) -> Html:
     return h(
         "div",
-        h("span", h("span", strip.name), h("small", strip.role) if strip.role else None, class_="name"),
+        h("span", h("span", strip.name), class_="name"),
         h("span", (_mark(mark, low, high) for mark in strip.marks), class_="track"),
         h("span", strip.text, class_="text") if has_text else None,
         h("span", pill_of(strip.pill) if strip.pill else None, class_="state") if has_pill else None,

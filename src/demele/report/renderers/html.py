@@ -29,15 +29,17 @@ from demele.report.document import (
 )
 from demele.report.renderers.drawings import drawing
 from demele.report.renderers.elements import MOST_PLAIN, Html, h, packed, pill_of, slug
-from demele.report.renderers.tables import table_of
+from demele.report.renderers.tables import depths_of, table_of
 from demele.report.written import (
     is_minor,
     is_missing,
     is_number,
+    joined,
     plain,
     range_of,
     sentence_of,
     share_of,
+    uncited,
     written,
 )
 
@@ -52,7 +54,7 @@ def page(document: Document, data: str = "{}") -> str:
     sections = [("Verdict", _verdict(document))]
     sections += [(section.title, h("", map(block, section.shown))) for section in document.sections]
     sections += [("Notes", _notes(document.notes))] * bool(document.notes)
-    sections += [("Method", _facts(document.method))] * bool(document.method)
+    sections += [("Method", h("p", uncited(document.methods)))] * bool(document.methods)
     sections += [("Reproduce", h("", map(_signature, document.signatures)))] * bool(document.signatures)
     kind = document.kind if document.kind != document.title else ""
     style, script = _asset("document.css"), _asset("document.js")
@@ -108,15 +110,10 @@ def _notes(notes: Sequence[Notice]) -> Html:
 
 
 def _note(note: Notice) -> Html:
-    tone = {"fragile": "open", "warning": "open", "info": "none"}[note.severity]
-    label = {"fragile": "fragile", "warning": "warning", "info": "note"}[note.severity]
-    about = [one for one in note.about if plain(one) not in plain(note.text)]
-    shown = ", ".join(about[:12]) + (f" and {len(about) - 12} more" if len(about) > 12 else "")
-    return h(
-        "li",
-        h("span", label, class_=f"pill {tone}"),
-        h("span", h("b", shown, ": ") if shown else None, sentence_of(note.text)),
-    )
+    label, tone = ("note", "none") if note.severity == "info" else (note.severity, "open")
+    about = joined((one for one in note.about if plain(one) not in plain(note.text)), most=12)
+    text = h("span", h("b", about, ": ") if about else None, sentence_of(note.text))
+    return h("li", h("span", label, class_=f"pill {tone}"), text)
 
 
 def _facts(items: Iterable[tuple[str, str]]) -> Html:
@@ -141,6 +138,8 @@ def block(one: Block) -> Html:
         return _facts(one.items)
     if isinstance(one, Folded):
         return h("details", h("summary", one.title), map(block, one.blocks), class_="folded")
+    if isinstance(one, Choice) and len(one.of) == 1:
+        return h("", (map(block, blocks) for blocks in one.of.values()))
     if isinstance(one, Choice):
         panels = (h("div", h("h4", title), map(block, blocks), class_="panel") for title, blocks in one.of.items())
         return h("div", panels, class_="choice", data_label=one.label)
@@ -192,38 +191,19 @@ def _grid(one: Heat | Matrix, cells: Iterable[Iterable[Html]], corner: str) -> H
 
 
 def _heat(one: Heat) -> Html:
-    depth = _depths(one)
-    cells = [
-        [_heat_cell(one, i, j, value, depth[i][j]) for j, value in enumerate(row)] for i, row in enumerate(one.values)
-    ]
+    depths = depths_of(one).tolist()
+    cells = [[_heat_cell(one, i, j, depth) for j, depth in enumerate(row)] for i, row in enumerate(depths)]
     legend = h("p", h("span", h("i", class_="struck"), "chance level"), class_="legend") if one.struck else None
     rows = [] if one.scatter is None else [packed(_scattered(one.scatter), f"rows-{slug(one.caption)}")]
     corner = f"{one.axes[0]} ╲ {one.axes[1]}"
     return _captioned(one.caption, h("", _grid(one, cells, corner), legend, rows), kind="heat")
 
 
-def _depths(one: Heat) -> list[list[float | None]]:
-    """Return how deep the colour of each cell is, from -100 to 100."""
-
-    def scaled(values: Sequence[float | None], against: Sequence[float | None]) -> list[float | None]:
-        known = [value for value in against if value is not None and math.isfinite(value)]
-        low = 0.0 if one.scale == "both ways" else min([0.0, *known])
-        width = max(map(abs, known), default=0.0) - low or 1.0
-        depths = (None if value is None or is_missing(value) else 100 * (value - low) / width for value in values)
-        return [None if depth is None else max(-100.0, min(100.0, depth)) for depth in depths]
-
-    if one.scale == "column":
-        columns = [scaled(column, column) for column in zip(*one.values, strict=True)]
-        return [list(row) for row in zip(*columns, strict=True)]
-    every = [value for row in one.values for value in row]
-    return [scaled(row, row if one.scale == "row" else every) for row in one.values]
-
-
-def _heat_cell(one: Heat, row: int, column: int, value: float | None, depth: float | None) -> Html:
+def _heat_cell(one: Heat, row: int, column: int, depth: float) -> Html:
     kinds = ["ring"] * ((row, column) in one.rings) + ["struck"] * ((row, column) in one.struck)
-    kinds += ["down"] * (depth is not None and depth < 0)
-    style = None if depth is None or "struck" in kinds else f"--v:{abs(round(depth))}"
-    return h("td", written(value, one.form), class_=" ".join(kinds), style=style)
+    kinds += ["down"] * (depth < 0)
+    style = None if math.isnan(depth) or "struck" in kinds else f"--v:{abs(round(depth))}"
+    return h("td", written(one.values[row][column], one.form), class_=" ".join(kinds), style=style)
 
 
 def _scattered(rows: Rows) -> str:

@@ -12,7 +12,7 @@ from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Parts, Strips
 from demele.report.renderers.elements import slug
-from demele.report.renderers.tables import figures_of
+from demele.report.renderers.tables import depths_of, figures_of
 from demele.report.written import cut, is_missing, plain, range_of, ticks, written
 
 _PURPOSE = "a picture for a paper"
@@ -89,14 +89,9 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
 
 
 def _size(figure: Figure) -> tuple[float, float]:
-    if isinstance(figure, Strips):
-        return 6.4, 1.2 + 0.3 * min(len(figure.rows), _MOST_ROWS)
-    if isinstance(figure, Heat | Matrix):
-        rows, columns = len(figure.rows), len(figure.columns)
-        return max(4.0, 1.8 + 0.6 * min(columns, 24)), max(2.2, 1.4 + 0.3 * min(rows, _MOST_ROWS))
-    if isinstance(figure, Images):
-        return 7.0, max(2.4, 0.8 + 0.6 * min(len(figure.rows), _MOST_ROWS))
-    return (6.4, 1.6) if isinstance(figure, Parts) else (6.0, 3.6)
+    rows, columns = len(getattr(figure, "rows", ())), len(getattr(figure, "columns", ()))
+    tall = {Lines: 3.6, Graph: 3.6, Parts: 1.6}.get(type(figure), max(1.5, 1.4 + 0.3 * min(rows, _MOST_ROWS)))
+    return max(6.0, 1.8 + 0.6 * min(columns, 24)), tall
 
 
 def _text(text: str, most: int = _LONGEST) -> str:
@@ -191,26 +186,16 @@ def _lines(ax: Any, one: Lines) -> None:
 
 
 def _heat(ax: Any, one: Heat) -> None:
-    values = np.array([[_number(value) for value in row] for row in one.values]).reshape(
-        len(one.rows), len(one.columns)
-    )
-    shown = values.copy()
+    depths, both = depths_of(one), one.scale == "both ways"
     for place in one.struck:
-        shown[place] = np.nan
-    scaled = {"row": 1, "column": 0}.get(one.scale)
-    if scaled is not None and shown.size:
-        top = np.nanmax(np.abs(np.nan_to_num(shown)), axis=scaled, keepdims=True)
-        shown = shown / np.where(top == 0, 1, top)
-    most = np.nanmax(np.abs(np.nan_to_num(shown, posinf=0, neginf=0)), initial=0) or 1.0
-    colours = require("matplotlib", purpose=_PURPOSE).colormaps["PuOr_r" if one.scale == "both ways" else "Blues"]
-    drawn = {"cmap": colours.with_extremes(bad="#f0f0f0"), "vmin": -1.4 * most if one.scale == "both ways" else 0}
-    ax.imshow(np.clip(shown, -most, most), vmax=1.4 * most, aspect="auto", **drawn)
+        depths[place] = np.nan
+    colours = require("matplotlib", purpose=_PURPOSE).colormaps["PuOr_r" if both else "Blues"]
+    ax.imshow(depths, cmap=colours.with_extremes(bad="#f0f0f0"), vmin=-140 * both, vmax=140, aspect="auto")
     _names(ax, one.rows, one.columns)
     ax.set(xlabel=_text(one.axes[1]), ylabel=_text(one.axes[0]))
-    if values.size <= _MOST_NUMBERS:
-        for (row, column), value in np.ndenumerate(values):
-            text = written(None if np.isnan(value) else float(value), one.form)
-            ax.text(column, row, text, ha="center", va="center", fontsize="x-small")
+    for row, values in enumerate(one.values if depths.size <= _MOST_NUMBERS else ()):
+        for column, value in enumerate(values):
+            ax.text(column, row, written(value, one.form), ha="center", va="center", fontsize="x-small")
     patch = require("matplotlib.patches", purpose=_PURPOSE).Rectangle
     for row, column in one.rings:
         ax.add_patch(patch((column - 0.5, row - 0.5), 1, 1, fill=False, linewidth=1.2))

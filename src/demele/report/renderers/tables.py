@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from demele.report.document import (
     Block,
     Cell,
@@ -20,7 +23,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.written import is_missing, plain, sentence_of, written
+from demele.report.written import is_missing, joined, plain, sentence_of, written
 
 #: What the marks of a strip are called in its table.
 _KINDS = {"bar": "Value", "span": "Interval", "dot": "Value", "tick": "Mark"}
@@ -60,9 +63,18 @@ def main_table(document: Document) -> Table | None:
 
 def with_subject(note: Notice) -> str:
     """Return a note after the names that it is about, at most six, as far as its text does not have them."""
-    about = [name for name in note.about if plain(name) not in plain(note.text)]
-    shown = ", ".join(about[:6]) + (f" and {len(about) - 6} more" if len(about) > 6 else "")
-    return f"{shown}{': ' if shown else ''}{sentence_of(note.text)}"
+    about = joined((name for name in note.about if plain(name) not in plain(note.text)), most=6)
+    return f"{about}{': ' if about else ''}{sentence_of(note.text)}"
+
+
+def depths_of(one: Heat) -> NDArray[np.float64]:
+    """Return how deep the colour of each cell is, from -100 to 100; NaN where there is no number."""
+    values = np.array(one.values, dtype=np.float64).reshape(len(one.rows), len(one.columns))
+    known, axis = np.where(np.isfinite(values), values, 0.0), {"row": 1, "column": 0}.get(one.scale)
+    least = known.min(axis=axis, keepdims=True, initial=0.0) * (one.scale != "both ways")
+    width = np.abs(known).max(axis=axis, keepdims=True, initial=0.0) - least
+    depths: NDArray[np.float64] = np.clip(100 * (values - least) / np.where(width == 0, 1.0, width), -100, 100)
+    return depths
 
 
 def figures_of(document: Document) -> list[Figure]:
@@ -139,7 +151,7 @@ def _says_more(strip: Strip, form: str) -> bool:
 
 def _title(figure: Strips, mark: Mark) -> str:
     series = figure.series.get(mark.series, "")
-    return f"{series}, {_KINDS[mark.kind].lower()}" if series else _KINDS[mark.kind]
+    return f"{series}, interval" if series and mark.kind == "span" else series or _KINDS[mark.kind]
 
 
 def _of_lines(figure: Lines) -> Table:

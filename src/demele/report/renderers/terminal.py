@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from demele.report.document import Cell, Document, Notice, Table
+from demele.report.document import Cell, Document, Table
 from demele.report.renderers.tables import main_table, with_subject
-from demele.report.written import count, cut, is_minor, is_number, sentence_of, typed, width_of, written
+from demele.report.written import count, cut, is_minor, is_number, sentence_of, typed, uncited, width_of, written
 
 #: A name is cut to no less than this, and a table shows so many rows.
 _SHORTEST, _MOST_ROWS, _GAP = 16, 20, "  "
@@ -49,19 +49,14 @@ def _explained(document: Document, width: int) -> Iterator[str]:
     parts = {
         "": document.sentences,
         "Assumptions": [sentence_of(one) for one in document.assumptions],
-        "Notes": [_note(note) for note in document.notes],
-        "Method": [f"{term}: {value}" for term, value in (*document.method, *document.signatures)],
+        "Notes": [f"{note.severity}: " * (note.severity != "info") + with_subject(note) for note in document.notes],
+        "Method": [uncited(document.methods), *(f"{term}: {value}" for term, value in document.signatures)],
     }
     for title, items in parts.items():
-        if items:
+        if any(items):
             yield from ["", *[title] * bool(title)]
             for item in items:
                 yield from _wrapped(item, width, "  " if title else "")
-
-
-def _note(note: Notice) -> str:
-    severity = "" if note.severity == "info" else f"{note.severity}: "
-    return severity + with_subject(note)
 
 
 def _wrapped(words: str, width: int, indent: str = "") -> Iterator[str]:
@@ -87,41 +82,23 @@ def _table(table: Table, width: int) -> Iterator[str]:
     rows = table.rows[: max(_MOST_ROWS, table.first)]
     forms = list(table.columns.values())
     cells = [[typed(title) for title in table.columns], *(_texts(row, forms) for row in rows)]
-    kept = list(range(len(forms)))
-    dropped: list[int] = []
-
-    def widths() -> list[int]:
-        return [max(width_of(row[place]) for row in cells) for place in kept]
-
-    def is_wide() -> bool:
-        return sum(widths()) + len(_GAP) * (len(kept) - 1) > width
-
-    for place in [place for place in reversed(kept) if is_minor(forms[place])]:
-        if is_wide():
-            kept.remove(place)
-            dropped.append(place)
-    while is_wide():
-        names = [
-            place
-            for place, wide in zip(kept, widths(), strict=True)
-            if not is_number(forms[place]) and wide > _SHORTEST
-        ]
-        if names:
-            longest = max(names, key=lambda place: max(width_of(row[place]) for row in cells))
-            most = max(width_of(row[longest]) for row in cells) - 1
-            for row in cells:
-                row[longest] = cut(row[longest], most)
-        elif len(kept) > 1:
-            dropped.append(kept.pop())
+    sizes = {place: max(width_of(row[place]) for row in cells) for place in range(len(forms))}
+    while sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) > width:
+        minor = [place for place in sizes if is_minor(forms[place])]
+        names = [place for place in sizes if not is_number(forms[place]) and sizes[place] > _SHORTEST]
+        if minor:
+            del sizes[minor[-1]]
+        elif names:
+            sizes[max(names, key=sizes.__getitem__)] -= 1
+        elif len(sizes) > 1:
+            sizes.popitem()
         else:
-            for row in cells:
-                row[kept[0]] = cut(row[kept[0]], width)
-    sizes = widths()
+            sizes = dict.fromkeys(sizes, width)
     for row in cells:
-        parts = (_padded(row[place], size, forms[place]) for place, size in zip(kept, sizes, strict=True))
-        yield _GAP.join(parts)
+        yield _GAP.join(_padded(cut(row[place], size), size, forms[place]) for place, size in sizes.items())
     more = len(table.rows) - len(rows)
-    hidden = [*[count(more, "row")] * bool(more), *(list(table.columns)[place] for place in sorted(dropped))]
+    hidden = [count(more, "row")] if more else []
+    hidden += [title for place, title in enumerate(table.columns) if place not in sizes]
     if hidden:
         yield from _wrapped(f"Not shown: {', '.join(hidden)}.", width)
     if table.note:

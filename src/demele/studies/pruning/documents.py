@@ -1,26 +1,15 @@
 """What a study of pruning says: its document."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from demele.core.result import about
+from demele.models.documents import options_words
 from demele.models.fabric.documents import lattice_graph
-from demele.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Choice,
-    Document,
-    Facts,
-    Mark,
-    Pill,
-    Section,
-    Strip,
-    Strips,
-    Table,
-)
-from demele.report.written import count, ends, joined, marks_of, name, rate, title_of, written
+from demele.report.document import NOTHING, Block, Cell, Choice, Document, Facts, Pill, Section, Strips, Table
+from demele.report.listing import Column, drawn, listed
+from demele.report.written import count, ends, joined, name, title_of, written
 from demele.studies.pruning.claims import ALL, CLAIMS, Claim, Difference
 from demele.studies.pruning.configurations import WHOLE
 
@@ -34,8 +23,6 @@ Pair = tuple[Claim, Difference]
 _SIGNS = {"more": "> 0", "equal": "= 0", "less": "< 0", "": "–"}
 #: Levels whose structure is drawn: pruned weights leave all links.
 _DRAWN = ("links", "links then weights")
-#: The published shares of cases in which magnitude, then sensitivity, has the lower error (figure 7.7).
-_WINS = {"none": (0.625, 0.375), "": (0.52, 0.48)}
 #: Figures of a fabric: titles, and formats of their means over seeds.
 _FIGURES = {
     "error": ("Error", "percent"),
@@ -78,22 +65,19 @@ def pruning_document(result: "PruningStudy") -> Document:
         next=_next(published, result.seeds),
         sections=[
             _ranking(result.ranks_frame(), frame),
-            _pairwise(differences),
+            _pairwise(table, differences),
             _decisions(result.decisions_frame()),
-            _published(table, published, differences),
+            Section("Published results", [_statements(published)]),
             _models(frame),
             _structure(result, frame),
             _data(result),
         ],
-        method=[
-            ("Differences", f"paired by seed; Student's {rate(0.95)} interval over seeds"),
-            ("Correction", f"Holm's procedure at {rate(0.05)} over all claims under the same labels"),
-        ],
         methods=[
             f"Fabrics were pruned in {count(len(result.configurations), 'way')} under",
             f"{count(len(result.noises), 'label noise')} with {count(result.seeds, 'seed')} each, with demele",
-            "[@demele]. Differences were paired by seed, tested with Student's test, and corrected by Holm's procedure",
-            "[@holm1979simple]. The published claims are those of [@benjelloun2021impact].",
+            "[@demele]. Differences were paired by seed (Student's 95% interval over seeds) and corrected by Holm's",
+            "procedure [@holm1979simple] at 5%, over all claims under the same labels. The published claims are those",
+            "of [@benjelloun2021impact].",
         ],
         **about(result),
     )
@@ -140,11 +124,6 @@ def _headline(published: Sequence[Pair]) -> str:
 
 def _sentences(published: Sequence[Pair], controls: Sequence[Pair], frame: "pd.DataFrame") -> list[str]:
     shown, against = _having(published, "shown"), _having(published, "contradicted")
-    uncorrected = [
-        claim.title
-        for claim, found in published
-        if not found.significant and found.verdict not in ("inconclusive", claim.expected)
-    ]
     different = _having(controls, "difference")
     whole = frame[(frame.configuration == WHOLE.name) & (frame.status == "done")].groupby("noise", sort=False).error
     errors = [f"{written(float(mean), 'percent')} ({labels_words(str(noise))})" for noise, mean in whole.mean().items()]
@@ -152,7 +131,6 @@ def _sentences(published: Sequence[Pair], controls: Sequence[Pair], frame: "pd.D
     parts += [f"Contradicted: {joined(against, most=3)}."] if against else []
     return [
         " ".join(parts),
-        f"Without correction, {count(len(uncorrected), 'more claim')} would be contradicted." if uncorrected else "",
         f"{len(different)} of {count(len(controls), 'control')} and unpublished criteria differ significantly."
         if controls
         else "",
@@ -169,29 +147,28 @@ def _next(published: Sequence[Pair], seeds: int) -> list[tuple[str, str]]:
     return [(step, f"demele study pruning run --seeds {statistics.median_low(more)} --store STUDY")]
 
 
-def _forest(caption: str, pairs: Sequence[Pair]) -> Strips | None:
+def _forest(caption: str, pairs: Sequence[Pair]) -> Strips:
     """Return the differences of errors with their intervals; the training cost has another scale."""
-    strips = []
-    for claim, found in pairs:
-        if claim.measure == "training_share":
-            continue
-        marks = marks_of(found.mean, ends(found))
-        marks += [] if claim.published is None else [Mark("tick", claim.published, None, 1)]
-        said = f"published: {_SIGNS[claim.expected]}" if claim.expected else "control"
-        text = f"{written(found.mean, 'points')} pp"
-        strips.append(Strip(claim.title, marks, text, _state(claim, found), said))
-    axis, sides = "difference, percentage points", ("first is lower", "second is lower")
-    series = {0: "this study", 1: "published"}
-    return Strips(caption, strips, "points", axis, series, sides=sides, zero=0.0) if strips else None
+    table = _claims([pair for pair in pairs if pair[0].measure != "training_share"])
+    axis, sides = "Difference, percentage points", ("first is lower", "second is lower")
+    return drawn(table, "Mean, pp", caption=caption, tick="Published, pp", axis=axis, sides=sides, zero=0.0)
 
 
 def _claims(pairs: Sequence[Pair]) -> Table:
-    columns = {"Claim": "text", "Verdict": "text", "Published": "text", "Mean, pp": "points", "Interval": "points"}
-    rows = [
-        (claim.title, _state(claim, found), _SIGNS[claim.expected], found.mean, ends(found), found.p_value)
-        for claim, found in pairs
+    columns: list[Column[Pair]] = [
+        ("Claim", "text", lambda pair: pair[0].title),
+        ("Verdict", "text", lambda pair: _state(*pair)),
+        ("Published", "text", lambda pair: _SIGNS[pair[0].expected]),
+        ("Mean, pp", "points", lambda pair: pair[1].mean),
+        ("Interval", "points", lambda pair: ends(pair[1])),
+        ("p", "p?", lambda pair: pair[1].p_value),
+        ("Published, pp", "points?", lambda pair: pair[0].published),
     ]
-    return Table("Published claims", {**columns, "p": "p?"}, rows)
+    return listed("Published claims", pairs, columns)
+
+
+def _statements(pairs: Sequence[Pair]) -> Table:
+    return Table("Statements", {"Claim": "text", "Statement": "text"}, [(one.title, one.says) for one, _ in pairs])
 
 
 # Sections -------------------------------------------------------------------------------------------------------------
@@ -215,64 +192,53 @@ def _ranking(ranks: "pd.DataFrame", frame: "pd.DataFrame") -> Section:
     return Section("Ranking", [text, Choice("Labels", panels)])
 
 
-def _pairwise(differences: Sequence[Difference]) -> Section:
+def _pairwise(table: Table, differences: Sequence[Difference]) -> Section:
     claims = {claim.name: claim for claim in CLAIMS}
-    columns = {"Difference": "text", "Labels": "text", "Mean, pp": "points", "Interval": "points", "p": "p"}
-    columns |= {"Verdict": "text", "First lower": "count?", "Second lower": "count?", "Pairs": "count?"}
-    rows = []
-    for one in differences:
-        claim = claims[one.claim]
-        labels, counts = labels_words(one.noise), (one.first_lower, one.second_lower, one.pairs)
-        numbers = (one.mean, ends(one), one.p_value, _state(claim, one), *counts, one.seeds, one.seeds_needed)
-        rows.append((claim.title, labels, *numbers))
+    columns: list[Column[Difference]] = [
+        ("Difference", "text", lambda one: claims[one.claim].title),
+        ("Labels", "text", lambda one: labels_words(one.noise)),
+        ("Mean, pp", "points", "mean"),
+        ("Interval", "points", lambda one: ends(one)),
+        ("p", "p", "p_value"),
+        ("Verdict", "text", lambda one: _state(claims[one.claim], one)),
+        ("First lower", "count?", "first_lower"),
+        ("Second lower", "count?", "second_lower"),
+        ("Pairs", "count?", "pairs"),
+        ("Seeds", "count?", "seeds"),
+        ("Seeds needed", "count", "seeds_needed"),
+    ]
     text = (
         "Each difference is a mean over pairs of configurations, paired by seed: both start from one whole fabric. "
         "The counts are over pairs and seeds. Seeds needed: for a power of 80% without correction."
     )
-    table = Table("Differences", {**columns, "Seeds": "count?", "Seeds needed": "count"}, rows)
-    return Section("Pairwise results", [text, table] if rows else [])
+    return Section("Pairwise results", [table, text, listed("Differences", differences, columns)])
 
 
 def _decisions(decisions: "pd.DataFrame") -> Section:
     if decisions.empty:
         return NOTHING
     titles = {claim.name: claim.title for claim in CLAIMS}
-    columns = {"Difference": "text", "Labels": "text", "Method": "text", "First better": "count"}
-    columns |= {"Second better": "count", "Inconclusive": "count", "Contradicts true labels": "count"}
-    counted = decisions[["first_better", "second_better", "inconclusive", "contradicts"]].to_numpy().tolist()
-    rows: list[tuple[Cell, ...]] = [
-        (titles[claim], labels_words(noise), method, *counts)
-        for claim, noise, method, counts in zip(
-            decisions.claim, decisions.noise, decisions.method, counted, strict=True
-        )
-    ]
+    rows: Iterable[Any] = decisions.itertuples()
+    table = listed(
+        "Decisions on noisy labels",
+        rows,
+        [
+            ("Difference", "text", lambda row: titles[row.claim]),
+            ("Labels", "text", lambda row: labels_words(row.noise)),
+            ("Method", "text", "method"),
+            ("First better", "count", "first_better"),
+            ("Second better", "count", "second_better"),
+            ("Inconclusive", "count", "inconclusive"),
+            ("Contradicts true labels", "count", "contradicts"),
+        ],
+    )
     wrong = decisions[decisions.contradicts > 0].groupby("method", sort=False).contradicts.sum()
     told = joined(f"{written(int(number), 'count')} by {method}" for method, number in wrong.items())
     text = (
         "Decisions on one test set whose labels are as wrong as those of the training, over all pairs and seeds. "
         f"Decisions that contradict the true labels: {told or 'none'}."
     )
-    return Section("Label errors", [text, Table("Decisions on noisy labels", columns, rows)])
-
-
-def _published(table: Table, published: Sequence[Pair], differences: Sequence[Difference]) -> Section:
-    statements = Table(
-        "Published statements", {"Claim": "text", "Statement": "text"}, [(one.title, one.says) for one, _ in published]
-    )
-    wins = []
-    for one in differences:
-        if one.claim == "sensitivity-magnitude" and one.noise != ALL:
-            cases = one.first_lower + one.second_lower + one.ties
-            shares = one.second_lower / cases, one.first_lower / cases
-            wins.append((labels_words(one.noise), *shares, cases, *_WINS.get(one.noise, _WINS[""])))
-    columns = {"Labels": "text", "Magnitude lower": "percent.0", "Sensitivity lower": "percent.0", "Cases": "count"}
-    columns |= {"Published, magnitude": "percent", "Published, sensitivity": "percent"}
-    text = (
-        "The published win rates count cases and ignore the size of a difference. Cases of one seed share a fabric, so "
-        "only the differences above can be tested."
-    )
-    rates: list[Block] = [text, Table("Win rates", columns, wins)] if wins else []
-    return Section("Published results", [table, statements, *rates] if published else [])
+    return Section("Label errors", [text, table])
 
 
 def _models(frame: "pd.DataFrame") -> Section:
@@ -308,7 +274,7 @@ def _structure(result: "PruningStudy", frame: "pd.DataFrame") -> Section:
             graphs.append(lattice_graph(caption, structure["layers"], structure["scales"], kept))
         panels[name(one)] = graphs
     text = "The wider a link, the more seeds keep it. Dashed links are removed with every seed."
-    return Section("Structure", [text, Choice("Fabric", panels)] if panels else [])
+    return Section("Structure", [text, Choice("Fabric", panels)])
 
 
 def _data(result: "PruningStudy") -> Section:
@@ -318,15 +284,11 @@ def _data(result: "PruningStudy") -> Section:
     facts = [
         ("Images", f"{name(data['images'])}: {images}, {written(data['test'], 'count')} for the test"),
         ("Source", name(data["provenance"])),
-        ("Whole fabric", _options(settings["structure"])),
-        ("Training", _options(settings["training"])),
+        ("Whole fabric", options_words(settings["structure"])),
+        ("Training", options_words(settings["training"])),
         ("Label noises", joined((labels_words(one.name) for one in result.noises), most=12)),
     ]
     if times:
         steps = f"iterative every {count(times['every'], 'epoch')} between them"
         facts.append(("Pruning", f"early after epoch {times['early']}, late after epoch {times['late']}, {steps}"))
     return Section("Data", [Facts(facts)])
-
-
-def _options(options: Mapping[str, object]) -> str:
-    return ", ".join(f"{name(key)} {name(value)}" for key, value in options.items())

@@ -1,1 +1,0 @@
-"""Results for eyes in a terminal: tables and sentences as plain text, bold and dim where they can be shown."""
