@@ -41,12 +41,12 @@ CALL = (
 
 
 def test_what_is_printed_is_what_the_library_finds(demele: Program, scores: pd.DataFrame) -> None:
-    run = demele(*CALL, "--format", "json", "--report", "page.html")
+    run = demele(*CALL, "--format", "json", "-o", "page.html")
     assert run.status == 0
     null = pd.read_csv("null.csv")
     expected = bench.agreement(scores, collapsed="dead", within="d", null=null, draws=200)
     assert json.loads(run.out) == json.loads(expected.to_json())
-    assert run.err == "demele: report written to page.html\n"
+    assert run.err == "demele: page.html written\n"
     assert "Kendall" in Path("page.html").read_text(encoding="utf-8")
 
 
@@ -74,7 +74,6 @@ def test_halves_are_two_files(demele: Program, scores: pd.DataFrame) -> None:
         (("scores.csv", "--metrics", "mig,sop"), "--metrics: unknown column 'sop'; did you mean 'sap'?"),
         (("scores.csv", "--collapsed", "did"), "--collapsed: unknown column 'did'"),
         (("scores.csv", "--halves", "null.csv"), "--halves: expected two tables"),
-        (("scores.csv", "--report", "page.txt"), "page.html"),
         (("scores.csv", "--draws", 5), "--draws: expected a whole number >= 100"),
     ],
 )

@@ -1,7 +1,7 @@
 """Agreement of metrics: Kendall rank correlations of any scores, with intervals and chance level."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from demele.bench.rank_correlation import (
 )
 from demele.core.checked_numbers import checked_count, checked_level
 from demele.core.errors import InputError, InputTypeError
+from demele.core.kinds import FILES, ColumnName, Data
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
@@ -39,12 +40,12 @@ def agreement(
     scores: object,
     *,
     metrics: Sequence[str] | None = None,
-    configuration: object = None,
-    collapsed: object = None,
-    within: object = None,
+    configuration: ColumnName = None,
+    collapsed: ColumnName = None,
+    within: ColumnName = None,
     lower_is_better: Sequence[str] = (),
-    null: object = None,
-    halves: Sequence[object] | None = None,
+    null: Data = None,
+    halves: Annotated[Sequence[object] | None, FILES] = None,
     again: Mapping[str, object] | None = None,
     level: float = 0.95,
     draws: int = 2000,
@@ -61,22 +62,22 @@ def agreement(
         A row for each trained model, a column for each metric; NaN where a score is undefined. Large scores are good;
         where small ones are, see ``lower_is_better``.
     metrics : sequence of str, optional
-        The columns that are metrics; by default all that no other argument names.
+        Columns that are metrics (default: all that no other argument names).
     configuration : str or sequence, optional
-        The column, or a label for each row, that says which rows are seeds of one configuration. They are averaged,
+        Column that says which rows are seeds of one configuration. Or a label for each row. They are averaged,
         and a configuration with an undefined one is left out of that metric's pairs. By default every row is its own,
         and the only column of texts names them, if all are different.
     collapsed : str or sequence of bool, optional
-        Which rows have codes that hold nothing. Their scores are noise and agree with each other; so a second matrix
-        leaves out each configuration with such a row.
+        Column that is true if the codes of a model collapsed. Their scores are noise and agree with each other; so a
+        second matrix leaves out each configuration with such a row.
     within : str or sequence, optional
-        A group of each row, such as its number of codes. A further matrix removes from the ranks of each metric their
+        Column of groups, such as the number of codes. A further matrix removes from the ranks of each metric their
         mean within the group: what is left is not agreement about groups.
     lower_is_better : sequence of str, optional
         Metrics whose small scores are good, such as FID. Their scores are negated, so that a positive tau means that
         two metrics prefer the same configurations.
     null : table or sequence of tables, optional
-        Scores of the same codes against permuted factors, row by row. Their matrix shows what agreement there is
+        Scores of the same rows against permuted factors. Their matrix shows what agreement there is
         without any information; of several, the mean.
     halves : two tables, optional
         Scores on two disjoint halves of the rows that were scored.
@@ -84,7 +85,7 @@ def agreement(
         Other scores of the same rows, such as from earlier checkpoints, for the stability of the ranking of each
         metric. One table is compared with ``scores``, several with each other.
     level : float, default 0.95
-        Level of the intervals, and of verdicts.
+        Confidence of the intervals and verdicts.
     draws : int, default 2000
         Resamples of configurations.
     seed : int, default 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli import bench_agreement, bench_comparisons
+from demele.cli import bench_comparisons
 from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, folders_on_path, named_files
 from demele.cli.options import command, given, names_in, option, told_by
 from demele.cli.output import emit, format_of, log, result_text, say_written, warnings_in_one_line
@@ -54,7 +54,6 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     _add_metrics(actions)
     _add_show(actions)
     bench_comparisons.add_action(actions)
-    bench_agreement.add_action(actions)
 
 
 def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:

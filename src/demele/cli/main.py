@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "audit next": ("demele.cli.audit_next:NEXT", "Ask an expert for one label at a time"),
     "labels corrupt": ("demele.cli.labels:CORRUPT", "Make labels wrong, with known truth"),
     "labels clean": ("demele.cli.labels:CLEAN", "Find and clean labels that are likely wrong"),
+    "bench agreement": ("demele.cli.bench_agreement:AGREEMENT", "Agreement of metrics on the order of models"),
     "demo score": ("demele.cli.demo:DEMO_SCORE", "Score four bundled representations"),
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
     "list metrics": ("demele.cli.listing:METRICS", "What each metric measures, its range and source"),
@@ -44,10 +45,12 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 OVERVIEW: Mapping[str, tuple[str, ...]] = {
     "Representations": ("score", "probe"),
     "Classifiers": ("assess", "compare", "audit", "labels"),
+    "Research": ("bench",),
 }
 ABOUT: Mapping[str, str] = {
     "probe": "Downstream, sparse and unsupervised probes",
     "audit": "Plan and draw an expert audit of the labels",
+    "bench": "Test a metric or a comparison method on known ground truth",
     "labels": "Corrupt, aggregate or clean labels",
     "list": "Metrics, protocols, methods and data sets",
     "demo": "Score and compare on bundled data",

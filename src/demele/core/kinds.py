@@ -203,6 +203,8 @@ Data = Annotated[object, FILE]
 Kinds = Annotated[object, Kind("FACTOR=KIND", lambda word: pairs_in(word) if "=" in word else word.strip(), True)]
 #: Number of bins, or a rule.
 Bins = Annotated[object, Kind("BINS")]
+#: The name of a column on the command line, its values in Python too.
+ColumnName = Annotated[object, Kind("COLUMN")]
 #: Names or numbers of codes.
 CodeNames = Annotated[object, Kind("A,B", _columns)]
 #: Codes of several columns.
