@@ -18,7 +18,7 @@ _NEEDS = {
         ("keras", os.environ["KERAS_BACKEND"]),
     ),
     **dict.fromkeys(("src/demele/models/checkpoint.py", "src/demele/models/presets.py"), ("torch",)),
-    **dict.fromkeys(("src/demele/models/threads.py", "src/demele/models/vae"), ("torch",)),
+    **dict.fromkeys(("src/demele/models/networks.py", "src/demele/models/vae"), ("torch",)),
 }
 collect_ignore = [
     path for path, packages in _NEEDS.items() if any(importlib.util.find_spec(name) is None for name in packages)

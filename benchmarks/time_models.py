@@ -27,9 +27,8 @@ STEPS = 100
 def measure(case: tuple[str, int, str, dict[str, Any], int | None]) -> dict[str, Any]:
     """Time the steps of a training, and the encoding of 20 736 images."""
     import demele
-    from demele.models.threads import computing
-    from demele.models.vae.feed import Feed
-    from demele.models.vae.train import Training
+    from demele.models.networks import computing
+    from demele.models.vae.train import Feed, Training
 
     network, size, objective, options, wanted = case
     images = demele.data.sprites(size)

@@ -23,7 +23,7 @@ from benchmarks.cases import csv_text
 from demele.core.outputs import write_whole
 from demele.core.store import Store
 from demele.models.checkpoint import read_checkpoint
-from demele.models.vae.fitting import LAYOUT
+from demele.models.vae.train import LAYOUT
 
 COMMAND = (*("study", "run", "--preset", "ci", "--metrics", "mig,sap,irs,dci_lasso_explicitness"), "--quiet")
 

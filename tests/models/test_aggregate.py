@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.distributions import Normal
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.models.vae.aggregate import (
+from demele.models.vae.objectives import (
     ESTIMATORS,
     aggregate_log_densities,
     decomposition,

@@ -8,7 +8,7 @@ import pytest
 
 from demele.data import ImageSet
 from demele.models import VAE, Run, preset
-from demele.models.vae.family import OBJECTIVES
+from demele.models.vae.objectives import OBJECTIVES
 from tests.models.squares import squares
 
 CI = preset("ci")

@@ -10,11 +10,9 @@ import torch
 from torch.nn import functional
 
 from demele.core.seeds import rng_for
-from demele.models.fabric import link_criteria
-from demele.models.fabric.criteria import OF_WEIGHTS
-from demele.models.fabric.link_criteria import CRITERIA, OF_LINKS
-from demele.models.fabric.pruned import Judge
-from demele.models.fabric.shapley import shapley_values
+from demele.models.fabric import criteria
+from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, shapley_values
+from demele.models.fabric.prune import Judge
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_rate_at_most
 
@@ -224,7 +222,7 @@ def lengths(network: Any, given: Any) -> Any:
 def test_screening_is_the_root_of_mean_squared_changes() -> None:
     fabric = disturbed(small())
     given, step = batches(), 0.05
-    found = link_criteria.screening(fabric.network, given, rng_for(0), n_repeats=2, step=step)
+    found = criteria.screening(fabric.network, given, rng_for(0), n_repeats=2, step=step)
     rng, link = rng_for(0), fabric.lattice.links[0]
     drawn = rng.permutation(40)[:32]
     given = [(torch.cat([pixels for pixels, _ in given])[drawn], None)]
@@ -373,7 +371,7 @@ def test_values_of_links_share_out_the_likelihood() -> None:
         norm.weight.zero_()
         norm.bias.zero_()  # adds nothing to the last node, nor does what leads to it
     given = [(pixels[..., :2, :2], classes) for pixels, classes in batches()]
-    found = link_criteria.shapley_of_links(fabric.network, given, rng_for(0), 12)
+    found = criteria.shapley_of_links(fabric.network, given, rng_for(0), 12)
     all_of_it = max(-loss(fabric.network, given), -math.log(10)) + math.log(10)
     assert_close(found.contributions.sum(axis=1), np.full(12, all_of_it), SINGLE)
     idle = [place for place, name in enumerate(fabric.links) if name in ("1.0-1.1", "0.0-1.0", "0.1-1.0")]

@@ -9,8 +9,7 @@ from torch.nn import functional
 
 from demele.core.errors import InputError
 from demele.models import Fabric
-from demele.models.fabric.network import LinkLayer, seen
-from demele.models.fabric.surgery import recalibrate
+from demele.models.fabric.network import LinkLayer, recalibrate, seen
 from tests.models import fabrics
 from tests.models.fabrics import batches, disturbed, images, labels, weights
 from tests.tolerances import SINGLE, assert_close, assert_exact

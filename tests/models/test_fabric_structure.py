@@ -10,10 +10,8 @@ import pytest
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.models import Fabric, fabric_preset
-from demele.models.fabric.counts import counted
 from demele.models.fabric.drawing import structure_svg
-from demele.models.fabric.lattice import Lattice, Link, Node
-from demele.models.fabric.spec import FabricSpec
+from demele.models.fabric.lattice import FabricSpec, Lattice, Link, Node, counted
 from tests.models.fabrics import small
 from tests.tolerances import ROUNDING, assert_close
 

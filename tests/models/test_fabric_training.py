@@ -15,9 +15,9 @@ from demele.core.errors import FormatError, InputError, InputTypeError, NotConve
 from demele.core.locks import locked
 from demele.models import Fabric
 from demele.models.checkpoint import read_checkpoint
-from demele.models.fabric.feed import Feed
-from demele.models.fabric.spec import TrainingSpec
-from demele.models.fabric.state import LAYOUT
+from demele.models.fabric.lattice import TrainingSpec
+from demele.models.fabric.network import LAYOUT
+from demele.models.fabric.train import Feed
 from tests.models.fabrics import TRAINED, images, labels, small, trained, weights
 from tests.tolerances import SINGLE, assert_close, assert_exact
 

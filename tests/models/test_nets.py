@@ -10,6 +10,7 @@ from torch import nn
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
+from demele.models.networks import initialised, parameter_count
 from demele.models.vae.nets import (
     NETWORKS,
     Shape,
@@ -19,7 +20,6 @@ from demele.models.vae.nets import (
     discriminator,
     posterior_of,
 )
-from demele.models.weights import initialised, parameter_count
 from tests.tolerances import assert_exact
 
 

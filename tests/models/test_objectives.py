@@ -12,10 +12,8 @@ from torch.distributions import MultivariateNormal, Normal, kl_divergence
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.models.vae import objectives
-from demele.models.vae.aggregate import total_correlation
-from demele.models.vae.family import OBJECTIVES, Batch, checked_options, objective_of
-from demele.models.vae.likelihoods import Bernoulli, Gaussian, likelihood_of
-from demele.models.vae.objectives import Posterior
+from demele.models.vae.nets import Bernoulli, Gaussian, likelihood_of
+from demele.models.vae.objectives import OBJECTIVES, Batch, Posterior, checked_options, objective_of, total_correlation
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 

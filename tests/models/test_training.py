@@ -16,10 +16,8 @@ import demele
 from demele.core.locks import locked
 from demele.models import VAE, Run, load
 from demele.models.checkpoint import read_checkpoint
-from demele.models.vae.aggregate import ESTIMATORS, total_correlation
-from demele.models.vae.feed import Feed
-from demele.models.vae.fitting import LAYOUT
-from demele.models.vae.train import Training, history_row
+from demele.models.vae.objectives import ESTIMATORS, total_correlation
+from demele.models.vae.train import LAYOUT, Feed, Training, history_row
 from tests.models.squares import fitted, squares, weights
 from tests.tolerances import ROUNDING, SINGLE, assert_at_most, assert_close, assert_exact
 

@@ -25,7 +25,7 @@ from demele.core.errors import (
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.evaluation import compare, rank
 from demele.models import Fabric
-from demele.models.threads import computing
+from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
 from demele.studies.pruning.decisions import DecisionJob, decided, disagreement
 from demele.studies.pruning.planning import checked_plan

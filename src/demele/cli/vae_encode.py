@@ -20,7 +20,7 @@ from demele.core.outputs import write_whole
 
 if TYPE_CHECKING:
     from demele.data import ImageSet, Sample
-    from demele.models.vae.spec import TrainingSpec
+    from demele.models.vae.run import TrainingSpec
 
 _DESCRIPTION = """\
 Encode images with a trained VAE. The file holds codes (means), codes_std, factors (numbers; texts by their position),

@@ -1,4 +1,4 @@
-"""Codes and factors from a trained model of any framework, with checks for common mistakes."""
+"""From a trained model of any framework to codes beside factors: the checks that save an afternoon are made here."""
 
 import sys
 from collections.abc import Iterator
@@ -14,12 +14,22 @@ from demele.core.names import checked_name
 from demele.core.sentences import arg, give, setting
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
-from demele.models.callers import Call, called, default_layout, is_module, reached_modules, telling_of_shapes
-from demele.models.outputs import Encoded, checked_output, read_output
+from demele.models.callers import (
+    Call,
+    Encoded,
+    called,
+    checked_output,
+    default_layout,
+    is_module,
+    reached_modules,
+    read_output,
+    telling_of_shapes,
+)
 from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 LAYOUTS = ("NCHW", "NHWC")
 #: Images that are encoded twice, and the first of them apart from the others.
@@ -255,3 +265,15 @@ def checked_range(value_range: Any) -> tuple[float, float]:
     if len(ends) != 2 or not all(is_number(end) and np.isfinite(end) for end in ends) or ends[0] == ends[1]:
         raise InputTypeError("value_range", f"expected (black, white), such as (0, 1), got {quoted(value_range)}")
     return float(ends[0]), float(ends[1])
+
+
+def check_images(images: Any) -> None:
+    """Refuse what is no image set.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    if not isinstance(images, ImageSet):
+        hint = "; wrap an array: demele.data.ArrayImages(array, factors)" if isinstance(images, np.ndarray) else ""
+        raise InputTypeError("images", f"expected an image set, got {type(images).__name__}{hint}")

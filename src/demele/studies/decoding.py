@@ -13,8 +13,7 @@ from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
-from demele.models.callers import called, telling_of_shapes
-from demele.models.outputs import as_array
+from demele.models.callers import as_array, called, telling_of_shapes
 from demele.studies.examination import Reconstructions, Traversals
 
 if TYPE_CHECKING:

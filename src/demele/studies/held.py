@@ -15,7 +15,7 @@ from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import shares_of, verdict_of
-from demele.models.vae.active import is_active
+from demele.models.vae.run import is_active
 
 if TYPE_CHECKING:
     import pandas as pd

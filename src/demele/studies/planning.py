@@ -235,7 +235,7 @@ def _grid(
     objective: str,
     options: Mapping[str, Any] | None,
 ) -> tuple[Configuration, ...]:
-    from demele.models.vae.family import objective_of
+    from demele.models.vae.objectives import objective_of
 
     objective_of(objective)
     usual = _GRIDS.get(chosen.name, (_BETAS, _LATENTS))

@@ -27,7 +27,7 @@ def train_vae(job: Job) -> Record:
     InputError, OutputError, FormatError
         If files cannot be read or written.
     """
-    from demele.models.threads import checked_device, computing
+    from demele.models.networks import checked_device, computing
 
     job.folder.mkdir(parents=True, exist_ok=True)
     checkpoint = job.folder / "checkpoint.pt"

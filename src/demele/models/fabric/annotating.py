@@ -14,12 +14,11 @@ from demele.core.extras import require
 from demele.core.seeds import rng_for
 from demele.core.store import packed_classes
 from demele.data.images import ImageSet
-from demele.models.fabric.feed import LOOKED_AT, Feed
-from demele.models.fabric.fitting import stepped
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.network import FabricNetwork
-from demele.models.fabric.recipe import AnnotatorRecipe
-from demele.models.threads import computing
+from demele.models.fabric.presets import AnnotatorRecipe
+from demele.models.fabric.train import LOOKED_AT, Feed, stepped
+from demele.models.networks import computing
 from demele.runtime.sweep import Record
 
 if TYPE_CHECKING:

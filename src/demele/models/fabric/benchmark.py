@@ -71,7 +71,7 @@ def benchmark(
     """
     import pandas as pd
 
-    from demele.models.threads import computing
+    from demele.models.networks import computing
 
     given = _checked(fabrics)
     size, rounds = checked_count(batch, "batch", 2), checked_count(n_repeats, "n_repeats", 1)

@@ -1,22 +1,23 @@
-"""Scores of single weights: how much a fabric would lose with each. The lowest go first.
+"""Scores of weights and of links: how much a fabric would lose with each. The lowest go first.
 
-All leave the network as it was: weights, gradients, running statistics, and whether it trains. Gradients are those of
-eval mode, where a weight changes what the network says; in training mode batch norm hides the size of a kernel.
+All leave the network unchanged: weights, gradients, running statistics, and whether it trains. Gradients are those of
+eval mode, where a weight changes the output; in training mode batch norm hides the size of a kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.extras import require
 from demele.models.fabric.lattice import Link
-from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer
-from demele.models.fabric.surgery import folded
+from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer, folded
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", purpose="a fabric")
     Tensor, functional = torch.Tensor, torch.nn.functional
+
 
 #: Images as a fabric sees them, and their classes.
 Batch = tuple[Tensor, Tensor]
@@ -220,3 +222,259 @@ OF_WEIGHTS = {
         Criterion("label_free", label_free, images=True, labels=False),
     )
 }
+
+
+# Shapley values of any game -------------------------------------------------------------------------------------------
+
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ShapleyValues:
+    """What each player adds in each permutation.
+
+    Attributes
+    ----------
+    contributions : array of shape (permutations, players)
+        Each row sums to the worth of all players minus the worth of none.
+    evaluations : int
+        How often the worth of a set was asked for.
+    """
+
+    contributions: Floats
+    evaluations: int
+
+    @property
+    def values(self) -> Floats:
+        """Means over permutations: shape (players,)."""
+        return np.asarray(self.contributions.mean(axis=0))
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return lower and upper ends of Student intervals of each value, NaN of a single permutation.
+
+        Each holds for itself: of a hundred players five are outside of theirs on average.
+        """
+        from scipy.stats import t
+
+        n = len(self.contributions)
+        if n < 2:
+            return np.full(self.values.shape, np.nan), np.full(self.values.shape, np.nan)
+        half = t.ppf((1 + level) / 2, n - 1) * self.contributions.std(axis=0, ddof=1) / np.sqrt(n)
+        return self.values - half, self.values + half
+
+
+def shapley_values(
+    worth: Callable[[Flags], float],
+    players: int,
+    *,
+    permutations: int,
+    rng: np.random.Generator,
+    is_void: Callable[[Flags], bool] = lambda members: not members.any(),
+) -> ShapleyValues:
+    r"""Return Monte Carlo estimates of Shapley values.
+
+    .. math:: \phi_i = \mathrm{E}_\pi [ v(\text{before}_\pi(i) \cup \{i\}) - v(\text{before}_\pi(i)) ]
+
+    Parameters
+    ----------
+    worth : callable
+        v of a set of players, given as flags of shape (players,).
+    players : int
+    permutations : int
+    rng : numpy.random.Generator
+    is_void : callable
+        Whether a set and all its subsets are worth as much as nobody: their worth is not asked for. By default only the
+        empty set is.
+
+    Returns
+    -------
+    ShapleyValues
+
+    Notes
+    -----
+    Permutations are walked from all players to none, and a walk ends where the set is void: what is left adds nothing
+    (Ghorbani and Zou 2020, who stop where the worth is small).
+
+    Examples
+    --------
+    >>> found = shapley_values(lambda members: members @ [1.0, 2.0], 2, permutations=3, rng=np.random.default_rng(0))
+    >>> found.values.tolist()
+    [1.0, 2.0]
+    """
+    nothing = float(worth(np.zeros(players, dtype=bool)))
+    everything = float(worth(np.ones(players, dtype=bool)))
+    contributions, evaluations = np.zeros((permutations, players)), 2
+    for row in contributions:
+        members, held = np.ones(players, dtype=bool), everything
+        for player in rng.permutation(players):
+            members[player] = False
+            if is_void(members):
+                row[player] = held - nothing
+                break
+            left = float(worth(members))
+            evaluations += 1
+            row[player], held = held - left, left
+    return ShapleyValues(contributions, evaluations)
+
+
+# Scores of links ------------------------------------------------------------------------------------------------------
+
+
+def random_links(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Floats:
+    """Uniform draws, one for each link: the control that every criterion must beat."""
+    return rng.random(len(network.lattice.links))
+
+
+def gate(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Floats:
+    """Return abs(dL/da) for a gate a = 1 on each link: the first order of what its removal does."""
+    training = network.training
+    network.eval()
+    links = len(network.lattice.links)
+    total, device = torch.zeros(links), network.head.weight.device
+    try:
+        for images, labels in data:
+            gates = torch.ones(links, device=device, requires_grad=True)
+            with torch.enable_grad():
+                loss = functional.cross_entropy(network(images, gates), labels, reduction="sum")
+                total += torch.autograd.grad(loss, gates)[0].cpu()
+    finally:
+        network.train(training)
+    return total.abs().double().numpy() / sum(len(labels) for _, labels in data)
+
+
+def mean_loss(network: FabricNetwork, data: Sequence[Batch], live: Collection[Link]) -> float:
+    """Return the mean cross-entropy of a network in eval mode that has only some of its links.
+
+    Parameters
+    ----------
+    network : FabricNetwork
+    data : sequence of (images, labels)
+    live : collection of Link
+        All on paths from input to output. Without any, every class is as likely.
+    """
+    if not live:
+        return math.log(network.spec.classes)
+    total, size = 0.0, 0
+    with torch.no_grad():
+        for images, labels in data:
+            logits = network.head(network.output_node(images, live=live).flatten(1))
+            total += float(functional.cross_entropy(logits, labels, reduction="sum"))
+            size += len(labels)
+    return total / size
+
+
+def leave_one_out(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Floats:
+    """Return by how much the loss grows when a link is removed, with all that is then on no path."""
+    lattice, training = network.lattice, network.training
+    network.eval()
+    try:
+        whole = mean_loss(network, data, lattice.useful())
+        each = [mean_loss(network, data, lattice.useful((link,))) - whole for link in lattice.links]
+    finally:
+        network.train(training)
+    return np.array(each)
+
+
+def screening(
+    network: FabricNetwork,
+    data: Sequence[Batch],
+    rng: np.random.Generator,
+    n_repeats: int = 4,
+    step: float = 0.1,
+    sample: int = 32,
+) -> Floats:
+    """Return how much the length of the last node's value changes when the weights of a link move by ``step``.
+
+    Each weight of the link goes up or down at random, ``n_repeats`` times; the score is the root of the mean square of
+    the changes over draws and ``sample`` images, drawn from all: mean and spread together (Morris 1991).
+    """
+    images = torch.cat([images for images, _ in data])
+    images = images[torch.from_numpy(rng.permutation(len(images))[:sample]).to(images.device)]
+    training, squares = network.training, np.zeros(len(network.lattice.links))
+    network.eval()
+    try:
+        with torch.no_grad():
+            before = _lengths(network, images)
+            for place, link in enumerate(network.lattice.links):
+                shape = tuple(network.layer(link).conv.weight.shape)
+                for _ in range(n_repeats):
+                    after = _lengths_moved(network, images, link, step * rng.choice([-1.0, 1.0], shape))
+                    squares[place] += float(np.mean((after - before) ** 2))
+    finally:
+        network.train(training)
+    return np.sqrt(squares / n_repeats)
+
+
+def _lengths_moved(network: FabricNetwork, images: Tensor, link: Link, moved: Floats) -> Floats:
+    """Lengths of the last node's values where a kernel is moved, and then put back."""
+    kernel = network.layer(link).conv.weight
+    held = kernel.detach().clone()
+    try:
+        kernel.add_(torch.from_numpy(moved).to(kernel))
+        return _lengths(network, images)
+    finally:
+        kernel.copy_(held)
+
+
+def _lengths(network: FabricNetwork, images: Tensor) -> Floats:
+    found: Floats = network.output_node(images).flatten(1).norm(dim=1).double().cpu().numpy()
+    return found
+
+
+def shapley(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int = 40) -> Floats:
+    """Return Shapley values of the links, see :func:`shapley_of_links`."""
+    return shapley_of_links(network, data, rng, permutations).values
+
+
+def shapley_of_links(
+    network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int
+) -> ShapleyValues:
+    """Return Shapley values of the links for the mean log-likelihood of the labels, at least that of guessing.
+
+    A set of links is worth what the fabric without the others is; sets without a path are worth guessing, and end a
+    permutation.
+    """
+    lattice, training = network.lattice, network.training
+    guessing = -math.log(network.spec.classes)
+
+    def worth(members: Flags) -> float:
+        gone = {link for link, member in zip(lattice.links, members, strict=True) if not member}
+        return max(-mean_loss(network, data, lattice.useful(gone)), guessing)
+
+    network.eval()
+    try:
+        return shapley_values(
+            worth,
+            len(lattice.links),
+            permutations=permutations,
+            rng=rng,
+            is_void=lambda members: not lattice.connected(members),
+        )
+    finally:
+        network.train(training)
+
+
+#: Criteria of links alone, by name.
+OF_LINKS = {
+    one.name: one
+    for one in (
+        Criterion("random", random_links, images=False, labels=False),
+        Criterion("gate", gate, images=True, labels=True),
+        Criterion("leave_one_out", leave_one_out, images=True, labels=True),
+        Criterion("screening", screening, images=True, labels=False, options=("n_repeats", "step", "sample")),
+        Criterion("shapley", shapley, images=True, labels=True, options=("permutations",)),
+    )
+}
+#: Every criterion by name; those of weights score links by the Euclidean norm of the scores of their kernels.
+CRITERIA = {**OF_WEIGHTS, **OF_LINKS}
+
+
+def norms(name: str, network: FabricNetwork, scores: Scores) -> Floats:
+    """Return scores of links from those of their weights: Euclidean norms.
+
+    The norm would lose the sign of "grasp", whose lowest scores are below 0: these are summed.
+    """
+    found = [scores[link].double() for link in network.lattice.links]
+    return np.array([float(one.sum() if name == "grasp" else one.norm()) for one in found])

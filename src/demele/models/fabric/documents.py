@@ -12,8 +12,7 @@ from demele.report.listing import drawn, listed
 from demele.report.written import count, joined, name, sentence_of, written
 
 if TYPE_CHECKING:
-    from demele.models.fabric.report import FabricReport
-    from demele.models.fabric.run import FabricRun
+    from demele.models.fabric.results import FabricReport, FabricRun
 
 #: What is counted of a fabric, by name.
 COUNTED: Mapping[str, str] = {

@@ -1,16 +1,24 @@
-"""The lattice of a fabric: nodes by layer and scale, the links between them, and the paths from input to output."""
+"""The structure of a fabric: nodes, links, paths, settings, and counts of what it costs; without PyTorch."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.result import TableResult
+from demele.models.specs import Plain
+from demele.report.written import count, title_of, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 Kind = Literal["up", "same", "down"]
 
@@ -195,3 +203,227 @@ class Lattice:
 def _ordered(links: Iterable[Link]) -> tuple[Link, ...]:
     """Return links by target, then by source: targets of one layer by scale, since links inside a layer go down."""
     return tuple(sorted(links, key=lambda link: (link.target, link.source)))
+
+
+# Settings -------------------------------------------------------------------------------------------------------------
+
+
+NORMALISATIONS = ("link", "node")
+ACTIVATIONS = ("relu6", "relu")
+#: Scales of images of 1024 pixels a side; larger ones are not for fabrics.
+MOST_SCALES = 11
+#: Weights of a kernel.
+TAPS = 9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FabricSpec(Plain):
+    """The structure of a whole fabric.
+
+    Attributes
+    ----------
+    layers, scales, channels : int
+    image_channels, classes : int
+    normalisation : {"link", "node"}
+    activation : {"relu6", "relu"}
+    """
+
+    layers: int
+    scales: int
+    channels: int
+    image_channels: int
+    classes: int
+    normalisation: str
+    activation: str
+
+    @property
+    def image_size(self) -> int:
+        """Height and width of the images: the last scale is one pixel."""
+        return int(2 ** (self.scales - 1))
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels of the images."""
+        return self.image_size, self.image_size, self.image_channels
+
+    def lattice(self) -> Lattice:
+        """Return the lattice with all links."""
+        return Lattice.whole(self.layers, self.scales)
+
+    def pixels(self, node: Node) -> int:
+        """Places at which a node has a value of each channel."""
+        return (self.image_size >> node.scale) ** 2
+
+    def reached_taps(self, link: Link) -> NDArray[np.bool_]:
+        """Return which weights of a kernel ever meet a pixel, (3, 3): on small maps some only meet the border."""
+        side = self.image_size >> link.source.scale
+        if link.kind == "up":
+            side *= 2
+        centres = np.arange(0, side, 2 if link.kind == "down" else 1)
+        along = np.array([bool(((centres + tap >= 0) & (centres + tap < side)).any()) for tap in (-1, 0, 1)])
+        return np.outer(along, along)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec(Plain):
+    """All that changes the bits of a training but the number of epochs.
+
+    Attributes
+    ----------
+    fabric : dict
+        Of the :class:`FabricSpec`.
+    begins : str
+        Digest of the weights that it begins from.
+    epoch : int
+        Epochs that these have behind them.
+    images : str
+        Name of the image set.
+    digest : str
+        Digest of the image set.
+    labels : str
+        Digest of the labels.
+    n : int
+        Images.
+    batch : int
+    rate, momentum, weight_decay : float
+    milestones : list of int
+        Epochs after which the rate is divided by ten.
+    seed : int
+    """
+
+    fabric: dict[str, Any]
+    begins: str
+    epoch: int
+    images: str
+    digest: str
+    labels: str
+    n: int
+    batch: int
+    rate: float
+    momentum: float
+    weight_decay: float
+    milestones: list[int]
+    seed: int
+
+    def rate_in(self, epoch: int) -> float:
+        """Return the rate of an epoch, counted from 0."""
+        return self.rate / 10.0 ** sum(epoch >= one for one in self.milestones)
+
+
+def check_size(spec: FabricSpec, shape: tuple[int, int, int], argument: str = "images") -> None:
+    """Refuse images that a fabric has no place for.
+
+    Raises
+    ------
+    InputError
+    """
+    if tuple(shape) != spec.image_shape:
+        scales = math.log2(shape[0]) + 1 if shape[0] == shape[1] and shape[0] > 0 else math.nan
+        remedy = (
+            f"make the fabric with scales={int(scales)}, or give images.resized({spec.image_size})"
+            if scales == int(scales or 0)
+            else f"images.resized({spec.image_size}) changes height and width"
+        )
+        if shape[:2] == spec.image_shape[:2]:
+            remedy = f"make the fabric with image_channels={shape[2]}"
+        wanted, found = (" x ".join(map(str, one)) for one in (spec.image_shape, shape))
+        raise InputError(argument, f"a fabric of {spec.scales} scales takes images of {wanted}, got {found}; {remedy}")
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FabricCounts(TableResult):
+    """Size and cost of a fabric, pruned or whole.
+
+    Attributes
+    ----------
+    links : int
+    nodes : int
+        That a link touches.
+    channels : int
+        Of all nodes together.
+    parameters : int
+        Trained numbers, masked ones included, of all parts.
+    weights : int
+        Of the kernels of links, without biases.
+    nonzero : int
+        Of these, those that are not masked.
+    unreached : int
+        Of the weights, those that only ever meet the border of maps of one or two pixels: they learn nothing.
+    multiply_adds : int
+        Of the kernels of links, for one image; masked weights are multiplied all the same.
+    shortest, longest : int
+        Links on the shortest and on the longest path from input to output.
+    paths : int
+    """
+
+    _kind, _figure = "counts of a fabric", "count"
+
+    links: int
+    nodes: int
+    channels: int
+    parameters: int
+    weights: int
+    nonzero: int
+    unreached: int
+    multiply_adds: int
+    shortest: int
+    longest: int
+    paths: int
+
+    def headline(self) -> str:
+        """Return the number of links and parameters."""
+        links, nodes = written(self.links, "count"), count(self.nodes, "node")
+        return f"{links} links between {nodes} hold {written(self.parameters, 'count')} parameters."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each quantity."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [(title_of(key), value) for key, value in asdict(self).items()], columns=["quantity", "count"]
+        )
+
+
+def counted(
+    spec: FabricSpec, lattice: Lattice, widths: Mapping[Node, int], masked: Mapping[Link, int] | None = None
+) -> FabricCounts:
+    """Return the counts of a fabric without making its weights.
+
+    Parameters
+    ----------
+    spec : FabricSpec
+    lattice : Lattice
+    widths : mapping of Node to int
+        Channels of each node.
+    masked : mapping of Link to int, optional
+        Masked weights.
+    """
+    kernels = {link: TAPS * widths[link.source] * widths[link.target] for link in lattice.links}
+    weights = sum(kernels.values())
+    return FabricCounts(
+        links=len(lattice.links),
+        nodes=len(lattice.nodes),
+        channels=sum(widths[node] for node in lattice.nodes),
+        parameters=_parameters(spec, lattice, widths, weights),
+        weights=weights,
+        nonzero=weights - sum((masked or {}).values()),
+        unreached=sum(kernels[link] // TAPS * int((~spec.reached_taps(link)).sum()) for link in lattice.links),
+        multiply_adds=sum(kernels[link] * spec.pixels(link.target) for link in lattice.links),
+        shortest=lattice.shortest,
+        longest=lattice.longest,
+        paths=lattice.paths,
+    )
+
+
+def _parameters(spec: FabricSpec, lattice: Lattice, widths: Mapping[Node, int], weights: int) -> int:
+    """Kernels, biases, norms, input link and classifier."""
+    first = widths[lattice.start]
+    total = weights + TAPS * spec.image_channels * first + (widths[lattice.end] + 1) * spec.classes
+    if (
+        spec.normalisation == "link"
+    ):  # a bias and two numbers of the norm for each channel that a link, or the input, makes
+        return total + 3 * (first + sum(widths[link.target] for link in lattice.links))
+    return total + 2 * sum(widths[node] for node in lattice.nodes)

@@ -1,31 +1,54 @@
-"""The public face of fabrics: made, trained, looked at, pruned, saved."""
+"""The public face of fabrics: made, trained, pruned, reported and saved."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_whole
+from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
+from demele.core.given_arrays import items_of, real_numbers, whole_array
 from demele.core.names import checked_name
+from demele.core.outputs import write_whole
 from demele.core.reading import path_of
+from demele.core.result import plain
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.version import __version__
 from demele.data.images import ImageSet
-from demele.models.fabric.report import ReportedFabric
-from demele.models.fabric.run import FabricRun
-from demele.models.fabric.spec import ACTIVATIONS, MOST_SCALES, NORMALISATIONS, FabricSpec, TrainingSpec
+from demele.models.fabric.drawing import structure_svg
+from demele.models.fabric.lattice import (
+    ACTIVATIONS,
+    MOST_SCALES,
+    NORMALISATIONS,
+    FabricCounts,
+    FabricSpec,
+    Lattice,
+    Link,
+    TrainingSpec,
+    counted,
+)
+from demele.models.fabric.planning import CAP, Pruning
+from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, stage_error
 from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
-    from demele.models.fabric.fitting import OnEpoch
+    import pandas as pd
+
     from demele.models.fabric.network import FabricNetwork
+    from demele.models.fabric.prune import Judge
+    from demele.models.fabric.train import Feed, OnEpoch
+
+Level = Literal["links", "channels", "weights"]
 
 
-class Fabric(ReportedFabric):
+class Fabric:
     """A convolutional neural fabric: a lattice of small convolutions that holds many networks at once.
 
     Nodes (l, s) have the same number of channels and the resolution of the image divided by 2 to the power of s, down
@@ -79,6 +102,9 @@ class Fabric(ReportedFabric):
     (24, True)
     """
 
+    _network: FabricNetwork
+    _past: dict[str, Any]  # the content of a file besides structure and weights
+
     def __init__(
         self,
         layers: int = 8,
@@ -121,6 +147,176 @@ class Fabric(ReportedFabric):
         left = f"{counts.links} of {len(whole.links)} links, {counts.parameters:,} parameters"
         epoch = self._past["epoch"]
         return f"Fabric({size}: {left}; {f'{epoch} epochs' if epoch else 'new'})"
+
+    # What it is -----------------------------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> FabricSpec:
+        """The whole structure, before anything was pruned."""
+        return self._network.spec
+
+    @property
+    def lattice(self) -> Lattice:
+        """Nodes and links that live."""
+        return self._network.lattice
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links that live, ``"layer.scale-layer.scale"``, in the order of gates and scores."""
+        return tuple(link.name for link in self.lattice.links)
+
+    @property
+    def network(self) -> FabricNetwork:
+        """The ``torch.nn.Module``: ``network((pixels - 128) / 64, gates)`` gives logits."""
+        return self._network
+
+    @property
+    def run(self) -> FabricRun:
+        """What the trainings so far have come to."""
+        return run_of(self._past)
+
+    @property
+    def prunings(self) -> tuple[dict[str, Any], ...]:
+        """What was removed, in order, as plain values."""
+        return tuple(self._past["prunings"])
+
+    @property
+    def trained_on(self) -> dict[str, Any] | None:
+        """What the weights were trained on last, also before a pruning: names, digests and number of the images."""
+        before = [self._past["training"], *(one.get("trained_on") for one in reversed(self._past["prunings"]))]
+        known = next((one for one in before if one is not None), None)
+        return None if known is None else {name: known[name] for name in ("images", "digest", "labels", "n")}
+
+    def counts(self) -> FabricCounts:
+        """Return how many links, weights, multiplications and paths there are."""
+        network = self._network
+        return counted(network.spec, network.lattice, network.widths, network.masked())
+
+    def to_svg(
+        self, path: str | Path | None = None, *, scores: Mapping[str, float] | pd.Series[float] | None = None
+    ) -> str:
+        """Return the structure as a picture: a grid of nodes, links that live, and where others were.
+
+        Where channels were removed, nodes hold the number that is left.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write it to.
+        scores : mapping of link to float, optional
+            As of :meth:`scores`; the higher, the wider is the link.
+
+        Raises
+        ------
+        InputError
+            If a link has no score.
+        OutputError
+        """
+        by_link = None if scores is None else self._by_link(scores)
+        widths = self._network.widths
+        fewer = any(width < self.spec.channels for width in widths.values())
+        drawn = structure_svg(self.lattice, by_link, widths=widths if fewer else None)
+        if path is not None:
+            write_whole(path, drawn)
+        return drawn
+
+    def _by_link(self, scores: Any) -> dict[Link, float]:
+        """Return scores that a user gave, by name or in order, by link."""
+        if hasattr(scores, "to_dict"):
+            scores = scores.to_dict()
+        if not isinstance(scores, Mapping):
+            values = real_numbers(scores, "scores", f"one for each of the {len(self.links)} links")
+            if values.shape != (len(self.links),):
+                raise InputError("scores", f"expected one for each of the {len(self.links)} links, got {values.shape}")
+            scores = dict(zip(self.links, values.tolist(), strict=True))
+        lacking = [name for name in self.links if name not in scores]
+        if lacking:
+            raise InputError("scores", f"expected one for each link, {len(lacking)} have none, first {lacking[0]}")
+        return {link: float(scores[link.name]) for link in self.lattice.links}
+
+    # What it says of images -------------------------------------------------------------------------------------------
+
+    def logits(
+        self, images: ImageSet, rows: ArrayLike | None = None, *, gates: ArrayLike | None = None
+    ) -> NDArray[np.float32]:
+        """Return a number for each class of each image; the largest is the class that is predicted.
+
+        Parameters
+        ----------
+        images : ImageSet
+        rows : array-like of int, optional
+            Which; all by default.
+        gates : array-like of float of shape (links,) or (n, links), optional
+            What each link is multiplied by, in the order of :attr:`links`: 0 switches it off.
+
+        Returns
+        -------
+        array of float32 of shape (n, classes)
+
+        Raises
+        ------
+        InputError
+            For images of another size, or gates of another shape.
+        """
+        import torch
+
+        from demele.models.fabric.network import check_gates
+
+        feed = self._feed(images)
+        wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
+        given = None if gates is None else real_numbers(gates, "gates").astype(np.float32)
+        held = None if given is None else torch.as_tensor(given, device=self._device)
+        if held is not None:
+            check_gates(held, len(self.links), len(wanted))
+        found = [np.zeros((0, self.spec.classes), dtype=np.float32)]
+        with self._computing():
+            start = 0
+            for batch, _ in feed.batches(wanted):
+                own = held if held is None or held.ndim == 1 else held[start : start + len(batch)]
+                found.append(self._network(batch, own).cpu().numpy())
+                start += len(batch)
+        return np.concatenate(found)
+
+    def predict(self, images: ImageSet, rows: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Return the class of each image: array of int64 of shape (n,).
+
+        Raises
+        ------
+        InputError
+            For images of another size.
+        """
+        found: NDArray[np.int64] = self.logits(images, rows).argmax(axis=1).astype(np.int64)
+        return found
+
+    def error(self, images: ImageSet, labels: ArrayLike) -> float:
+        """Return the share of images whose class is not the label.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            For images of another size, or labels that are no classes.
+        """
+        from demele.models.fabric.train import checked_images, checked_labels
+
+        known = checked_labels(labels, len(checked_images(images, self.spec)), self.spec.classes)
+        return float(np.mean(self.predict(images) != known))
+
+    @property
+    def _device(self) -> str:
+        return str(self._network.head.weight.device)
+
+    def _computing(self) -> AbstractContextManager[None]:
+        """Compute where the fabric is, without gradients."""
+        from demele.models.networks import computing
+
+        return computing(threads=None, device=self._device, gradients=False)
+
+    def _feed(self, images: Any, labels: ArrayLike | None = None) -> Feed:
+        from demele.models.fabric.train import Feed, checked_images, checked_labels
+
+        given = checked_images(images, self.spec)
+        known = None if labels is None else checked_labels(labels, len(given), self.spec.classes)
+        return Feed(given, known, self._device)
 
     # Training ---------------------------------------------------------------------------------------------------------
 
@@ -189,9 +385,8 @@ class Fabric(ReportedFabric):
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.fabric.feed import Feed, checked_images, checked_labels
-        from demele.models.fabric.fitting import FabricFitting
-        from demele.models.threads import checked_device
+        from demele.models.fabric.train import FabricFitting, Feed, checked_images, checked_labels
+        from demele.models.networks import checked_device
 
         given = checked_images(images, self.spec)
         known = checked_labels(labels, len(given), self.spec.classes)
@@ -219,8 +414,8 @@ class Fabric(ReportedFabric):
 
     def _training(self, images: ImageSet, labels: NDArray[np.int64], **asked: Any) -> TrainingSpec:
         """Return what a training is; one that goes on began where the one before did."""
-        from demele.models.fabric.feed import training_of
-        from demele.models.fabric.state import digest_of_network
+        from demele.models.fabric.network import digest_of_network
+        from demele.models.fabric.train import training_of
 
         given, before = training_of(images, labels, **asked), self._past["training"]
         now = {"begins": digest_of_network(self._network), "epoch": self._past["epoch"]}
@@ -231,7 +426,7 @@ class Fabric(ReportedFabric):
 
     def _take(self, content: Mapping[str, Any], device: str, what: str = "checkpoint") -> None:
         """Become what a file holds, or would hold."""
-        from demele.models.fabric.state import PAST, check_past, digest_of_network, network_from
+        from demele.models.fabric.network import PAST, check_past, digest_of_network, network_from
 
         check_past(content, what)
         self._network = network_from(content, what).to(device).eval()
@@ -240,11 +435,319 @@ class Fabric(ReportedFabric):
 
     def _state(self) -> dict[str, Any]:
         """Return what a file would hold."""
-        from demele.models.fabric.state import network_state
+        from demele.models.fabric.network import network_state
 
         return {**network_state(self._network), **self._past}
 
-    # Copies and files -----------------------------------------------------------------------------------------------
+    # Pruning ----------------------------------------------------------------------------------------------------------
+
+    def scores(
+        self,
+        criterion: str,
+        images: ImageSet | None = None,
+        labels: ArrayLike | None = None,
+        *,
+        batch: int = 64,
+        seed: int = 0,
+        **options: Any,
+    ) -> pd.Series[float]:
+        """Return how much each link matters, by one criterion; the lowest go first.
+
+        Parameters
+        ----------
+        criterion : str
+            Of weights, the score of a link being the Euclidean norm of those of its kernel: ``"random"``,
+            ``"magnitude"``, ``"sensitivity"``, ``"fisher"``, ``"grasp"`` (at initialisation; summed, for it has a
+            sign), ``"grasp_abs"``, ``"synflow"``, and ``"label_free"``, which looks at images and no labels.
+            Of links: ``"gate"``, ``"leave_one_out"``, ``"screening"``, ``"shapley"``.
+        images : ImageSet, optional
+            That were not trained on, for criteria that look at any.
+        labels : array-like of int, optional
+        batch : int, default 64
+            Images at a time; the criterion "fisher" depends on it.
+        seed : int, default 0
+            Random seed of criteria that draw.
+        **options
+            ``temperature`` of "grasp" (200) and "grasp_abs" (1); ``n_repeats`` (4), ``step`` (0.1) and ``sample`` (32)
+            of "screening"; ``permutations`` (40) of "shapley".
+
+        Returns
+        -------
+        Series of float of shape (links,)
+
+        Raises
+        ------
+        InputError, InputTypeError, UnknownNameError
+        """
+        import pandas as pd
+
+        judge = self._judge(criterion, images, labels, batch=batch, seed=seed, options=options)
+        with self._computing():
+            found = judge.links(self._network)
+        return pd.Series(found, list(self.links), name=criterion)
+
+    def shapley(
+        self,
+        images: ImageSet,
+        labels: ArrayLike,
+        *,
+        permutations: int = 40,
+        level: float = 0.95,
+        batch: int = 64,
+        seed: int = 0,
+    ) -> pd.DataFrame:
+        """Return Shapley values of the links with intervals: what each adds to the log-likelihood of the labels.
+
+        Parameters
+        ----------
+        images : ImageSet
+        labels : array-like of int
+        permutations : int, default 40
+            Each costs a look at all images for every link; the intervals say whether there were enough.
+        level : float, default 0.95
+            Level of each interval by itself.
+        batch, seed : int
+
+        Returns
+        -------
+        DataFrame of shape (links, 3)
+            ``value``, ``lower`` and ``upper`` in nats per image. Values sum to the log-likelihood of the fabric less
+            that of guessing.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        import pandas as pd
+
+        from demele.core.checked_numbers import checked_level
+        from demele.models.fabric.criteria import shapley_of_links
+
+        judge = self._judge("shapley", images, labels, batch=batch, seed=seed, options={})
+        count, nominal = checked_count(permutations, "permutations", 1), checked_level(level)
+        with self._computing():
+            rng = rng_for(judge.seed, "criterion", "shapley", "links")
+            found = shapley_of_links(self._network, judge.data, rng, count)
+        lower, upper = found.interval(nominal)
+        return pd.DataFrame({"value": found.values, "lower": lower, "upper": upper}, index=list(self.links))
+
+    def _judge(self, criterion: Any, images: Any, labels: Any, *, batch: Any, seed: Any, options: Any) -> Judge:
+        from demele.models.fabric.prune import Judge, checked_criterion
+
+        known = checked_criterion(criterion, options, images=images is not None, labels=labels is not None)
+        data = []
+        if known.images:
+            data = self._feed(images, labels).batches(size=checked_count(batch, "batch", 1))
+        return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
+
+    def prune(
+        self,
+        level: Level,
+        fraction: float,
+        criterion: str | Mapping[str, float] | pd.Series[float] = "magnitude",
+        images: ImageSet | None = None,
+        labels: ArrayLike | None = None,
+        *,
+        min_links: Literal["longest", "shortest"] | int = "longest",
+        overshoot: float = 0.05,
+        round_to: int = 8,
+        cap: float | None = CAP,
+        trim_taps: bool = False,
+        fraction_of: Literal["live", "whole"] = "live",
+        recalibrate: ImageSet | None = None,
+        batch: int = 64,
+        seed: int = 0,
+        **options: Any,
+    ) -> Pruning:
+        """Remove what matters least, and say what went.
+
+        Parameters
+        ----------
+        level : {"links", "channels", "weights"}
+            Links go with all that they alone led to. Channels go from nodes, and with them rows and columns of all
+            kernels there. Weights are masked: they are 0 and stay so, and nothing gets faster.
+        fraction : float
+            Share of the links, channels or weights, in (0, 1). Of weights, of those that shall be masked afterwards.
+        criterion : str or mapping of link to float
+            As of :meth:`scores`. Channels and weights need a criterion of weights; links also take scores by name.
+        images, labels
+            That the criterion looks at.
+        min_links : {"longest", "shortest"} or int, default "longest"
+            Of links: how many must stay, by default as many as the longest path of the whole fabric has, so that every
+            path could.
+        overshoot : float, default 0.05
+            Of links: share that may go beyond the fraction where a removal drags others along.
+        round_to : int, default 8
+            Of channels: nodes keep a multiple of it, and no fewer: of 16 channels at most half can go at 8. Processors
+            compute 16 channels faster than 17.
+        cap : float or None, default 0.9
+            Of weights: the largest share of a kernel that may be masked.
+        trim_taps : bool, default False
+            Of weights: mask those that only ever meet the border of a small map as well, without counting them. Some
+            criteria find them for nothing, others rank them as high as any.
+        fraction_of : {"live", "whole"}, default "live"
+            Of what the fabric has now, or of what it had when it was whole: what pruned links took then counts for
+            channels and weights too, and ways to the same size can be compared.
+        recalibrate : ImageSet, optional
+            Training images for new averages of batch norms: see :meth:`recalibrate`.
+        batch, seed, **options
+            As of :meth:`scores`.
+
+        Returns
+        -------
+        Pruning
+            What was asked for and what went; also kept in :attr:`prunings`.
+
+        Raises
+        ------
+        InputError, InputTypeError, UnknownNameError
+
+        Notes
+        -----
+        The optimiser restarts in the next :meth:`fit`.
+        """
+        from demele.models.fabric.prune import LEVELS, PruningSettings, pruned
+
+        where = checked_name(level, "level", LEVELS)
+        share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
+        settings = PruningSettings.checked(
+            min_links=min_links,
+            overshoot=overshoot,
+            round_to=round_to,
+            cap=cap,
+            trim_taps=trim_taps,
+            fraction_of=fraction_of,
+        )
+        name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
+        judge = scored or self._judge(name, images, labels, batch=batch, seed=seed, options=options)
+        with self._computing():
+            found, plan = pruned(self._network, where, share, judge, settings)
+        self._become(found, {**plain(asdict(plan)), "criterion": name})
+        if recalibrate is not None:
+            self.recalibrate(recalibrate)
+        return plan
+
+    def remove(self, links: Sequence[str]) -> Pruning:
+        """Remove some links by name, and all that then lies on no path.
+
+        Raises
+        ------
+        InputError
+            If some are not there, or no path from input to output would be left.
+        """
+        from demele.models.fabric.network import without_links
+
+        known = {link.name: link for link in self.lattice.links}
+        for name in items_of(links, "links", "names of links"):
+            checked_name(name, "links", known)
+        network = without_links(self._network, {known[name] for name in links})
+        gone = [name for name in known if name not in {link.name for link in network.lattice.links}]
+        plan = Pruning(
+            level="links",
+            requested=len(set(links)),
+            removed=len(gone),
+            total=len(known),
+            chosen=tuple(dict.fromkeys(links)),
+            cascaded=tuple(name for name in gone if name not in links),
+        )
+        self._become(network, {**plain(asdict(plan)), "criterion": "by name"})
+        return plan
+
+    def _become(self, network: FabricNetwork, pruning: dict[str, Any]) -> None:
+        """Take over a smaller network; an optimiser of other weights is of no use to it."""
+        self._network = network.eval()
+        then = {"epoch": self._past["epoch"], "trained_on": self.trained_on}
+        prunings = [*self._past["prunings"], {**pruning, **then}]
+        own = {"optimiser": None, "training": None, "prunings": prunings}
+        self._past = {**self._past, **own}
+
+    def recalibrate(self, images: ImageSet, *, batch: int = 64) -> None:
+        """Replace what batch norms remember by their means over images of the training; no label is looked at.
+
+        After pruning, nodes sum fewer links than before: this alone brings back much of what was lost.
+
+        Parameters
+        ----------
+        images : ImageSet
+        batch : int, default 64
+            A last batch that is smaller is left out.
+
+        Raises
+        ------
+        InputError
+        """
+        from demele.models.fabric.network import recalibrate
+
+        feed = self._feed(images)
+        size = min(checked_count(batch, "batch", 2), len(images))
+        if size < 2:
+            raise InputError("images", "expected at least 2: the spread of one image is not known")
+        with self._computing():
+            recalibrate(self._network, (own for own, _ in feed.batches(size=size) if len(own) == size))
+        self._past = {**self._past, "training": None}
+
+    # Reports, copies and files ----------------------------------------------------------------------------------------
+
+    def report(
+        self,
+        *,
+        scores: Mapping[str, float] | pd.Series[float] | None = None,
+        timings: pd.DataFrame | None = None,
+        errors: Mapping[str, float] | None = None,
+        images: int | None = None,
+        name: str = "",
+    ) -> FabricReport:
+        """Return a report, which can be printed and written as a page, a table for papers, or JSON.
+
+        Parameters
+        ----------
+        scores : mapping of link to float, optional
+            As of :meth:`scores`, by default those of ``"magnitude"``: the widths of the links in the figure.
+        timings : DataFrame, optional
+            Of :func:`demele.models.benchmark`.
+        errors : mapping of str to float, optional
+            Shares of images that were mistaken, by stage, such as ``{"before": 0.05, "pruned": 0.07}``.
+        images : int, optional
+            How many images the errors were counted on: each then has its 95 % interval (Wilson, 1927).
+        name : str, optional
+            Title of the page.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            For a table that is not of a benchmark, or an error that is no share.
+
+        Examples
+        --------
+        >>> from demele.models import Fabric
+        >>> report = Fabric(2, 3, 4, image_channels=1).report()
+        >>> report.counts.links, report.sentence
+        (11, 'The fabric is not trained.')
+        """
+        spec = self.spec
+        everything = spec.lattice()
+        given = self.scores("magnitude") if scores is None else scores
+        judged = "magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given")
+        stages = {} if errors is None else errors
+        if not isinstance(stages, Mapping):
+            raise InputTypeError("errors", f"expected shares by what was measured, got {type(errors).__name__}")
+        return FabricReport(
+            name=name,
+            spec=spec.to_dict(),
+            image_shape=spec.image_shape,
+            counts=self.counts(),
+            whole=counted(spec, everything, dict.fromkeys(everything.nodes, spec.channels)),
+            link_scores={link.name: score for link, score in self._by_link(given).items()},
+            scored_by=judged,
+            widths={node.name: width for node, width in self.network.widths.items()},
+            prunings=self.prunings,
+            run=self.run,
+            training=self._past["training"],
+            trained_on=self.trained_on,
+            errors=tuple(stage_error(str(stage), value, images) for stage, value in stages.items()),
+            benchmark=benchmark_rows(timings),
+            version=__version__,
+        )
 
     def copy(self) -> Self:
         """Return a fabric of its own with the same weights, such as to prune one in two ways."""
@@ -258,7 +761,7 @@ class Fabric(ReportedFabric):
         It takes ``(pixels - 128) / 64`` of shape (n, channels, size, size) and gives the logits of eval mode, faster:
         without norms, and with one matrix product for each link from or to a map of one or two pixels a side.
         """
-        from demele.models.fabric.surgery import exported
+        from demele.models.fabric.network import exported
 
         return exported(self._network)
 
@@ -270,7 +773,7 @@ class Fabric(ReportedFabric):
         OutputError
         """
         from demele.models.checkpoint import write_checkpoint
-        from demele.models.fabric.state import LAYOUT
+        from demele.models.fabric.network import LAYOUT
 
         write_checkpoint(path_of(path), self._state(), LAYOUT)
         return Path(path)
@@ -287,7 +790,7 @@ class Fabric(ReportedFabric):
         require("torch", purpose="a fabric")
         from demele.core.reading import parsing, path_of
         from demele.models.checkpoint import read_checkpoint
-        from demele.models.fabric.state import LAYOUT
+        from demele.models.fabric.network import LAYOUT
 
         content = read_checkpoint(path_of(path), LAYOUT)
         what = f"{path}: not {LAYOUT.what}"

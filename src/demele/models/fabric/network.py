@@ -1,17 +1,31 @@
-"""A fabric as a module of PyTorch: only the links that live are there, and only they are computed."""
+"""A fabric as a module of PyTorch, in which only live links exist; copies with fewer parts; the content of its file."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from demele.core.errors import InputError
+from demele.core.checked_numbers import is_number
+from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
-from demele.models.fabric.lattice import Kind, Lattice, Link, Node
-from demele.models.fabric.spec import FabricSpec
-from demele.models.weights import initialised
+from demele.models.checkpoint import Layout
+from demele.models.fabric.lattice import (
+    ACTIVATIONS,
+    MOST_SCALES,
+    NORMALISATIONS,
+    FabricSpec,
+    Kind,
+    Lattice,
+    Link,
+    Node,
+    TrainingSpec,
+)
+from demele.models.fabric.results import ROW, STATUSES
+from demele.models.networks import initialised
 
 if TYPE_CHECKING:
     import torch
@@ -19,7 +33,7 @@ if TYPE_CHECKING:
     from torch.nn import functional
 else:
     torch = require("torch", purpose="a fabric")
-    Tensor, nn, functional = torch.Tensor, torch.nn, torch.nn.functional
+    Tensor, functional, nn = torch.Tensor, torch.nn.functional, torch.nn
 
 
 class LinkLayer(nn.Module):
@@ -261,3 +275,292 @@ def check_gates(gates: Tensor, links: int, n: int) -> None:
         raise InputError(
             "gates", f"expected shape ({links},) or ({n}, {links}), one gate per link, got {tuple(gates.shape)}"
         )
+
+
+# Copies with fewer parts ----------------------------------------------------------------------------------------------
+
+
+Kept = Mapping[Node, NDArray[np.int64]]
+
+
+def copied(network: FabricNetwork) -> FabricNetwork:
+    """Return the same fabric with weights of its own."""
+    return reduced(network, network.lattice, {})
+
+
+def without_links(network: FabricNetwork, removed: Collection[Link]) -> FabricNetwork:
+    """Return the fabric without some links, and without those that then lie on no path.
+
+    Raises
+    ------
+    InputError
+        If no path from input to output would be left.
+    """
+    return reduced(network, network.lattice.without(removed), {})
+
+
+def reduced(network: FabricNetwork, lattice: Lattice, kept: Kept) -> FabricNetwork:
+    """Return the fabric of some of the links, with some of the channels of its nodes.
+
+    Parameters
+    ----------
+    network : FabricNetwork
+    lattice : Lattice
+        Some of its links.
+    kept : mapping of Node to array of int
+        Channels that stay, in order; a node that is not named keeps all.
+    """
+    places = {node: _places(kept.get(node), network.widths[node]) for node in lattice.nodes}
+    widths = {node: len(place) for node, place in places.items()}
+    found = empty_network(network.spec, lattice, widths, folded=network.folded)
+    device = network.head.weight.device
+    with torch.no_grad():
+        _copy_layer(network.input, found.input, torch.arange(network.spec.image_channels), places[lattice.start])
+        for link in lattice.links:
+            _copy_layer(network.layer(link), found.layer(link), places[link.source], places[link.target])
+        for node in lattice.nodes if len(network.nodes) else ():
+            norms: Any = network.nodes[key_of(node)], found.nodes[key_of(node)]
+            _copy_norm(norms[0].norm, norms[1].norm, places[node])
+        found.head.weight.copy_(network.head.weight[:, places[lattice.end].to(device)])
+        found.head.bias.copy_(network.head.bias)
+    return found.to(device).train(network.training)
+
+
+def _places(kept: NDArray[np.int64] | None, width: int) -> Tensor:
+    return torch.arange(width) if kept is None else torch.from_numpy(np.asarray(kept, dtype=np.int64))
+
+
+def _copy_layer(old: LinkLayer, new: LinkLayer, inputs: Tensor, outputs: Tensor) -> None:
+    device = old.conv.weight.device
+    inputs, outputs = inputs.to(device), outputs.to(device)
+
+    def part(kernel: Tensor) -> Tensor:
+        return kernel[outputs][:, inputs]
+
+    new.conv.weight.copy_(part(old.conv.weight))
+    if old.conv.bias is not None and new.conv.bias is not None:
+        new.conv.bias.copy_(old.conv.bias[outputs])
+    new.mask = None if old.mask is None else part(old.mask).cpu()
+    _copy_norm(old.norm, new.norm, outputs)
+
+
+def _copy_norm(old: nn.BatchNorm2d | None, new: nn.BatchNorm2d | None, kept: Tensor) -> None:
+    if old is None or new is None:
+        return
+    kept = kept.to(old.weight.device)
+    held = dict(new.named_parameters()) | dict(new.named_buffers())
+    for name, values in (dict(old.named_parameters()) | dict(old.named_buffers())).items():
+        held[name].copy_(values[kept] if values.ndim else values)
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
+
+
+def folded(network: FabricNetwork) -> FabricNetwork:
+    """Return the fabric of eval mode with its norms and masks inside the kernels: one convolution per link.
+
+    The norm of a node scales the kernels of all its links; what it adds goes to the bias of the first of them.
+    """
+    found = empty_network(network.spec, network.lattice, network.widths, folded=True)
+    device = network.head.weight.device
+    with torch.no_grad():
+        _fold(network.input, found.input, _affine(_norm_of(network, network.lattice.start, network.input)), first=True)
+        for node in network.lattice.nodes:
+            for number, link in enumerate(network.lattice.incoming[node]):
+                layer = network.layer(link)
+                _fold(layer, found.layer(link), _affine(_norm_of(network, node, layer)), first=number == 0)
+        found.head.weight.copy_(network.head.weight)
+        found.head.bias.copy_(network.head.bias)
+    return found.to(device).eval().requires_grad_(requires_grad=False)
+
+
+#: The smaller of the maps that a link leads from and to, up to which one product is faster than a convolution.
+_SMALL = 2
+
+
+def exported(network: FabricNetwork) -> FabricNetwork:
+    """Return the folded fabric with links from or to maps of one or two pixels a side as products with a matrix."""
+    found, size = folded(network), network.spec.image_size
+    for link in found.lattice.links:
+        sides = [size >> node.scale for node in link]
+        if min(sides) <= _SMALL:
+            found.layer(link).make_matrix(sides[0])
+    return found
+
+
+def _norm_of(network: FabricNetwork, node: Node, layer: LinkLayer) -> nn.BatchNorm2d:
+    """Return the norm that comes after a link: its own, or that of its node."""
+    own: Any = layer.norm if network.spec.normalisation == "link" else network.nodes[key_of(node)].norm
+    return own  # type: ignore[no-any-return]
+
+
+def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
+    """Return what a norm multiplies by and then adds in eval mode."""
+    mean, variance = norm.running_mean, norm.running_var
+    if mean is None or variance is None:
+        raise RuntimeError("internal error: a norm without running statistics")
+    scale = norm.weight / (variance + norm.eps).sqrt()
+    return scale, norm.bias - mean * scale
+
+
+def _fold(old: LinkLayer, new: LinkLayer, affine: tuple[Tensor, Tensor], *, first: bool) -> None:
+    """Copy a layer with the norm inside; of the links of a node with one norm, the first takes what it adds."""
+    scale, shift = affine
+    new.conv.weight.copy_(old.kernel * scale[:, None, None, None])
+    bias = torch.zeros_like(shift) if old.conv.bias is None else old.conv.bias * scale
+    if new.conv.bias is not None:
+        new.conv.bias.copy_(bias + shift if first or old.norm is not None else bias)
+
+
+# Running statistics ---------------------------------------------------------------------------------------------------
+
+
+def recalibrate(network: FabricNetwork, batches: Any) -> None:
+    """Replace the running statistics of all norms by the means over some batches.
+
+    After pruning, nodes sum fewer links, and what was averaged before does not fit any more.
+
+    Parameters
+    ----------
+    network : FabricNetwork
+    batches : iterable of tensor of shape (n, channels, size, size)
+        Of 2 images or more.
+    """
+    norms, training = network.norms(), network.training
+    before = [norm.momentum for norm in norms]
+    network.train()
+    try:
+        for norm in norms:
+            norm.reset_running_stats()
+            norm.momentum = None  # the mean of all batches
+        with torch.no_grad():
+            for batch in batches:
+                network(batch)
+    finally:
+        for norm, momentum in zip(norms, before, strict=True):
+            norm.momentum = momentum
+        network.train(training)
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+#: What a file of a fabric holds beside structure and weights.
+PAST = ("optimiser", "epoch", "training", "prunings", "status", "history", "seconds", "problem")
+#: What a file of a fabric holds.
+LAYOUT = Layout(
+    name="demele-fabric",
+    version=1,
+    keys=("fabric", "links", "widths", "masked", "weights", *PAST),
+    what="a fabric of demele",
+    reader="load it with demele.models.Fabric.load",
+)
+
+
+def network_state(network: FabricNetwork) -> dict[str, Any]:
+    """Return structure and weights as tensors and plain values, with copies of the tensors."""
+    lattice = network.lattice
+    return {
+        "fabric": network.spec.to_dict(),
+        "links": [link.name for link in lattice.links],
+        "widths": {key_of(node): width for node, width in network.widths.items()},
+        "masked": [link.name for link in lattice.links if network.layer(link).mask is not None],
+        "weights": {name: values.detach().cpu().clone() for name, values in network.state_dict().items()},
+    }
+
+
+def network_from(content: Mapping[str, Any], what: str) -> FabricNetwork:
+    """Return the fabric that a file holds, on the CPU.
+
+    Raises
+    ------
+    FormatError
+        If its weights are not those of its structure: before memory is taken for them.
+    """
+    spec = FabricSpec.from_dict(content["fabric"], what)
+    check_spec(spec, what)
+    lattice = Lattice.named(spec.layers, spec.scales, content["links"], what)
+    keys = {key_of(node): node for node in lattice.nodes}
+    if set(content["widths"]) != set(keys):
+        raise FormatError(what, "its channels are not those of its nodes")
+    widths = {keys[key]: int(width) for key, width in content["widths"].items()}
+    if not all(1 <= width <= spec.channels for width in widths.values()):
+        raise FormatError(what, f"expected 1 to {spec.channels} channels at each node")
+    with torch.device("meta"):
+        wanted = _shapes(_masked(FabricNetwork(spec, lattice, widths), content["masked"]).state_dict())
+    if wanted != _shapes(content["weights"]):
+        raise FormatError(what, "its weights are not those of its links and channels")
+    network = _masked(empty_network(spec, lattice, widths), content["masked"])
+    network.load_state_dict(dict(content["weights"]))
+    return network
+
+
+def _masked(network: FabricNetwork, names: Any) -> FabricNetwork:
+    """Give masks to the links that have one."""
+    for link in network.lattice.links:
+        if link.name in names:
+            layer = network.layer(link)
+            layer.mask = torch.ones_like(layer.conv.weight)
+    return network
+
+
+def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(values.shape) for name, values in weights.items()}
+
+
+def check_spec(spec: FabricSpec, what: str) -> None:
+    """Refuse a structure that a file could not have.
+
+    Raises
+    ------
+    FormatError
+    """
+    counts = (spec.layers, spec.scales, spec.channels, spec.image_channels, spec.classes)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in counts)
+    known = spec.normalisation in NORMALISATIONS and spec.activation in ACTIVATIONS
+    if not whole or not known or spec.scales > MOST_SCALES:
+        raise FormatError(what, "its structure is none of a fabric")
+    try:
+        spec.lattice()
+    except InputError as error:
+        raise FormatError(what, str(error)) from error
+
+
+def check_past(content: Mapping[str, Any], what: str) -> None:
+    """Refuse a file that does not hold what a training leaves.
+
+    Raises
+    ------
+    FormatError
+    """
+    history, training = content["history"], content["training"]
+    whole = (
+        content["status"] in STATUSES
+        and isinstance(content["epoch"], int)
+        and content["epoch"] >= 0
+        and is_number(content["seconds"])
+        and isinstance(content["problem"], str)
+        and isinstance(content["prunings"], list)
+        and all(isinstance(one, dict) for one in content["prunings"])
+        and isinstance(content["optimiser"], dict | None)
+        and isinstance(history, dict)
+        and (not history or set(history) == set(ROW))
+        and len({len(column) for column in history.values()}) <= 1
+        and all(isinstance(one, float | int) for column in history.values() for one in column)
+    )
+    if not whole:
+        raise FormatError(what, "its history is not that of a training")
+    if training is not None:
+        TrainingSpec.from_dict(training, what)
+
+
+def digest_of_network(network: FabricNetwork) -> str:
+    """Return 16 letters that differ where structures or weights do."""
+    found = hashlib.blake2b(digest_size=8)
+    state = network_state(network)
+    for name in ("fabric", "links", "widths", "masked"):
+        found.update(f"\x1e{name}\x1f{state[name]!r}".encode())
+    for name, values in state["weights"].items():
+        found.update(f"\x1e{name}\x1f".encode())
+        found.update(values.contiguous().numpy().tobytes())
+    return found.hexdigest()

@@ -14,7 +14,7 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.reading import path_of
 from demele.data.images import ImageSet
 from demele.models.fabric.model import Fabric
-from demele.models.fabric.run import FabricRun
+from demele.models.fabric.results import FabricRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def fit_pruned(
     >>> run.epochs, [one["epoch"] for one in fabric.prunings]
     (2, [1])
     """
-    from demele.models.fabric.pruned import LEVELS, check_level, checked_criterion
+    from demele.models.fabric.prune import LEVELS, check_level, checked_criterion
 
     share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
     if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):

@@ -1,4 +1,4 @@
-"""The public face of the family: a VAE that is fitted to an image set, encodes and decodes."""
+"""The public face of the family: a VAE that is fitted to an image set, encodes, decodes, and is read from a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.names import checked_name
@@ -18,16 +18,38 @@ from demele.core.reading import parsing, path_of
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
-from demele.models.given import check_images
-from demele.models.vae.given import BETA_SCALES, checked_bounds
-from demele.models.vae.run import Run, run_of
-from demele.models.vae.spec import TrainingSpec
+from demele.models.encode import check_images
+from demele.models.vae.run import Run, TrainingSpec, run_of
 from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from demele.models.vae.pair import Pair
+    from demele.models.vae.nets import Pair
+
+
+#: What multiplies the penalty: nothing, or the pixels relative to the 64 x 64 x 3 in print.
+BETA_SCALES = ("raw", "per_pixel")
+
+
+def checked_bounds(bounds: Any) -> list[float] | None:
+    """Return the bounds of log-variances, if there are any.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    if bounds is None:
+        return None
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise InputTypeError("logvar_bounds", f"expected (lowest, highest), got {quoted(bounds)}")
+    low, high = (
+        checked_number(one, "logvar_bounds", "finite numbers", inside=lambda one: abs(one) < float("inf"))
+        for one in bounds
+    )
+    if low >= high:
+        raise InputError("logvar_bounds", f"expected (lowest, highest), got {quoted(bounds)}")
+    return [low, high]
 
 
 class VAE:
@@ -115,10 +137,9 @@ class VAE:
         **options: Any,
     ) -> None:
         require("torch", purpose="a VAE")
-        from demele.models.vae.family import checked_options, objective_of
-        from demele.models.vae.likelihoods import likelihood_of
-        from demele.models.vae.nets import checked_network
-        from demele.models.weights import INITS
+        from demele.models.networks import INITS
+        from demele.models.vae.nets import checked_network, likelihood_of
+        from demele.models.vae.objectives import checked_options, objective_of
 
         self._options = checked_options(objective_of(objective), options)
         self._objective = objective
@@ -200,7 +221,7 @@ class VAE:
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.vae.fitting import Fitting
+        from demele.models.vae.train import Fitting
 
         check_images(images)
         fitting = Fitting(
@@ -217,7 +238,7 @@ class VAE:
 
     def _take(self, pair: Pair, content: Mapping[str, Any]) -> None:
         """Hold trained networks, and what their training has come to."""
-        from demele.models.weights import parameter_count
+        from demele.models.networks import parameter_count
 
         with parsing("checkpoint: its history or figures are not those of a training"):
             self.run = run_of(content, pair.spec, parameter_count(pair.encoder, pair.decoder))
@@ -236,7 +257,7 @@ class VAE:
         """
         pair, file = self._fitted(), path_of(path)
         from demele.models.checkpoint import write_checkpoint
-        from demele.models.vae.fitting import LAYOUT
+        from demele.models.vae.train import LAYOUT
 
         write_checkpoint(file, {**self._content, "model": pair.state()}, LAYOUT)
         return file
@@ -305,8 +326,8 @@ class VAE:
             first row and its factors.
         """
         from demele.models.encode import sample_of
-        from demele.models.threads import computing
-        from demele.models.vae.figures import posteriors
+        from demele.models.networks import computing
+        from demele.models.vae.train import posteriors
 
         way, pair = checked_name(codes, "codes", ("mean", "sampled")), self._fitted(images)
         wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
@@ -340,8 +361,8 @@ class VAE:
         """
         import torch
 
-        from demele.models.threads import computing
-        from demele.models.vae.figures import batches
+        from demele.models.networks import computing
+        from demele.models.vae.train import batches
 
         pair = self._fitted()
         given = real_numbers(codes, "codes").astype(np.float32)
@@ -402,3 +423,55 @@ class VAE:
                     f"{' x '.join(map(str, images.shape))}; images.resized({wanted[0]}) changes height and width",
                 )
         return self._pair
+
+
+def load(path: str | Path, *, network: Any = None) -> VAE:
+    """Return the model that a training left in a file; nothing in the file is run.
+
+    Parameters
+    ----------
+    path : str or Path
+        What :meth:`VAE.save` wrote, or the ``checkpoint`` of :meth:`VAE.fit`; of this or another version of demele.
+    network : (encoder, decoder), optional
+        Modules of the same layers, if the model was trained with modules of your own: a file holds no classes.
+
+    Returns
+    -------
+    VAE
+        With its ``run``; on the CPU.
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is no such file, it is no training, or modules of your own are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from demele.data import ArrayImages
+    >>> images = ArrayImages(np.zeros((8, 16, 16), dtype=np.uint8))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     vae = VAE("vae", latents=2, network="mlp")
+    ...     run = vae.fit(images, steps=5, batch=4)
+    ...     load(vae.save(f"{folder}/run"))
+    VAE('vae', latents=2, network='mlp'; done after 5 steps)
+    """
+    require("torch", purpose="a VAE")
+    from demele.models.vae.train import reopened
+
+    pair, content = reopened(path_of(path), network)
+    spec = pair.spec
+    with parsing(f"{path}: its spec is not that of a model"):
+        vae = VAE(
+            spec.objective,
+            latents=spec.latents,
+            network=(pair.encoder, pair.decoder) if spec.own_networks else spec.network,
+            likelihood=spec.likelihood,
+            beta_scale=spec.beta_scale,  # type: ignore[arg-type]
+            init=spec.init,  # type: ignore[arg-type]
+            logvar_bounds=None if spec.logvar_bounds is None else (spec.logvar_bounds[0], spec.logvar_bounds[1]),
+            **spec.options,
+        )
+    vae._take(pair, content)
+    return vae

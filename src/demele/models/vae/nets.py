@@ -1,25 +1,153 @@
-"""Networks by name, made without the generator of the process."""
+"""Encoders and decoders: networks by name, likelihoods, and the pair that a spec describes."""
 
 import copy
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.checked_numbers import checked_number
+from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.extras import require
-from demele.core.names import checked_name
-from demele.models.vae.objectives import Posterior
-from demele.models.weights import initialised
+from demele.core.names import checked_name, suggestion
+from demele.core.seeds import rng_for
+from demele.models.networks import initialised
+from demele.models.vae.objectives import Objective, Posterior, objective_of
+from demele.models.vae.run import TrainingSpec
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 else:
     torch = require("torch", purpose="a VAE")
-    nn, Tensor = torch.nn, torch.Tensor
+    Tensor, nn = torch.Tensor, torch.nn
+
+
+# Likelihoods ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bernoulli:
+    """Each pixel is a probability; images may be grey. The least that an image can cost is its entropy, not 0.
+
+    Examples
+    --------
+    >>> grey = torch.full((1, 1, 1, 1), 0.5)
+    >>> round(Bernoulli().errors(torch.zeros(1, 1, 1, 1), grey).item(), 4)  # log 2
+    0.6931
+    """
+
+    @property
+    def name(self) -> str:
+        """As :func:`likelihood_of` reads it."""
+        return "bernoulli"
+
+    def errors(self, logits: Tensor, images: Tensor) -> Tensor:
+        """Return -log p(x | z) of each image, in nats, summed over its pixels.
+
+        Parameters
+        ----------
+        logits : tensor of shape (n, C, H, W)
+            What the decoder returns.
+        images : tensor of the same shape, in [0, 1]
+
+        Returns
+        -------
+        tensor of shape (n,)
+        """
+        entropies = torch.nn.functional.binary_cross_entropy_with_logits(logits, images, reduction="none")
+        return entropies.flatten(1).sum(dim=1)
+
+    def floor(self, images: Tensor) -> Tensor:
+        """Return the least that each image can cost: that of a decoder that returns the image itself."""
+        return -(torch.xlogy(images, images) + torch.xlogy(1 - images, 1 - images)).flatten(1).sum(dim=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """Each pixel is the sigmoid of the decoder's output with normal noise of one standard deviation.
+
+    Parameters
+    ----------
+    std : float > 0
+        In units of the pixels, whose range is [0, 1]. The squared error of disentanglement_lib is that of
+        std^2 = 1/2, without the constant.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> black = torch.zeros(1, 1, 1, 1)
+    >>> round(Gaussian(std=0.5).errors(black, black).item(), 4)  # (1/2)^2 / (2 / 4) + log(sqrt(2 pi) / 2)
+    0.7258
+    """
+
+    std: float
+
+    def __post_init__(self) -> None:
+        checked_number(self.std, "std", "a number above 0", inside=lambda std: 0 < std < math.inf)
+
+    @property
+    def name(self) -> str:
+        """As :func:`likelihood_of` reads it."""
+        return f"gaussian:{self.std!r}"
+
+    def errors(self, logits: Tensor, images: Tensor) -> Tensor:
+        """Return -log p(x | z) of each image, in nats, summed over its pixels; see :meth:`Bernoulli.errors`."""
+        squares = (images - torch.sigmoid(logits)).square() / (2 * self.std**2)
+        return squares.flatten(1).sum(dim=1) + self._constant(images)
+
+    def floor(self, images: Tensor) -> Tensor:
+        """Return the least that each image can cost: that of a decoder that returns the image itself."""
+        return torch.full((len(images),), self._constant(images), dtype=images.dtype, device=images.device)
+
+    def _constant(self, images: Tensor) -> float:
+        return images[0].numel() * math.log(self.std * math.sqrt(2 * math.pi))
+
+
+Likelihood = Bernoulli | Gaussian
+
+
+def likelihood_of(given: Any) -> Likelihood:
+    """Return the likelihood that was asked for: one of the classes above, or its name.
+
+    Parameters
+    ----------
+    given : Bernoulli, Gaussian, "bernoulli", or "gaussian:" and a standard deviation
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+
+    Examples
+    --------
+    >>> likelihood_of("gaussian:0.1")
+    Gaussian(std=0.1)
+    """
+    if isinstance(given, Bernoulli | Gaussian):
+        return given
+    if not isinstance(given, str):
+        raise InputTypeError("likelihood", f"expected 'bernoulli' or Gaussian(std=...), got {quoted(given)}")
+    name, _, std = given.partition(":")
+    if name == "bernoulli" and not std:
+        return Bernoulli()
+    if name != "gaussian":
+        known = suggestion(given, ["bernoulli", "gaussian"])
+        raise UnknownNameError("likelihood", f"unknown likelihood {quoted(given)}{known}")
+    try:
+        return Gaussian(float(std))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            "likelihood", f"expected a standard deviation, as in 'gaussian:0.1', got {quoted(given)}"
+        ) from error
+
 
 #: (height, width, channels) of the images.
 Shape = tuple[int, int, int]
@@ -231,3 +359,82 @@ def check_decoded(decoded: Tensor, images: Tensor) -> None:
             f"expected the decoder to return logits of shape (n, channels, height, width), "
             f"{tuple(images.shape)}, got {tuple(decoded.shape)}",
         )
+
+
+# The pair of a spec ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An encoder and a decoder, with what is needed to read what they return.
+
+    Attributes
+    ----------
+    spec : TrainingSpec
+    objective : Objective
+    likelihood : Likelihood
+    encoder, decoder : torch.nn.Module
+    """
+
+    spec: TrainingSpec
+    objective: Objective
+    likelihood: Likelihood
+    encoder: nn.Module
+    decoder: nn.Module
+
+    @classmethod
+    def made(cls, spec: TrainingSpec, network: Any, device: str) -> "Pair":
+        """Return networks with initial weights; ``network``: a name, or a pair of modules, which are copied."""
+        objective = objective_of(spec.objective)
+        encoder, decoder = built(
+            network,
+            spec.image_shape,
+            outputs=spec.outputs(objective.draws),
+            latents=spec.latents,
+            rng=rng_for(spec.seed, "weights"),
+            init=spec.init,
+        )
+        return cls(spec, objective, likelihood_of(spec.likelihood), encoder.to(device), decoder.to(device))
+
+    def posterior(self, images: Tensor) -> Posterior:
+        """Return the posteriors of images, with log-variances within the bounds of the spec, if it has any."""
+        found = posterior_of(self.encoder(images), self.spec.latents, draws=self.objective.draws)
+        if self.spec.logvar_bounds is None or not self.objective.draws:
+            return found
+        low, high = self.spec.logvar_bounds
+        return found._replace(logvar=found.logvar.clamp(low, high))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the encoder is."""
+        return next((one.device for one in self.encoder.parameters()), torch.device("cpu"))
+
+    def state(self) -> dict[str, dict[str, Tensor]]:
+        """Return the weights."""
+        return {"encoder": dict(self.encoder.state_dict()), "decoder": dict(self.decoder.state_dict())}
+
+    def load(self, state: Mapping[str, Mapping[str, Tensor]]) -> None:
+        """Take the weights that :meth:`state` returned."""
+        self.encoder.load_state_dict(dict(state["encoder"]))
+        self.decoder.load_state_dict(dict(state["decoder"]))
+
+
+def check_weights(spec: TrainingSpec, state: Mapping[str, Mapping[str, Tensor]], what: str) -> None:
+    """Refuse a file whose weights are not those of the network that it names: before memory is taken for them.
+
+    Raises
+    ------
+    FormatError
+    """
+    if spec.own_networks:
+        return
+    checked_network(spec.network)
+    check_size(spec.network, spec.image_shape)
+    outputs = spec.outputs(objective_of(spec.objective).draws)
+    with torch.device("meta"):
+        pair = NETWORKS[spec.network](spec.image_shape, outputs, spec.latents)
+    for part, module in zip(("encoder", "decoder"), pair, strict=True):
+        wanted = {name: tuple(weights.shape) for name, weights in module.state_dict().items()}
+        found = {name: tuple(weights.shape) for name, weights in state[part].items()}
+        if wanted != found:
+            raise FormatError(what, f"its weights are not those of a {part} {spec.network!r} with {spec.latents} codes")

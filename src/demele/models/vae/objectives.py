@@ -1,4 +1,4 @@
-r"""What the objectives add to the reconstruction error: pure functions of the posteriors of a batch.
+r"""The objectives of VAEs: posteriors, penalties, and the table of objectives with their options.
 
 Posteriors are q(z|x) = N(mu, sigma^2), the networks return l = log sigma^2. For all objectives
 
@@ -6,17 +6,32 @@ Posteriors are q(z|x) = N(mu, sigma^2), the networks return l = log sigma^2. For
     \text{loss} = R + \text{penalty}, \qquad
     K_j = \frac{1}{B} \sum_b \tfrac{1}{2} (\mu_{bj}^2 + e^{l_{bj}} - 1 - l_{bj}), \qquad K = \sum_j K_j
 
-Errors are summed over pixels and divergences over codes, and both are averaged over the batch: with means instead of
-the sums, the same beta has another effect.
+Errors are summed over pixels and divergences over codes, and both are averaged over the batch: with means in place of
+the sums the same beta is another one.
+
+The aggregate posterior q(z), the mean of the posteriors of all n training images, is estimated from a batch of B:
+sample b is compared with the posterior of every image m of the batch, each with a weight w_bm:
+
+.. math::
+    \log q(z_b) = \log \sum_m \exp( w_{bm} + \sum_j L_{bmj} ), \qquad
+    \log \prod_j q(z_{bj}) = \sum_j \log \sum_m \exp( w_{bm} + L_{bmj} )
+
+where L_bmj = log N(z_bj; mu_mj, sigma_mj^2).
 """
 
+import inspect
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 
+from demele.core.checked_numbers import checked_count, checked_flag, checked_number
+from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
+from demele.core.names import checked_name, suggestion
 
 if TYPE_CHECKING:
     import torch
@@ -24,6 +39,147 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", purpose="a VAE")
     Tensor = torch.Tensor
+
+
+# The aggregate posterior ----------------------------------------------------------------------------------------------
+
+
+#: Ways to weigh the posteriors of a batch; :func:`log_weights` says how.
+ESTIMATORS = ("stratified", "mws", "batch")
+
+
+class Decomposition(NamedTuple):
+    """The three parts of the mean KL divergence from the prior, in nats (Chen et al. 2018, eq. 2).
+
+    Attributes
+    ----------
+    mutual_information : scalar tensor
+        Of images and codes.
+    total_correlation : scalar tensor
+        How far the codes are from independent.
+    dimension_wise_kl : scalar tensor
+        How far each code alone is from the prior, summed over the codes.
+    """
+
+    mutual_information: Tensor
+    total_correlation: Tensor
+    dimension_wise_kl: Tensor
+
+
+def log_weights(batch: int, n: int, estimator: str, *, like: Tensor | None = None) -> Tensor:
+    """Return the log weights of the posteriors of a batch in the estimate of q(z).
+
+    Parameters
+    ----------
+    batch : int >= 2
+        Images in the batch, B.
+    n : int >= batch
+        Training images.
+    estimator : {"stratified", "mws", "batch"}
+        ``"stratified"``: a sample's own posterior has weight 1/n, the others share the rest. It has the expectation of
+        the stratified estimator of Chen et al. (2018, appendix C), averaged over which of the others has its odd
+        weight, and is exact if the batch is the whole set. ``"mws"``: 1/(B n) for all, which is low by log n where
+        posteriors overlap. ``"batch"``: 1/B for all. The gradients of the last two are the same.
+    like : tensor, optional
+        Of the dtype and device that the weights shall have.
+
+    Returns
+    -------
+    tensor of shape (batch, batch)
+        Row: sample; column: posterior.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+
+    Examples
+    --------
+    >>> log_weights(2, 4, "stratified").exp()
+    tensor([[0.2500, 0.7500],
+            [0.7500, 0.2500]])
+    """
+    checked_name(estimator, "estimator", ESTIMATORS)
+    if not 2 <= batch <= n:
+        raise InputError(
+            "n", f"expected a batch of 2 to n images, got a batch of {batch} and n={n}; n counts the training images"
+        )
+    place: dict[str, Any] = {} if like is None else {"dtype": like.dtype, "device": like.device}
+    if estimator == "stratified":
+        others = math.log(n - 1) - math.log(n) - math.log(batch - 1)
+        return torch.full((batch, batch), others, **place).fill_diagonal_(-math.log(n))
+    weight = -math.log(batch * n) if estimator == "mws" else -math.log(batch)
+    return torch.full((batch, batch), weight, **place)
+
+
+def log_normal(codes: Tensor, mean: Tensor, logvar: Tensor) -> Tensor:
+    """Return log N(codes; mean, exp(logvar)), element by element."""
+    return -0.5 * ((codes - mean).square() * torch.exp(-logvar) + logvar + math.log(2 * math.pi))
+
+
+def aggregate_log_densities(codes: Tensor, mean: Tensor, logvar: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return log q(z) and log prod_j q(z_j) at each sample.
+
+    Parameters
+    ----------
+    codes, mean, logvar : tensors of shape (B, d)
+        Samples, and the posteriors that they were drawn from.
+    weights : tensor of shape (B, B)
+        Log weights; row: sample.
+
+    Returns
+    -------
+    joint, product : tensors of shape (B,)
+    """
+    each = log_normal(codes[:, None, :], mean[None, :, :], logvar[None, :, :])
+    joint = torch.logsumexp(weights + each.sum(dim=2), dim=1)
+    product = torch.logsumexp(weights[:, :, None] + each, dim=1).sum(dim=1)
+    return joint, product
+
+
+def total_correlation(codes: Tensor, mean: Tensor, logvar: Tensor, *, n: int, estimator: str = "stratified") -> Tensor:
+    """Return how far the codes are from independent under q(z), in nats: see :func:`decomposition`."""
+    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(len(codes), n, estimator, like=codes))
+    return (joint - product).mean()
+
+
+def decomposition(
+    codes: Tensor, mean: Tensor, logvar: Tensor, *, n: int, estimator: str = "stratified"
+) -> Decomposition:
+    """Take the mean KL divergence from the prior apart, as estimated from one batch.
+
+    Parameters
+    ----------
+    codes, mean, logvar : tensors of shape (B, d)
+        Samples, and mean and log-variance of the posteriors that they were drawn from.
+    n : int
+        Training images. There is no default: without it the numbers mean nothing.
+    estimator : {"stratified", "mws", "batch"}
+        See :func:`log_weights`.
+
+    Returns
+    -------
+    Decomposition
+        In nats; the three add up to mean[log q(z|x) - log p(z)] whatever the estimator.
+
+    Notes
+    -----
+    Every estimator fails where the posteriors of a batch do not overlap: the mutual information then saturates at
+    log n, and the total correlation takes the rest. Read neither where the former exceeds log n - 1.
+
+    Examples
+    --------
+    Two images at +-(5, 5): one code already tells them apart, and the other repeats it.
+
+    >>> mean = torch.tensor([[5.0, 5.0], [-5.0, -5.0]])
+    >>> found = decomposition(mean, mean, torch.full((2, 2), -4.6), n=2)
+    >>> [round(part.item(), 3) for part in found[:2]]  # log 2 each
+    [0.693, 0.693]
+    """
+    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(len(codes), n, estimator, like=codes))
+    own = log_normal(codes, mean, logvar).sum(dim=1)
+    prior = log_normal(codes, torch.zeros_like(codes), torch.zeros_like(codes)).sum(dim=1)
+    return Decomposition((own - joint).mean(), (joint - product).mean(), (product - prior).mean())
+
 
 # Divergence from the prior ------------------------------------------------------------------------------------------
 
@@ -189,3 +345,234 @@ def multiplied(first: Posterior, second: Posterior) -> Posterior:
     weight = torch.sigmoid(second.logvar - first.logvar)
     logvar = math.log(2) - torch.logaddexp(-first.logvar, -second.logvar)
     return Posterior(weight * first.mean + (1 - weight) * second.mean, logvar)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What a penalty may look at.
+
+    Attributes
+    ----------
+    mean, logvar, codes : tensors of shape (B, d)
+        Posteriors, and the samples that were drawn from them.
+    kl : tensor of shape (d,)
+        :func:`kl_per_code` of the posteriors.
+    n : int
+        Training images.
+    step : int
+        From 0.
+    logits : tensor of shape (B, 2), or None
+        Of the discriminator at the samples.
+    """
+
+    mean: Tensor
+    logvar: Tensor
+    codes: Tensor
+    kl: Tensor
+    n: int
+    step: int
+    logits: Tensor | None = None
+
+
+# The penalties: their options are the parameters after the batch -----------------------------------------------------
+
+
+def autoencoder(batch: Batch) -> Tensor:
+    """Nothing: codes are means, and there are no variances."""
+    return batch.codes.new_zeros(())
+
+
+def vae(batch: Batch) -> Tensor:
+    """K."""
+    return batch.kl.sum()
+
+
+def beta_vae(batch: Batch, *, beta: float = 4.0) -> Tensor:
+    """Return beta K."""
+    return beta * batch.kl.sum()
+
+
+def capacity(batch: Batch, *, c_max: float = 25.0, gamma: float = 100.0, steps: int = 2000) -> Tensor:
+    """Return gamma abs(K - C) with the batch mean K; C grows from 0 to ``c_max`` nats within ``steps``.
+
+    The paper uses gamma 1000, and C grows for 100,000 of 300,000 steps. With a few thousand steps that only collapses
+    the codes, so the defaults fit short runs.
+    """
+    return gamma * (batch.kl.sum() - capacity_at(batch.step, c_max, steps)).abs()
+
+
+def beta_tcvae(batch: Batch, *, beta: float = 4.0, estimator: Literal["stratified", "mws", "batch"] = "mws") -> Tensor:
+    """Return K + (beta - 1) TC, with K in closed form and TC estimated."""
+    estimated = total_correlation(batch.codes, batch.mean, batch.logvar, n=batch.n, estimator=estimator)
+    return batch.kl.sum() + (beta - 1) * estimated
+
+
+def factor_vae(batch: Batch, *, gamma: float = 10.0, same_batch: bool = False, width: int = 1000) -> Tensor:
+    """Return K + gamma mean[D_0 - D_1].
+
+    The discriminator learns from the joint codes of this batch and permuted codes of a second one; with
+    ``same_batch`` from those of this one, as in disentanglement_lib. Its layers are ``width`` wide.
+    """
+    if batch.logits is None:
+        raise InputError("logits", "FactorVAE needs what its discriminator says of the codes")
+    return batch.kl.sum() + gamma * logit_difference(batch.logits)
+
+
+def dip_vae_i(batch: Batch, *, lambda_od: float = 2.0, lambda_d: float | None = None) -> Tensor:
+    """Return K + the distance of Cov(mu) from the identity; lambda_d is 10 lambda_od unless given."""
+    covariance = mean_covariance(batch.mean)
+    on = 10 * lambda_od if lambda_d is None else lambda_d
+    return batch.kl.sum() + distance_from_identity(covariance, lambda_od, on)
+
+
+def dip_vae_ii(batch: Batch, *, lambda_od: float = 2.0, lambda_d: float | None = None) -> Tensor:
+    """Return K + the distance of Cov(z) from the identity; lambda_d is lambda_od unless given."""
+    covariance = code_covariance(batch.mean, batch.logvar)
+    on = lambda_od if lambda_d is None else lambda_d
+    return batch.kl.sum() + distance_from_identity(covariance, lambda_od, on)
+
+
+def ada_gvae(batch: Batch, *, beta: float = 1.0, changed: int = 1) -> Tensor:
+    """Return beta K of posteriors that were averaged over pairs; in a pair ``changed`` factors differ."""
+    return beta * batch.kl.sum()
+
+
+def ada_mlvae(batch: Batch, *, beta: float = 1.0, changed: int = 1) -> Tensor:
+    """Return beta K of posteriors that were multiplied over pairs; in a pair ``changed`` factors differ."""
+    return beta * batch.kl.sum()
+
+
+# The table -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """An objective: loss = R + penalty.
+
+    Attributes
+    ----------
+    penalty : callable (Batch, *, options) -> scalar tensor
+    source : str
+        Where it was published.
+    draws : bool
+        Whether codes are drawn from a posterior; if not, the encoder has no variances.
+    merge : callable, optional
+        What becomes of the posteriors of codes that a pair of images shares; if given, images come in pairs.
+    has_discriminator : bool
+        Whether a second network is trained to distinguish codes from permuted ones.
+    """
+
+    penalty: Callable[..., Tensor]
+    source: str
+    draws: bool = True
+    merge: Callable[[Posterior, Posterior], Posterior] | None = None
+    has_discriminator: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in :data:`OBJECTIVES`."""
+        return self.penalty.__name__
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """The options of the penalty, with their types and defaults."""
+        parameters = inspect.signature(self.penalty).parameters.values()
+        return {one.name: one for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def posteriors(self, encoded: Posterior) -> Posterior:
+        """Return the posteriors that count; of pairs the first images stand in the first half, the second after."""
+        if self.merge is None:
+            return encoded
+        first, second = (Posterior(*halves) for halves in zip(*(part.chunk(2) for part in encoded), strict=True))
+        shared, both = shared_codes(first, second), self.merge(first, second)
+        merged = (
+            torch.cat([torch.where(shared, common, one), torch.where(shared, common, other)])
+            for common, one, other in zip(both, first, second, strict=True)
+        )
+        return Posterior(*merged)
+
+
+_KIM = "Kim & Mnih 2018, eq. 2 and algorithm 2"
+_KUMAR = "Kumar et al. 2018, eq. 6 and 7"
+_LOCATELLO = "Locatello et al. 2020, section 3"
+OBJECTIVES: Mapping[str, Objective] = {
+    objective.name: objective
+    for objective in (
+        Objective(penalty=autoencoder, source="Hinton & Salakhutdinov 2006", draws=False),
+        Objective(penalty=vae, source="Kingma & Welling 2014"),
+        Objective(penalty=beta_vae, source="Higgins et al. 2017, eq. 4"),
+        Objective(penalty=capacity, source="Burgess et al. 2018, eq. 8"),
+        Objective(penalty=beta_tcvae, source="Chen et al. 2018, eq. 4 with alpha = gamma = 1"),
+        Objective(penalty=factor_vae, source=_KIM, has_discriminator=True),
+        Objective(penalty=dip_vae_i, source=_KUMAR),
+        Objective(penalty=dip_vae_ii, source=_KUMAR),
+        Objective(penalty=ada_gvae, source=_LOCATELLO, merge=averaged),
+        Objective(penalty=ada_mlvae, source=_LOCATELLO, merge=multiplied),
+    )
+}
+
+
+# What a user gives ---------------------------------------------------------------------------------------------------
+
+
+def objective_of(name: object) -> Objective:
+    """Return an objective by its name.
+
+    Raises
+    ------
+    UnknownNameError
+
+    Examples
+    --------
+    >>> objective_of("beta_vae").source
+    'Higgins et al. 2017, eq. 4'
+    """
+    return OBJECTIVES[checked_name(name, "objective", OBJECTIVES)]
+
+
+def checked_options(objective: Objective, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return all options of an objective as plain values: those given, checked, and the defaults of the others.
+
+    Raises
+    ------
+    InputError
+        For a value that the option cannot have.
+    InputTypeError
+        For an option that the objective does not have; it names those that have it.
+
+    Examples
+    --------
+    >>> checked_options(objective_of("beta_tcvae"), {"beta": 6})
+    {'beta': 6.0, 'estimator': 'mws'}
+    """
+    options = objective.options
+    for name in given:
+        if name not in options:
+            raise InputTypeError(name, _not_an_option(name, objective))
+    return {
+        name: _checked(name, given[name], option.annotation) if name in given else option.default
+        for name, option in options.items()
+    }
+
+
+def _not_an_option(name: str, objective: Objective) -> str:
+    own = ", ".join(objective.options) or "none"
+    others = [other.name for other in OBJECTIVES.values() if name in other.options]
+    if others:
+        return f"it is an option of {', '.join(others)}, not of {objective.name}, whose options are: {own}"
+    return f"no option of {objective.name}, whose options are: {own}" + (
+        suggestion(name, objective.options) if objective.options else ""
+    )
+
+
+def _checked(name: str, value: Any, wanted: Any) -> Any:
+    if get_origin(wanted) in (Union, types.UnionType):
+        return None if value is None else _checked(name, value, get_args(wanted)[0])
+    if get_origin(wanted) is Literal:
+        return checked_name(value, name, get_args(wanted))
+    if wanted is bool:
+        checked_flag(value, name)
+        return value
+    if wanted is int:
+        return checked_count(value, name, 1)
+    return checked_number(value, name, "a finite number >= 0", inside=lambda number: 0 <= number < float("inf"))

@@ -1,4 +1,4 @@
-"""The training of a VAE: how it ended, its history, and its codes."""
+"""The training of a VAE as values: its settings, how it ended, its history, and its codes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,112 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.errors import quoted
 from demele.core.reading import check_shape
 from demele.core.result import Result
 from demele.core.uncertainty import Note
-from demele.models.vae.active import is_active
+from demele.models.specs import Plain
 from demele.models.vae.documents import run_document
-from demele.models.vae.spec import TrainingSpec
 from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: Pixels of an image of 64 x 64 x 3, for which the strengths in print were found.
+PIXELS_IN_PRINT = 64 * 64 * 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec(Plain):
+    """All that changes the bits of a training, as values that a file holds and that can be compared.
+
+    Attributes
+    ----------
+    objective : str
+    options : mapping of str to number, str, bool or None
+        Options of the objective.
+    latents : int
+    network : str
+        A name of :data:`demele.models.vae.nets.NETWORKS`; of a user's own modules, their layers.
+    own_networks : bool
+    init, likelihood, beta_scale : str
+    logvar_bounds : list of two float, or None
+    images : str
+        Name of the image set.
+    digest : str
+        Digest of the image set.
+    n : int
+        Images.
+    shape : list of int
+        Height, width, channels.
+    batch : int
+    lr : float
+    seed : int
+    """
+
+    objective: str
+    options: Mapping[str, Any]
+    latents: int
+    network: str
+    own_networks: bool
+    init: str
+    likelihood: str
+    beta_scale: str
+    logvar_bounds: list[float] | None
+    images: str
+    digest: str
+    n: int
+    shape: list[int]
+    batch: int
+    lr: float
+    seed: int
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels."""
+        height, width, channels = self.shape
+        return height, width, channels
+
+    def outputs(self, draws: bool) -> int:
+        """Return how many numbers the encoder gives per image: means, and log-variances if codes are drawn."""
+        return 2 * self.latents if draws else self.latents
+
+    @property
+    def pixels(self) -> int:
+        """Numbers in an image: height x width x channels."""
+        return math.prod(self.shape)
+
+    @property
+    def scale(self) -> float:
+        """Factor of the penalty: pixels divided by the published number, or 1."""
+        return self.pixels / PIXELS_IN_PRINT if self.beta_scale == "per_pixel" else 1.0
+
+    @property
+    def beta_normalised(self) -> float | None:
+        """Weight of K times codes over pixels (Higgins et al. 2017); None where K has no fixed weight."""
+        if self.objective in ("autoencoder", "capacity"):
+            return None
+        beta: float = self.options.get("beta", 1.0)
+        return beta * self.scale * self.latents / self.pixels
+
+
+#: A code is in use if its means vary by more than this, and it is further than that from the prior, in nats.
+ACTIVE_STD, ACTIVE_KL = 0.05, 0.01
+
+
+def is_active(kl: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which codes are in use; where divergences are NaN, as of an autoencoder, by their spread alone.
+
+    Examples
+    --------
+    >>> is_active(np.array([1.0, 0.001, np.nan]), np.array([0.9, 0.9, 0.9])).tolist()
+    [True, False, True]
+    """
+    return (std > ACTIVE_STD) & (np.isnan(kl) | (kl > ACTIVE_KL))
+
 
 Status = Literal["done", "running", "interrupted", "diverged"]
 

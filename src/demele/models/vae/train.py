@@ -1,20 +1,43 @@
-"""One training, step by step: what it holds, one step of it, and what is kept of its history."""
+"""The training of a VAE: the data of each step, the step, the file, and the figures at the end.
 
+Rows, noise and permutations are functions of the seed, a use and the step, so there is no generator to save: a training
+that continues after a kill sees the data that it would have seen.
+"""
+
+import copy
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.extras import require
+from demele.core.locks import locked
+from demele.core.reading import parsing
 from demele.core.seeds import rng_for
-from demele.models.vae.aggregate import total_correlation
-from demele.models.vae.family import Batch
-from demele.models.vae.feed import Feed
-from demele.models.vae.nets import check_decoded, discriminator
-from demele.models.vae.objectives import Posterior, discriminator_error, kl_per_code
-from demele.models.vae.pair import Pair
-from demele.models.vae.spec import TrainingSpec
-from demele.models.weights import initialised, restore
+from demele.core.sentences import arg, setting
+from demele.data.images import ImageSet
+from demele.models.checkpoint import Layout, read_checkpoint, refuse_other_version, write_checkpoint
+from demele.models.networks import checked_device, computing, initialised, is_held, pixels, restore, stored
+from demele.models.specs import refuse_other
+from demele.models.vae.nets import Pair, check_decoded, check_weights, discriminator
+from demele.models.vae.objectives import (
+    Batch,
+    Posterior,
+    decomposition,
+    discriminator_error,
+    kl_per_code,
+    total_correlation,
+)
+from demele.models.vae.run import TrainingSpec
+from demele.runtime.interrupts import held_interrupts
+from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
     import torch
@@ -22,6 +45,152 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", purpose="a VAE")
     Tensor, nn = torch.Tensor, torch.nn
+
+
+# The data of a step ---------------------------------------------------------------------------------------------------
+
+
+#: Steps whose rows are drawn at once.
+_BLOCK = 1024
+
+
+class Feed:
+    """Rows, noise and pixels of each step.
+
+    Parameters
+    ----------
+    images : ImageSet
+    batch : int
+        Rows of a step; of pairs, pairs.
+    seed : int
+    changed : int, optional
+        Draw pairs that differ in so many factors; without it, single images.
+    device : str
+        Where pixels and noise are wanted.
+    """
+
+    def __init__(self, images: ImageSet, *, batch: int, seed: int, changed: int | None, device: str) -> None:
+        self._images, self._batch, self._seed, self._changed, self._device = images, batch, seed, changed, device
+        self._blocks: dict[str, tuple[int, NDArray[np.int64]]] = {}
+        self._held: Tensor | None = None
+
+    def hold(self) -> None:
+        """Keep all images in memory if they are few: they are drawn or read once, not at every step."""
+        if self._held is None and is_held(self._images):
+            self._held = stored(self._images, np.arange(len(self._images)), self._device)
+
+    def rows(self, step: int, use: str = "order") -> NDArray[np.int64]:
+        """Return the rows of a step, drawn with replacement; of pairs all first rows, then all second ones."""
+        number, place = divmod(step, _BLOCK)
+        if self._blocks.get(use, (-1,))[0] != number:
+            self._blocks[use] = number, self._drawn_block(use, number)
+        found: NDArray[np.int64] = self._blocks[use][1][place]
+        return found
+
+    def _drawn_block(self, use: str, number: int) -> NDArray[np.int64]:
+        rng = rng_for(self._seed, use, number)
+        if self._changed is None:
+            return rng.integers(0, len(self._images), (_BLOCK, self._batch))
+        pairs = self._images.pairs(_BLOCK * self._batch, self._changed, int(rng.integers(2**63)))
+        return np.concatenate([rows.reshape(_BLOCK, self._batch) for rows in pairs], axis=1)
+
+    def rng(self, step: int, use: str) -> np.random.Generator:
+        """Return the generator of one use in one step."""
+        return rng_for(self._seed, use, step)
+
+    def noise(self, step: int, shape: tuple[int, ...], use: str = "noise") -> Tensor:
+        """Return standard normal noise of a step."""
+        drawn = self.rng(step, use).standard_normal(shape, dtype=np.float32)
+        return torch.from_numpy(drawn).to(self._device)
+
+    def pixels(self, rows: NDArray[np.int64]) -> Tensor:
+        """Return images as the networks see them: (k, C, H, W), in [0, 1]."""
+        if self._held is None:
+            return pixels(self._images, rows, self._device)
+        return self._held[torch.from_numpy(rows).to(self._device)].float().div_(255)
+
+
+# Figures of a model ---------------------------------------------------------------------------------------------------
+
+
+#: Of larger sets so many images are looked at, drawn once.
+MOST_EXAMINED = 5000
+#: Images that are encoded at once.
+BATCH = 256
+
+
+def batches(rows: NDArray[np.int64], size: int = BATCH) -> Iterator[NDArray[np.int64]]:
+    """Yield rows in parts of at most ``size``."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def examined_rows(n: int) -> NDArray[np.int64]:
+    """Return the rows that figures are of: all, or a sample that is the same for every model."""
+    if n <= MOST_EXAMINED:
+        return np.arange(n)
+    return np.sort(rng_for(0, "examined images", n).choice(n, MOST_EXAMINED, replace=False))
+
+
+def posteriors(pair: Pair, images: ImageSet, rows: NDArray[np.int64]) -> Posterior:
+    """Return mean and log-variance of some images, on the CPU; of an autoencoder the second is empty."""
+    device = str(pair.device)
+    found = [pair.posterior(pixels(images, part, device)) for part in batches(rows)]
+    return Posterior(*(torch.cat(parts).cpu() for parts in zip(*found, strict=True)))
+
+
+def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
+    """Return the figures of a model, as plain numbers.
+
+    Returns
+    -------
+    dict
+        ``examined``, the number of images; ``reconstruction``, R with codes drawn as in training, and ``floor``, the
+        least it can be, in nats per image; ``kl`` (NaN of an autoencoder) and ``std`` of the means by code;
+        ``mutual_information`` and ``total_correlation``, stratified; ``largest_logvar``.
+    """
+    rows, draws = examined_rows(len(images)), pair.objective.draws
+    found = Posterior(*(part.double() for part in posteriors(pair, images, rows)))
+    noise = torch.from_numpy(rng_for(0, "examined codes").standard_normal(found.mean.shape))
+    codes = found.mean + torch.exp(found.logvar / 2) * noise if draws else found.mean
+    error, floor = _errors(pair, images, rows, codes.float())
+    information, correlation = _parts(codes, found, len(images)) if draws else (math.nan, math.nan)
+    return {
+        "examined": len(rows),
+        "reconstruction": error,
+        "floor": floor,
+        "kl": kl_per_code(*found).tolist() if draws else [math.nan] * pair.spec.latents,
+        "std": found.mean.std(dim=0, unbiased=False).tolist(),
+        "mutual_information": information,
+        "total_correlation": correlation,
+        "largest_logvar": found.logvar.max().item() if draws else math.nan,
+    }
+
+
+def _errors(pair: Pair, images: ImageSet, rows: NDArray[np.int64], codes: Tensor) -> tuple[float, float]:
+    """Return the mean error of reconstructions, and the least that it could be."""
+    device, sums = str(pair.device), torch.zeros(2, dtype=torch.float64)
+    for place in batches(np.arange(len(rows))):
+        given = pixels(images, rows[place], device)
+        errors = pair.likelihood.errors(pair.decoder(codes[torch.from_numpy(place)].to(device)), given)
+        sums += torch.stack([errors.double().sum(), pair.likelihood.floor(given).double().sum()]).cpu()
+    error, floor = (sums / len(rows)).tolist()
+    return error, floor
+
+
+def _parts(codes: Tensor, found: Posterior, n: int) -> tuple[float, float]:
+    """Return mutual information and total correlation: means of estimates, each of at most 512 images, at random."""
+    order = rng_for(0, "examined order").permutation(len(codes))
+    parts = [part for part in batches(order, 512) if len(part) >= min(512, len(codes)) and len(part) >= 2]
+    each = [decomposition(codes[part], found.mean[part], found.logvar[part], n=n) for part in parts]
+    if not each:
+        return math.nan, math.nan
+    information, correlation = (sum(one[number].item() for one in each) / len(each) for number in (0, 1))
+    return information, correlation
+
+
+# One step -------------------------------------------------------------------------------------------------------------
+
 
 #: Of Adam, for the networks and for the discriminator; both have the same rate, as in print (Kim & Mnih 2018).
 _BETAS, _DISCRIMINATOR_BETAS = (0.9, 0.999), (0.5, 0.9)
@@ -204,3 +373,206 @@ def history_row(training: Training, terms: Terms, *, step: int, images_per_secon
         "penalty": terms.penalty.item(),
         "images_per_second": images_per_second,
     }
+
+
+# The whole training ---------------------------------------------------------------------------------------------------
+
+
+#: What a file of the training of a VAE holds.
+LAYOUT = Layout(
+    name="demele-training",
+    version=1,
+    keys=(
+        *("spec", "status", "step", "model", "optimiser", "discriminator"),
+        *("history", "seconds", "problem", "figures"),
+    ),
+    what="a training of demele",
+    reader="load it with demele.models.load",
+)
+#: Rows of the history, and the most steps between two writings of the file.
+_ROWS, _MOST_UNSAVED = 200, 1000
+OnEvent = Callable[[dict[str, float]], object]
+
+
+class Fitting:
+    """Works off the steps of a training, and keeps its file.
+
+    Parameters
+    ----------
+    spec : TrainingSpec
+    network : str or (encoder, decoder)
+    images : ImageSet
+    checkpoint : Path or None
+    device : str
+    threads : int or None
+    """
+
+    def __init__(
+        self,
+        spec: TrainingSpec,
+        *,
+        network: Any,
+        images: ImageSet,
+        checkpoint: Path | None,
+        device: str,
+        threads: int | None,
+    ) -> None:
+        self._spec, self._network, self._images, self._path = spec, network, images, checkpoint
+        self._device, self._threads = checked_device(device), threads
+        self._history: dict[str, list[float]] = {}
+        self._seconds, self._begun = 0.0, time.monotonic()
+        self._kept: dict[str, Any] | None = None
+        self._training: Training
+
+    def run(self, steps: int, *, progress: bool | Report, on_event: OnEvent | None) -> tuple[Pair, dict[str, Any]]:
+        """Train up to ``steps``; return the networks, and what the file holds, or would hold.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, with the training saved.
+        """
+        alone = nullcontext() if self._path is None else locked(self._path, "checkpoint")
+        computed = computing(threads=self._threads, device=self._device, gradients=True)
+        with alone, computed, reporting(progress) as report:
+            content = self._opened()
+            ended = content is not None and (content["status"] == "diverged" or self._training.step >= steps)
+            if content is None or content["figures"] is None or not ended:
+                problem = None if ended else self._worked_off(steps, report, on_event)
+                content = self._finished(problem)
+        if content["problem"]:
+            bounds = setting("logvar_bounds=(-10, 10)", logvar_bounds=...)
+            remedy = f"lower {arg('lr')}, or bound the log-variances with {bounds}, such as -10 to 10"
+            warn_user(f"{content['problem']}; {remedy}", NotConvergedWarning)
+        return self._training.pair, content
+
+    def _opened(self) -> dict[str, Any] | None:
+        """Make the training, and take from its file what it holds, if there is one."""
+        self._training = Training.begin(self._spec, self._network, self._device)
+        if self._path is None or not self._path.exists():
+            return None
+        content = read_checkpoint(self._path, LAYOUT)
+        refuse_other(_spec_in(content, self._path).to_dict(), self._spec.to_dict(), self._path)
+        refuse_other_version(self._path, content, LAYOUT)
+        with parsing(f"{self._path}: its networks are not those of its spec"):
+            self._training.load(content)
+            self._history = {name: list(values) for name, values in content["history"].items()}
+            self._seconds = float(content["seconds"])
+        return content
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+
+    def _worked_off(self, steps: int, report: Report | None, on_event: OnEvent | None) -> str | None:
+        """Make the steps that are left; return why the training diverged, if it did."""
+        training, batch = self._training, self._spec.batch
+        changed = self._spec.options.get("changed")
+        feed = Feed(self._images, batch=batch, seed=self._spec.seed, changed=changed, device=self._device)
+        if (steps - training.step) * batch >= len(self._images):
+            feed.hold()
+        unsaved, apart, last = min(_MOST_UNSAVED, math.ceil(steps / 5)), max(1, steps // _ROWS), math.nan
+        self._begun, rate = time.monotonic(), _Rate(training.step)
+        with held_interrupts() as interrupted:
+            while training.step < steps:
+                step = training.step
+                terms, finite = training.advance(feed)
+                if not finite:
+                    return _why_diverged(step, last, terms)
+                last = terms.loss.item()
+                if step % apart == 0 or training.step == steps:
+                    self._note(history_row(training, terms, step=step, images_per_second=rate(step) * batch), on_event)
+                    if report is not None:
+                        report(step, steps, f"step {step:,}, loss {last:.4g}")
+                if interrupted():
+                    self._save("interrupted")
+                    raise KeyboardInterrupt
+                if training.step % unsaved == 0 and training.step < steps:
+                    self._save("running")
+        return None
+
+    def _note(self, row: dict[str, float], on_event: OnEvent | None) -> None:
+        for name, value in row.items():
+            self._history.setdefault(name, []).append(value)
+        if on_event is not None:
+            on_event(row)
+
+    # Keeping ----------------------------------------------------------------------------------------------------------
+
+    def _finished(self, problem: str | None) -> dict[str, Any]:
+        """Measure the model, and write the file for the last time."""
+        weights = (one for part in self._training.pair.state().values() for one in part.values())
+        if problem is not None and not all(bool(torch.isfinite(one).all()) for one in weights):
+            self._training.load(self._kept or Training.begin(self._spec, self._network, self._device).state())
+        status = "done" if problem is None else "diverged"
+        self._save("running", problem)  # measuring takes a while, and may be killed
+        with torch.no_grad():
+            figures = measured(self._training.pair, self._images)
+        return self._save(status, problem, figures)
+
+    def _save(self, status: str, problem: str | None = None, figures: dict[str, Any] | None = None) -> dict[str, Any]:
+        content = {
+            "spec": self._spec.to_dict(),
+            "status": status,
+            **copy.deepcopy(self._training.state()),
+            "history": self._history,
+            "seconds": self._seconds + time.monotonic() - self._begun,
+            "problem": problem,
+            "figures": figures,
+        }
+        self._kept = content
+        if self._path is not None:
+            write_checkpoint(self._path, content, LAYOUT)
+        return content
+
+
+class _Rate:
+    """Steps per second since it was last asked."""
+
+    def __init__(self, step: int) -> None:
+        self._step, self._time = step - 1, time.monotonic()
+
+    def __call__(self, step: int) -> float:
+        now = time.monotonic()
+        rate = (step - self._step) / max(now - self._time, 1e-9)
+        self._step, self._time = step, now
+        return rate
+
+
+def _why_diverged(step: int, last: float, terms: Terms) -> str:
+    largest = terms.posterior.logvar.max().item() if terms.posterior.logvar.numel() else math.nan
+    return (
+        f"the loss or its gradient was not finite at step {step:,}; the last loss before was {last:.6g}, the largest "
+        f"log-variance {largest:.6g}"
+    )
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def _spec_in(content: Mapping[str, Any], path: Path) -> TrainingSpec:
+    what = f"{path}: not a training of demele"
+    with parsing(what):
+        return TrainingSpec.from_dict(content["spec"], what)
+
+
+def reopened(path: Path, network: Any) -> tuple[Pair, dict[str, Any]]:
+    """Return the networks of a file, on the CPU, and what else it holds.
+
+    Raises
+    ------
+    InputError, FormatError
+    """
+    content = read_checkpoint(path, LAYOUT)
+    spec = _spec_in(content, path)
+    what = f"{path}: its networks are not those of its spec"
+    with parsing(what):
+        check_weights(spec, content["model"], what)
+    if spec.own_networks and network is None:
+        raise InputError(
+            "network",
+            f"{path} was trained with networks of its user's own, and a file holds no classes; pass "
+            "network=(encoder, decoder), modules of the same layers",
+        )
+    with parsing(what), computing(threads=None, device="cpu", gradients=False):
+        pair = Pair.made(spec, network if spec.own_networks else spec.network, "cpu")
+        pair.load(content["model"])
+    return pair, content

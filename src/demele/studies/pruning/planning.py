@@ -281,8 +281,7 @@ def _noises(given_noises: Any, *, given: bool) -> tuple[LabelNoise, ...]:
 
 
 def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
-    from demele.models.fabric.criteria import OF_WEIGHTS
-    from demele.models.fabric.link_criteria import CRITERIA
+    from demele.models.fabric.criteria import CRITERIA, OF_WEIGHTS
 
     if not isinstance(given, Sequence) or not all(isinstance(one, PruningConfiguration) for one in given):
         raise InputTypeError("configurations", f"expected a list of PruningConfiguration, got {quoted(given)}")

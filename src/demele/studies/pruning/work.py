@@ -71,7 +71,7 @@ def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
 
 
 def _one(job: PruningJob) -> Record:
-    from demele.models.threads import checked_device, computing
+    from demele.models.networks import checked_device, computing
 
     try:
         with computing(threads=1, device=checked_device("auto"), gradients=True):

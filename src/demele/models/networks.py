@@ -1,19 +1,74 @@
-"""Weights of networks: drawn without the generator of the process, and counted."""
+"""What all networks share: how PyTorch computes, initial weights, and images as networks see them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from demele.core.errors import InputError, quoted
 from demele.core.extras import require
+from demele.data.images import ImageSet
 
 if TYPE_CHECKING:
     import torch
-    from torch import nn
+    from torch import Tensor, nn
 else:
     torch = require("torch", purpose="a network")
-    nn = torch.nn
+    Tensor, nn = torch.Tensor, torch.nn
+
+
+# How PyTorch computes -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def computing(*, threads: int | None, device: str, gradients: bool) -> Iterator[None]:
+    """Compute with some threads, on the CPU with deterministic algorithms only, with or without gradients.
+
+    Parameters
+    ----------
+    threads : int or None
+        None leaves them as they are. The last bits of sums depend on their number.
+    device : str
+    gradients : bool
+        Whatever mode this is called in.
+    """
+    before = torch.get_num_threads()
+    strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    if threads is not None:
+        torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(strict or device == "cpu", warn_only=warns)
+    try:
+        with torch.inference_mode(False), torch.set_grad_enabled(gradients):
+            yield
+    finally:
+        torch.use_deterministic_algorithms(strict, warn_only=warns)
+        torch.set_num_threads(before)
+
+
+def checked_device(device: Any) -> str:
+    """Return where to compute: a device that was named, or with "auto" CUDA if there is one.
+
+    Raises
+    ------
+    InputError
+        If there is no such device.
+    """
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:  # AssertionError: PyTorch without CUDA
+        raise InputError(
+            "device", f"expected 'auto', 'cpu' or 'cuda', got {quoted(device)}, which cannot be used here"
+        ) from error
+    return str(device)
+
+
+# Weights --------------------------------------------------------------------------------------------------------------
+
 
 #: How weights are drawn: as PyTorch does, or as TensorFlow's layers do.
 INITS = ("torch", "glorot")
@@ -78,3 +133,25 @@ def restore(optimiser: torch.optim.Optimizer, held: Mapping[str, Any]) -> None:
 def parameter_count(*modules: nn.Module) -> int:
     """Return the number of trained numbers of some networks."""
     return sum(parameter.numel() for module in modules for parameter in module.parameters())
+
+
+# Images ---------------------------------------------------------------------------------------------------------------
+
+
+#: Sets of at most so many bytes are kept in memory while a network is trained on them.
+MOST_HELD = 256 << 20
+
+
+def is_held(images: ImageSet) -> bool:
+    """Whether a set is small enough to be drawn or read once, not at every step."""
+    return len(images) * math.prod(images.shape) <= MOST_HELD
+
+
+def stored(images: ImageSet, rows: NDArray[np.int64], device: str) -> Tensor:
+    """Return images as they are stored, channels first: (k, C, H, W), uint8."""
+    return torch.from_numpy(images.images(rows)).to(device).permute(0, 3, 1, 2).contiguous()
+
+
+def pixels(images: ImageSet, rows: NDArray[np.int64], device: str) -> Tensor:
+    """Return images in single precision, in [0, 1]: (k, C, H, W)."""
+    return stored(images, rows, device).float().div_(255)

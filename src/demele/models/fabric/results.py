@@ -1,24 +1,74 @@
-"""A report about a fabric: what it was, what is left of it, and what that gained."""
+"""Results about fabrics: a training, and a report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputTypeError
 from demele.core.result import Result
 from demele.core.uncertainty import Interval
-from demele.core.version import __version__
-from demele.models.fabric.counts import FabricCounts, counted
-from demele.models.fabric.documents import fabric_document
-from demele.models.fabric.prunable import PrunableFabric
-from demele.models.fabric.run import FabricRun
+from demele.models.fabric.documents import fabric_document, run_document
+from demele.models.fabric.lattice import FabricCounts
 from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Status = Literal["new", "running", "done", "interrupted", "diverged"]
+STATUSES = get_args(Status)
+#: Columns of a history.
+ROW = ("epoch", "rate", "loss", "error", "images_per_second")
+
+
+# A frame has no single truth value, so a generated == would fail: runs compare by identity.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FabricRun(Result):
+    """A training of a fabric: its end, and the figures of each epoch.
+
+    Attributes
+    ----------
+    status : {"new", "running", "done", "interrupted", "diverged"}
+        "new": nothing was trained. "running": read from the file of a training that was killed, or goes on elsewhere.
+    epochs : int
+        That the weights have behind them.
+    seconds : float
+        That they took, over all calls.
+    history : DataFrame
+        A row for each epoch: ``epoch``, ``rate``, ``loss`` and ``error`` on the images as they were trained on, and
+        ``images_per_second``.
+    problem : str
+        Why it diverged; empty unless it did.
+    """
+
+    _kind = "training of a fabric"
+
+    status: Status
+    epochs: int
+    seconds: float
+    history: pd.DataFrame
+    problem: str = ""
+
+    def document(self) -> Document:
+        """Return the document: the end of the training, and its last epochs."""
+        return run_document(self)
+
+
+def run_of(content: Mapping[str, Any]) -> FabricRun:
+    """Return the run that a file, or its content in memory, tells of."""
+    import pandas as pd
+
+    return FabricRun(
+        status=content["status"],
+        epochs=content["epoch"],
+        seconds=content["seconds"],
+        history=pd.DataFrame(content["history"], columns=list(ROW)),
+        problem=content["problem"],
+    )
+
 
 #: Columns of :func:`demele.models.benchmark` that a report holds.
 _TIMES = (
@@ -108,72 +158,13 @@ class FabricReport(Result):
         return pd.concat([counts, pd.DataFrame(errors, columns=counts.columns, dtype=object)], ignore_index=True)
 
 
-class ReportedFabric(PrunableFabric):
-    """A fabric that can be reported."""
+def stage_error(stage: str, value: Any, images: int | None) -> StageError:
+    """Return the error of a stage, with its interval if the number of images is known.
 
-    def report(
-        self,
-        *,
-        scores: Mapping[str, float] | pd.Series[float] | None = None,
-        timings: pd.DataFrame | None = None,
-        errors: Mapping[str, float] | None = None,
-        images: int | None = None,
-        name: str = "",
-    ) -> FabricReport:
-        """Return a report, which can be printed and written as a page, a table for papers, or JSON.
-
-        Parameters
-        ----------
-        scores : mapping of link to float, optional
-            As of :meth:`scores`, by default those of ``"magnitude"``: the widths of the links in the figure.
-        timings : DataFrame, optional
-            Of :func:`demele.models.benchmark`.
-        errors : mapping of str to float, optional
-            Shares of images that were mistaken, by stage, such as ``{"before": 0.05, "pruned": 0.07}``.
-        images : int, optional
-            How many images the errors were counted on: each then has its 95 % interval (Wilson, 1927).
-        name : str, optional
-            Title of the page.
-
-        Raises
-        ------
-        InputError, InputTypeError
-            For a table that is not of a benchmark, or an error that is no share.
-
-        Examples
-        --------
-        >>> from demele.models import Fabric
-        >>> report = Fabric(2, 3, 4, image_channels=1).report()
-        >>> report.counts.links, report.sentence
-        (11, 'The fabric is not trained.')
-        """
-        spec = self.spec
-        everything = spec.lattice()
-        given = self.scores("magnitude") if scores is None else scores
-        judged = "magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given")
-        stages = {} if errors is None else errors
-        if not isinstance(stages, Mapping):
-            raise InputTypeError("errors", f"expected shares by what was measured, got {type(errors).__name__}")
-        return FabricReport(
-            name=name,
-            spec=spec.to_dict(),
-            image_shape=spec.image_shape,
-            counts=self.counts(),
-            whole=counted(spec, everything, dict.fromkeys(everything.nodes, spec.channels)),
-            link_scores={link.name: score for link, score in self._by_link(given).items()},
-            scored_by=judged,
-            widths={node.name: width for node, width in self.network.widths.items()},
-            prunings=self.prunings,
-            run=self.run,
-            training=self._past["training"],
-            trained_on=self.trained_on,
-            errors=tuple(_error(str(stage), value, images) for stage, value in stages.items()),
-            benchmark=_rows(timings),
-            version=__version__,
-        )
-
-
-def _error(stage: str, value: Any, images: int | None) -> StageError:
+    Raises
+    ------
+    InputError
+    """
     error = checked_number(value, "errors", "shares of images, from 0 to 1", inside=lambda share: 0 <= share <= 1)
     if images is None:
         return StageError(stage=stage, error=error, images=None, interval=None)
@@ -185,8 +176,13 @@ def _error(stage: str, value: Any, images: int | None) -> StageError:
     return StageError(stage=stage, error=error, images=n, interval=interval)
 
 
-def _rows(timings: Any) -> tuple[dict[str, Any], ...]:
-    """Return the rows of a benchmark, with the names of the fabrics."""
+def benchmark_rows(timings: Any) -> tuple[dict[str, Any], ...]:
+    """Return the rows of a benchmark, with the names of the fabrics.
+
+    Raises
+    ------
+    InputTypeError
+    """
     if timings is None:
         return ()
     if not hasattr(timings, "columns") or not set(_TIMES) <= set(timings.columns):

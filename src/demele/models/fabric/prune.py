@@ -1,4 +1,4 @@
-"""A fabric pruned at one of three levels: scores made, what goes decided, and a smaller fabric returned."""
+"""A fabric pruned at one of three levels: parts scored, some chosen, and a smaller fabric returned."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.names import checked_name
 from demele.core.seeds import rng_for
-from demele.models.fabric.criteria import OF_WEIGHTS, Batch, Criterion, Scores
+from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, Batch, Criterion, Scores, norms
 from demele.models.fabric.lattice import Link, Node
-from demele.models.fabric.link_criteria import CRITERIA, OF_LINKS, norms
-from demele.models.fabric.network import FabricNetwork
+from demele.models.fabric.network import FabricNetwork, copied, reduced
 from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
-from demele.models.fabric.surgery import copied, reduced
 
 if TYPE_CHECKING:
     import torch
 else:
     torch = require("torch", purpose="a fabric")
+
 
 LEVELS: tuple[Literal["links", "channels", "weights"], ...] = ("links", "channels", "weights")
 Floats = NDArray[np.float64]
