@@ -29,8 +29,7 @@ from demele.metrics import dci_compactness
 from demele.runtime.sweep import Record, Sweep, Task
 from demele.studies.jobs import read_codes
 from demele.studies.planning import METRICS, checked_plan
-from demele.studies.study import Study
-from demele.studies.trained import COLLAPSED
+from demele.studies.study import COLLAPSED, Study
 
 #: What is scored anew of each model.
 SCORED = ("sampled", "as numbers", "put back", "put back, sampled")

@@ -3,7 +3,7 @@
 ``python -m benchmarks.characterise --only NAME`` computes the rows of one metric (or of ``dci_forest`` and the like)
 and writes ``src/demele/bench/reference/NAME.jsonl``: some minutes for a fast one. ``--scenario NAME`` computes one
 scenario, and leaves the rows of the others in the files as they are. Metrics that take seconds a call get fewer seeds,
-of fewer rows: ``FEWER`` in ``demele.bench.reference_rows`` names them. Without either option, those of all metrics and
+of fewer rows: ``FEWER`` in ``demele.bench.stored`` names them. Without either option, those of all metrics and
 ``results/characterise.csv``: about two hours on two cores. Killed, it goes on where it was, from a store beside it that
 is removed when the rows are written; the time is only written if it ran in one go.
 """
@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.cases import write_rows
 from demele import bench
-from demele.bench import reference_rows
-from demele.bench.reference_rows import FEWER, FEWER_SAMPLES, N_SAMPLES, SEEDS, SLOW_SEEDS, fewer_seeds
+from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
+from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, SEEDS, SLOW_SEEDS, fewer_seeds
 
 
 def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) -> dict[str, object]:
@@ -60,7 +60,7 @@ def of_fewer(metric: str, scenarios: Sequence[str] | None, store: Path, how: Any
             sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_samples": n_samples, "store": kept}
             found.append(bench.characterise(metric, own, **sizes, **how))
     # what is written is of the fewer rows; a scenario that counts rows says itself how many there are
-    return replace(functools.reduce(reference_rows.in_one, found), fewer_rows={metric: FEWER_SAMPLES})
+    return replace(functools.reduce(stored.in_one, found), fewer_rows={metric: FEWER_SAMPLES})
 
 
 def main() -> None:
@@ -87,9 +87,9 @@ def main() -> None:
     if usual is None or usual:
         runs.append(bench.characterise(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
     runs += [of_fewer(name, asked.scenario, store, how) for name in fewer]
-    write = reference_rows.write_rows if asked.scenario is None else reference_rows.add_rows
+    write = stored.write_rows if asked.scenario is None else stored.add_rows
     for found in runs:
-        for path in write(found, reference_rows.FOLDER):
+        for path in write(found, stored.FOLDER):
             print(path)
     # rows of code that is changed afterwards must not be taken for those of the change
     for kept in (store, *(store.with_name(f"{store.name}-{rows}") for rows in (FEWER_SAMPLES, N_SAMPLES))):

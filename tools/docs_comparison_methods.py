@@ -10,7 +10,7 @@ from math import sqrt
 from pathlib import Path
 from statistics import fmean
 
-from demele.bench.comparisons.published import PUBLISHED_NOISE, published
+from demele.bench.comparisons.setting import PUBLISHED_NOISE, published
 from demele.evaluation import score_interval
 from tools import docs_tables
 from tools.docs_tables import Row, cells, numbers, read, table, unique

@@ -11,7 +11,7 @@ from scipy import stats
 from demele import bench
 from demele.bench.candidates import chosen_candidates
 from demele.bench.cards import card_of
-from demele.bench.curves import Curve
+from demele.bench.verdicts import Curve
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 #: Values by seed; None where a seed gave none.

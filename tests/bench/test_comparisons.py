@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from demele import bench, evaluation, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
-from demele.bench.comparisons.published import published
+from demele.bench.comparisons.setting import published
 from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.fingerprint import fingerprint
 from demele.core.store import Store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from demele.bench.expectations import (
+from demele.bench.scenario import (
     AtLeast,
     AtMost,
     Contrast,

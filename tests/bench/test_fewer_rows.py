@@ -10,10 +10,10 @@ import pytest
 
 from benchmarks import characterise
 from demele import bench
-from demele.bench import reference_rows
-from demele.bench.curves import Curve
-from demele.bench.reference_rows import FEWER, FEWER_SAMPLES, N_SAMPLES, fewer_seeds, samples_of
+from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
+from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, fewer_seeds, samples_of
+from demele.bench.verdicts import Curve
 from demele.cli.bench import _frame
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
@@ -40,28 +40,28 @@ def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_ar
     assert {samples_of(name) for name in FEWER} == {FEWER_SAMPLES}
     assert samples_of("dci_forest_modularity") == N_SAMPLES > FEWER_SAMPLES
     for name in FEWER:
-        assert all(3 <= number <= reference_rows.SLOW_SEEDS[kind] for kind, number in fewer_seeds(name).items())
+        assert all(3 <= number <= stored.SLOW_SEEDS[kind] for kind, number in fewer_seeds(name).items())
 
 
 def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
     few = bench.characterise("sap", "mixing", seeds=1, n_samples=FEWER_SAMPLES)
-    reference_rows.write_rows(few, tmp_path)
+    stored.write_rows(few, tmp_path)
     with pytest.raises(FormatError, match=r"sap\.jsonl: expected rows of n_samples 20000, got 5000"):
-        reference_rows.referred(bench.Characterisation, ["sap"], tmp_path)
+        stored.referred(bench.Characterisation, ["sap"], tmp_path)
 
 
 def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference_rows, "FEWER", {"sap": 2})
+    monkeypatch.setattr(stored, "FEWER", {"sap": 2})
     few = bench.characterise("sap", "mixing", seeds=2, n_samples=FEWER_SAMPLES)
-    (path,) = reference_rows.write_rows(few, tmp_path)
+    (path,) = stored.write_rows(few, tmp_path)
     assert json.loads(path.read_text(encoding="utf-8").splitlines()[0])["n_samples"] == FEWER_SAMPLES
-    again = reference_rows.referred(bench.Characterisation, ["sap"], tmp_path)
+    again = stored.referred(bench.Characterisation, ["sap"], tmp_path)
     assert again.n_samples == N_SAMPLES
     assert (again.fewer_rows, again.fewer("sap")) == ({"sap": FEWER_SAMPLES}, (2, FEWER_SAMPLES))
 
 
 def test_where_nothing_is_stored_there_is_nothing_to_say(tmp_path: Path) -> None:
-    again = reference_rows.referred(bench.Characterisation, ["tmex"], tmp_path)
+    again = stored.referred(bench.Characterisation, ["tmex"], tmp_path)
     assert again.fewer("tmex") is None
     assert again.to_dict()["metrics"][0]["fewer"] is None
 
@@ -79,7 +79,7 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
 
     whole = bench.characterise
     monkeypatch.setattr(bench, "characterise", small)
-    monkeypatch.setattr(reference_rows, "FOLDER", tmp_path)
+    monkeypatch.setattr(stored, "FOLDER", tmp_path)
     monkeypatch.setattr(
         "sys.argv", ["characterise", "--only", "tmex", "--jobs", "1", "--store", str(tmp_path / "a.store")]
     )

@@ -6,9 +6,9 @@ import numpy as np
 
 from demele import bench
 from demele.bench.candidates import candidate
-from demele.bench.curves import Curve
 from demele.bench.metric_documents import CAPTIONS
 from demele.bench.scenarios import SCENARIOS
+from demele.bench.verdicts import Curve
 from demele.report.document import Choice, Heat, Lines, Matrix, Pill, Table
 from demele.report.renderers.html import page
 from demele.report.renderers.tables import figures_of

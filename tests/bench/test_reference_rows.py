@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks import characterise
 from demele import bench
-from demele.bench import reference_rows, stored
-from demele.bench.reference_rows import FEWER, FOLDER, add_rows, fewer_seeds, referred, write_rows
+from demele.bench import characterisation, stored
+from demele.bench.stored import FEWER, FOLDER, add_rows, fewer_seeds, referred, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
 from tests.tolerances import ROUNDING, assert_close
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reference()  # kept for the process: it must not be first read from the copy
     copy = tmp_path / "reference"
     shutil.copytree(FOLDER, copy)
-    monkeypatch.setattr(stored, "FOLDER", copy)
+    monkeypatch.setattr(characterisation, "FOLDER", copy)
     return copy
 
 
@@ -131,12 +131,12 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(folder: Path) -> 
 def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def small(metrics: Any, scenarios: Any, *, seeds: Any, slow_seeds: Any, **given: Any) -> bench.Characterisation:
         assert scenarios is None
-        assert (seeds, slow_seeds) == (reference_rows.SEEDS, reference_rows.SLOW_SEEDS)
+        assert (seeds, slow_seeds) == (stored.SEEDS, stored.SLOW_SEEDS)
         return whole(metrics, "mixing", seeds=2, n_samples=100, **given)
 
     whole, store = bench.characterise, tmp_path / "rows.store"
     monkeypatch.setattr(bench, "characterise", small)
-    monkeypatch.setattr(reference_rows, "FOLDER", tmp_path)
+    monkeypatch.setattr(stored, "FOLDER", tmp_path)
     monkeypatch.setattr("sys.argv", ["characterise", "--only", "sap", "--jobs", "1", "--store", str(store)])
     characterise.main()
     assert [path.name for path in tmp_path.iterdir()] == ["sap.jsonl"]  # and no store that an edit would not undo

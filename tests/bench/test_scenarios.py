@@ -9,12 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.facts import own_settings
 from demele.bench.run import declined, drawn
-from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.scenario import Candidate, Representation, Scenario, own_settings
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.invariance import CHANGES
-from demele.bench.scenarios.own_settings import MULTIPLES
+from demele.bench.scenarios.sizes import MULTIPLES
 from demele.bench.scenarios.source import M, noisy, tangent
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import EqualWidth

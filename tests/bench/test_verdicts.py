@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from demele.bench.criteria import REVIEW_CRITERIA, Criterion, Part, added_criteria
-from demele.bench.curves import Curve
-from demele.bench.expectations import AtLeast, AtMost, Expectation, Falls, Holds, Keeps, NotAbove, Same
 from demele.bench.published import (
     PRINTED_SCORES,
     PRINTED_VERDICTS,
@@ -18,10 +16,22 @@ from demele.bench.published import (
     agrees,
     printed_verdict,
 )
-from demele.bench.scenario import Candidate, Property, Scenario
+from demele.bench.scenario import (
+    AtLeast,
+    AtMost,
+    Candidate,
+    Expectation,
+    Falls,
+    Holds,
+    Keeps,
+    NotAbove,
+    Property,
+    Same,
+    Scenario,
+)
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
-from demele.bench.verdicts import Condition, PartVerdict, Status, Verdict, judged
+from demele.bench.verdicts import Condition, Curve, PartVerdict, Status, Verdict, judged
 from demele.metrics.catalogue import CATALOGUE
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -16,9 +16,9 @@ import pytest
 
 from demele import bench
 from demele.bench.candidates import chosen_candidates
-from demele.bench.planning import QUICK_SAMPLES, QUICK_SEEDS
-from demele.bench.reference_rows import FEWER
+from demele.bench.run import QUICK_SAMPLES, QUICK_SEEDS
 from demele.bench.scenarios import SCENARIOS
+from demele.bench.stored import FEWER
 from demele.cli import progress
 from demele.core.store import Store
 from demele.runtime.progress import Report, time_left, with_time_left

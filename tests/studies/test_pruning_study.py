@@ -27,10 +27,8 @@ from demele.evaluation import compare, rank
 from demele.models import Fabric
 from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
-from demele.studies.pruning.decisions import DecisionJob, decided, disagreement
-from demele.studies.pruning.planning import checked_plan
-from demele.studies.pruning.run import run_pruning_plan
-from demele.studies.pruning.work import read_predictions
+from demele.studies.pruning.planning import checked_plan, run_pruning_plan
+from demele.studies.pruning.work import DecisionJob, decided, disagreement, read_predictions
 from tests.studies.pruned import WAYS, tiny_plan, without_seconds
 
 
@@ -95,7 +93,7 @@ def test_the_work_of_a_training_counts_epochs_by_what_was_left(folder: Path) -> 
 
 def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (f"late links 30% {name}" for name in ("random", "magnitude"))
-    monkeypatch.setattr("demele.studies.pruning.decisions.all_pairs", lambda: ((first, second), (first, "not there")))
+    monkeypatch.setattr("demele.studies.pruning.work.all_pairs", lambda: ((first, second), (first, "not there")))
     plan, noise = tiny_plan(), LabelNoise(kind="uniform", rate=0.2)
     where = folder / "runs" / "uniform-20-0"
     files = {name: where / f"{name.replace(' ', '-').replace('%', '')}.predictions" for name in (first, second)}

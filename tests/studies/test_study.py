@@ -15,9 +15,8 @@ from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
 from demele.studies.jobs import Configuration, Job, read_codes, write_codes
 from demele.studies.model_family import run_plan
-from demele.studies.scoring import seen_factors, trained
-from demele.studies.study import Study
-from demele.studies.trained import TrainedModel
+from demele.studies.study import Study, TrainedModel
+from demele.studies.work import seen_factors, trained
 from tests.report.sample_agreement import training as sample_training
 from tests.studies.made_up import SETTINGS, made_up, plan
 from tests.tolerances import assert_exact

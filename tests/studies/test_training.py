@@ -11,7 +11,7 @@ from demele.models import VAE
 from demele.runtime.sweep import Record
 from demele.studies import plan_model_family
 from demele.studies.jobs import Job, codes_digest, read_codes
-from demele.studies.training import train_vae
+from demele.studies.work import train_vae
 from tests.tolerances import assert_exact
 
 pytest.importorskip("torch")

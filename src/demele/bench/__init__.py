@@ -9,17 +9,26 @@ from demele.bench.agreement import agreement
 from demele.bench.agreement_print import Likeness, PublishedAgreement, published_agreement, published_agreement_names
 from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix, Stability
 from demele.bench.candidates import candidate
-from demele.bench.characterisation import Characterisation
+from demele.bench.characterisation import Characterisation, load, reference
 from demele.bench.characterise import characterise
 from demele.bench.comparisons.compared import compare_methods
 from demele.bench.comparisons.contenders import comparison_methods
 from demele.bench.comparisons.experiment import noise_experiment
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.criteria import Criterion
-from demele.bench.expectations import AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same
-from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.scenario import (
+    AtLeast,
+    AtMost,
+    Candidate,
+    Falls,
+    Holds,
+    Keeps,
+    NotAbove,
+    Representation,
+    Same,
+    Scenario,
+)
 from demele.bench.scenarios import scenario, scenario_names
-from demele.bench.stored import load, reference
 from demele.bench.verdicts import Verdict
 
 __all__ = [

@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from demele.bench.facts import is_model
-from demele.bench.scenario import Candidate, Property, group_of
+from demele.bench.scenario import Candidate, Property, group_of, is_model
 from demele.core.checked_numbers import checked_flag
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of

@@ -6,11 +6,8 @@ from typing import Any
 import numpy as np
 
 from demele.bench.criteria import Criterion, Part
-from demele.bench.curves import Curve
-from demele.bench.expectations import Same
-from demele.bench.findings import Findings
-from demele.bench.scenario import Candidate, Scenario
-from demele.bench.verdicts import judged
+from demele.bench.scenario import Candidate, Same, Scenario
+from demele.bench.verdicts import Curve, Findings, judged
 from demele.core.result import plain
 
 __all__ = ["card_of"]

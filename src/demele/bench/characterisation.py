@@ -1,4 +1,4 @@
-"""The result of the bench: what metrics do on representations whose properties are known, as tables, pages, files."""
+"""The result of the bench: metrics on representations whose properties are known, as tables, pages and files."""
 
 import itertools
 from dataclasses import dataclass, replace
@@ -6,20 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.bench.dictionary import to_dictionary
-from demele.bench.findings import Findings
 from demele.bench.metric_documents import characterisation_document
-from demele.bench.packed import packed
-from demele.bench.verdicts import Verdict
+from demele.bench.stored import FOLDER, packed, referred, unpacked
+from demele.bench.verdicts import Findings, Verdict
 from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.names import renamed, suggestion
 from demele.core.outputs import write_whole
+from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result
+from demele.metrics.catalogue import metric_names, names_of_all
 from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Characterisation"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -174,3 +173,73 @@ class Characterisation(Findings, Result):
     def save(self, path: str | Path) -> Path:
         """Write every value compactly; :func:`demele.bench.load` reads it."""
         return write_whole(path, packed(self))
+
+
+@renamed(max_bytes="max_size")
+def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
+    """Read a file of :meth:`Characterisation.save`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    max_size : int, optional
+        Most bytes that it may take once it is unpacked; by default its own size and 512 MiB.
+
+    Returns
+    -------
+    Characterisation
+        Functions of your own are there by name; they cannot be called.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    FormatError
+        If it is something else, or takes more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from demele import bench
+    >>> found = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = bench.load(found.save(Path(folder) / "mig.json.gz"))
+    >>> again.curve_frame().equals(found.curve_frame())
+    True
+    """
+    with unpacking_at_most(max_size):
+        try:
+            content = read_whole(path_of(path))
+        except OSError as error:
+            raise InputError("path", f"cannot read {path}: {error.strerror or error}") from error
+        return unpacked(content, str(path), Characterisation)
+
+
+def reference() -> Characterisation:
+    """Return the stored characterisation of demele's metrics, for comparison with your own metric.
+
+    Returns
+    -------
+    Characterisation
+        Of all registered metrics, the newer ones where their rows are stored, under the protocol "review2022", with
+        20 000 rows; some that take seconds a call have fewer seeds, of 5000 rows: those of ``fewer_rows``. A metric of
+        which no rows are stored is there without values: its verdicts are "not yet characterised".
+
+    Raises
+    ------
+    FileNotFoundError
+        If demele was installed without any stored rows.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> bench.reference().verdict("modularity", "calibrated").status
+    'fails'
+    """
+    if not any(FOLDER.glob("*.jsonl")):
+        raise FileNotFoundError(f"no rows of metrics are stored in {FOLDER}")
+    usual = names_of_all()
+    names = [name for name in metric_names() if name in usual or (FOLDER / f"{name}.jsonl").exists()]
+    return referred(Characterisation, names, FOLDER)

@@ -7,10 +7,19 @@ from pathlib import Path
 import numpy as np
 
 from demele.bench.characterisation import Characterisation
-from demele.bench.curves import Curve
-from demele.bench.planning import Seeds, checked_plan, try_functions
-from demele.bench.run import Plan, check_record, declined, measured, outcome, record_key
+from demele.bench.run import (
+    Plan,
+    Seeds,
+    check_record,
+    checked_plan,
+    declined,
+    measured,
+    outcome,
+    record_key,
+    try_functions,
+)
 from demele.bench.scenario import Candidate, Scenario
+from demele.bench.verdicts import Curve
 from demele.core.reading import path_of
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from demele.bench.expectations import AtLeast, Expectation, Same
-from demele.bench.scenario import Candidate, Property, Scenario
-from demele.bench.scenarios.own_settings import SETTINGS
+from demele.bench.scenario import AtLeast, Candidate, Expectation, Property, Same, Scenario
+from demele.bench.scenarios.sizes import SETTINGS
 from demele.bench.scenarios.source import MIXING, NOISE, NON_LINEAR, PARTIAL, REDUNDANT
 
 __all__ = ["REVIEW_CRITERIA", "Criterion", "Part", "added_criteria"]
@@ -82,7 +81,7 @@ def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
     Examples
     --------
     >>> from demele.bench.criteria import added_criteria
-    >>> from demele.bench.expectations import Holds
+    >>> from demele.bench.scenario import Holds
     >>> from demele.bench.scenario import Scenario
     >>> draw = lambda rng, severity, n_samples: (rng.random((n_samples, 2)), rng.random((n_samples, 2)))
     >>> own = Scenario(name="mine", title="Mine", question="Does it hold?", sweep="a", severities=(0.0, 1.0), draw=draw,

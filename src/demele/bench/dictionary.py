@@ -3,11 +3,10 @@
 from typing import Any
 
 from demele.bench.cards import card_of
-from demele.bench.findings import Findings, row_name
 from demele.bench.published import PRINTED_SCORES, agreement, agrees, printed_verdict
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.verdicts import Verdict
+from demele.bench.verdicts import Findings, Verdict, row_name
 from demele.core.result import plain
 from demele.core.sentences import plural
 from demele.metrics.catalogue import CATALOGUE

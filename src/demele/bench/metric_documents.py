@@ -31,8 +31,8 @@ from demele.report.written import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.bench.characterisation import Characterisation
-    from demele.bench.findings import Row
     from demele.bench.scenario import Scenario
+    from demele.bench.verdicts import Row
 
 #: How a verdict stands in a cell.
 PILLS = {

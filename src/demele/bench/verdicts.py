@@ -1,23 +1,121 @@
-"""Verdicts: whether the curves of a metric meet a criterion, with four answers.
-
-A condition is a weighted sum of mean scores with a least value. It holds if the whole of its interval is at or above
-that value, fails if the whole is below, and is inconclusive otherwise. The intervals of the conditions of one part hold
-together with the stated level (Bonferroni), so that many severities do not make a false alarm likely.
-"""
+"""Findings of the bench: curves of every metric on every scenario, judged by criteria."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from demele.bench.criteria import Criterion, Part
-from demele.bench.curves import Curve, student_interval
-from demele.bench.expectations import Contrast
-from demele.bench.scenario import Candidate, Scenario
+from demele.bench.criteria import REVIEW_CRITERIA, Criterion, Part, added_criteria
+from demele.bench.scenario import Candidate, Contrast, Scenario, is_model
+from demele.core.version import __version__
+from demele.estimation.differences import student
+from demele.metrics.catalogue import CATALOGUE
 
-__all__ = ["NOT_CHARACTERISED", "Condition", "PartVerdict", "Status", "Verdict", "judged"]
+# Curves ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curve:
+    """Values of a metric at every severity of a scenario, one for each seed that gave one.
+
+    Attributes
+    ----------
+    metric, scenario : str
+        Their names.
+    values : tuple of arrays
+        At each severity, the values of the seeds that gave one, in the order of the seeds.
+    seeds : tuple of arrays
+        The numbers of those seeds.
+    reasons : tuple of tuples of str
+        At each severity, why the other seeds gave none.
+    declined : str, optional
+        Why the metric takes no part in the scenario at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.bench.verdicts import Curve
+    >>> three, none = np.array([0.5, 0.6, 0.7]), np.array([])
+    >>> seeds = (np.arange(3), np.arange(0))
+    >>> curve = Curve(metric="a", scenario="b", values=(three, none), seeds=seeds, reasons=((), ("too few rows",)))
+    >>> curve.n, curve.failed
+    ([3, 0], [0, 1])
+    >>> [round(end, 3) for end in curve.interval(0, 0.95)]
+    [0.352, 0.848]
+    """
+
+    metric: str
+    scenario: str
+    values: tuple[NDArray[np.float64], ...]
+    seeds: tuple[NDArray[np.intp], ...]
+    reasons: tuple[tuple[str, ...], ...]
+    declined: str | None = None
+
+    @classmethod
+    def of(cls, metric: str, scenario: str, outcomes: Sequence[Sequence[float | str]], declined: str | None) -> "Curve":
+        """Return the curve of what every seed gave at every severity: a value, or the reason why there is none."""
+        seeds = [[seed for seed, own in enumerate(of_seeds) if not isinstance(own, str)] for of_seeds in outcomes]
+        return cls(
+            metric=metric,
+            scenario=scenario,
+            values=tuple(
+                np.array([own for own in of_seeds if not isinstance(own, str)], dtype=np.float64)
+                for of_seeds in outcomes
+            ),
+            seeds=tuple(np.array(own, dtype=np.intp) for own in seeds),
+            reasons=tuple(tuple(own for own in of_seeds if isinstance(own, str)) for of_seeds in outcomes),
+            declined=declined,
+        )
+
+    @property
+    def characterised(self) -> bool:
+        """Whether there are rows, unless the metric takes no part."""
+        return self.declined is not None or any(self.n) or any(self.failed)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Return the mean at each severity; NaN where no seed gave a value."""
+        return np.array([values.mean() if len(values) else np.nan for values in self.values], dtype=np.float64)
+
+    @property
+    def n(self) -> list[int]:
+        """Return how many seeds gave a value at each severity."""
+        return [len(values) for values in self.values]
+
+    @property
+    def failed(self) -> list[int]:
+        """Return how many seeds gave no value at each severity."""
+        return [len(reasons) for reasons in self.reasons]
+
+    def point(self, position: int, level: float) -> dict[str, float | int]:
+        """Return the mean at one place of the sweep, its interval, and the number of seeds that gave a value."""
+        low, high = self.interval(position, level)
+        values = self.values[position]
+        mean = float(values.mean()) if len(values) else np.nan
+        return {"mean": mean, "low": low, "high": high, "n": len(values)}
+
+    def interval(self, position: int, level: float) -> tuple[float, float]:
+        """Return the Student t interval of the mean at one place of the sweep.
+
+        Values without any spread give a point. Fewer than two values say nothing of their spread: (NaN, NaN).
+        """
+        return student(self.values[position], level)[:2]
+
+
+def student_interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
+    """Return the Student t interval of an estimate with its standard error and degrees of freedom."""
+    from scipy.special import stdtrit
+
+    half = error * float(stdtrit(freedom, (1 + level) / 2))
+    return estimate - half, estimate + half
+
+
+# Verdicts -------------------------------------------------------------------------------------------------------------
+
 
 Status = Literal["holds", "fails", "inconclusive", "not applicable", "not yet characterised"]
 
@@ -136,7 +234,7 @@ def judged(
     >>> import numpy as np
     >>> from demele.bench.candidates import candidate
     >>> from demele.bench.criteria import REVIEW_CRITERIA
-    >>> from demele.bench.curves import Curve, student_interval
+    >>> from demele.bench.verdicts import Curve, student_interval
     >>> from demele.bench.scenarios import SCENARIOS
     >>> half = candidate(lambda codes, factors: 0.5, name="half")
     >>> values = (np.full(5, 0.5),) * 6
@@ -391,3 +489,104 @@ def _least(status: Status, bound: float) -> str:
 
 def _most(status: Status, bound: float) -> str:
     return f"{_WORDS_OF_MOST[status]} {bound:g}"
+
+
+# Findings -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the verdict table: a metric, or the three scores of one DCI model.
+
+    Attributes
+    ----------
+    name, title : str
+        Names in code and on pages.
+    members : tuple of Candidate
+        The scores that share it.
+    """
+
+    name: str
+    title: str
+    members: tuple[Candidate, ...]
+
+    @property
+    def own(self) -> bool:
+        """Whether the metric is not one of demele's."""
+        return self.members[0].function is not None or self.members[0].name not in CATALOGUE
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Findings:
+    """What was measured, and what follows from it: see :class:`demele.bench.Characterisation`, which also shows it."""
+
+    candidates: tuple[Candidate, ...]
+    scenarios: tuple[Scenario, ...]
+    protocol: str
+    n_samples: int
+    level: float
+    seeds: Mapping[str, int]
+    slow_seeds: Mapping[str, int]
+    curves: Mapping[tuple[str, str], Curve]
+    seconds: Mapping[tuple[str, str], tuple[NDArray[np.float64], ...]]
+    rows_of: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    fewer_rows: Mapping[str, int] = field(default_factory=dict)
+    drifting: Mapping[str, str] = field(default_factory=dict)
+    version: str = __version__
+
+    def rows_for(self, metric: str) -> int:
+        """Return how many rows the representations have that a metric was measured on."""
+        return self.fewer_rows.get(metric, self.n_samples)
+
+    def fewer(self, metric: str) -> tuple[int, int] | None:
+        """Return how many seeds a metric was given, of how many rows, if these are fewer than those of the others.
+
+        The number of seeds is that of most points of its curves. None as well where no rows are stored.
+        """
+        if metric not in self.fewer_rows:
+            return None
+        found = [curve for (name, _), curve in self.curves.items() if name == metric]
+        counts = Counter(n + failed for curve in found for n, failed in zip(curve.n, curve.failed, strict=True))
+        del counts[0]  # where nothing is stored, or a metric takes no part
+        if not counts:
+            return None
+        ((most, _),) = counts.most_common(1)
+        return most, self.fewer_rows[metric]
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Lines of the verdict table, your own metrics first."""
+        members: dict[str, list[Candidate]] = {}
+        for item in self.candidates:
+            members.setdefault(row_name(item), []).append(item)
+        rows = [Row(name, _row_title(own), tuple(own)) for name, own in members.items()]
+        return tuple(sorted(rows, key=lambda row: not row.own))
+
+    @cached_property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What the metrics are judged by: those of the review whose scenarios were run, then the further scenarios."""
+        run = {item.name for item in self.scenarios}
+        asked = [item for item in REVIEW_CRITERIA if any(part.scenario in run for part in item.parts)]
+        # what is declared belongs to the review's table, and is no table by itself
+        declared = [item for item in REVIEW_CRITERIA if item.declared and asked]
+        return (*asked, *declared, *added_criteria(self.scenarios))
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Every row judged by every criterion."""
+        by_name = {item.name: item for item in self.scenarios}
+        return tuple(
+            judged(row.name, row.members, criterion, by_name, self.curves, self.level)
+            for row in self.rows
+            for criterion in self.criteria
+        )
+
+
+def row_name(item: Candidate) -> str:
+    """Return the row that a metric is shown in: the scores of one model share one."""
+    return item.group if item.function is None and is_model(item.group) else item.name
+
+
+def _row_title(members: Sequence[Candidate]) -> str:
+    title = members[0].title
+    return title.rpartition(" ")[0] if row_name(members[0]) != members[0].name else title

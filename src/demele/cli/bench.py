@@ -190,7 +190,7 @@ def _characterised(
     arguments: argparse.Namespace, metrics: list[Any], scenarios: "list[str | Scenario]"
 ) -> "Characterisation":
     from demele import bench
-    from demele.bench.planning import QUICK_SAMPLES
+    from demele.bench.run import QUICK_SAMPLES
 
     if arguments.quick and arguments.rows is None:
         arguments.rows = QUICK_SAMPLES
@@ -211,7 +211,7 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
     import inspect
 
     from demele.bench.characterise import characterise
-    from demele.bench.planning import checked_plan
+    from demele.bench.run import checked_plan
     from demele.core.store import Store
 
     path = options["store"]
@@ -241,7 +241,7 @@ def _how_often(arguments: argparse.Namespace) -> dict[str, Any]:
     import inspect
 
     from demele.bench.characterise import characterise
-    from demele.bench.planning import QUICK_SEEDS, SLOW_SEEDS
+    from demele.bench.run import QUICK_SEEDS, SLOW_SEEDS
 
     usual: Mapping[str, int] = QUICK_SEEDS
     if not arguments.quick:

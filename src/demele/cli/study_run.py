@@ -147,7 +147,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> None:
-    from demele.studies.estimates import estimated
+    from demele.studies.planning import estimated
 
     check_targets(arguments, ("output",))
     plan = _planned(arguments)

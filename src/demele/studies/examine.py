@@ -22,8 +22,17 @@ from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
+from demele.models.encode import checked_range
 from demele.scoring.evaluate import evaluate
-from demele.studies.codes_file import CodesFile, read_codes_file
+from demele.studies.code_facts import code_facts, shares_of_entropy, sweeps, twin_notes, verdict_on
+from demele.studies.codes_file import (
+    CodesFile,
+    check_annotated,
+    check_finite,
+    checked_images,
+    given_sample,
+    read_codes_file,
+)
 from demele.studies.decoding import (
     change,
     checked_decoded,
@@ -35,9 +44,6 @@ from demele.studies.decoding import (
     tried_rows,
 )
 from demele.studies.examination import Examination, Reconstructions, Traversals
-from demele.studies.given import check_annotated, check_finite, checked_images, checked_range, given_sample
-from demele.studies.held import code_facts, shares_of_entropy, twin_notes, verdict_on
-from demele.studies.sweeps import sweeps
 
 if TYPE_CHECKING:
     import pandas as pd

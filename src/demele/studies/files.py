@@ -10,12 +10,10 @@ from demele.core.reading import check_shape, parsing, path_of
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
+from demele.studies.folders import check_format, json_lines
 from demele.studies.jobs import Configuration, score_key, train_key
-from demele.studies.json_files import check_format, json_lines
-from demele.studies.packed import FORMAT, FORMAT_VERSION, header
 from demele.studies.planning import StudyPlan
-from demele.studies.study import Study
-from demele.studies.trained import TrainedModel
+from demele.studies.study import FORMAT, FORMAT_VERSION, Study, TrainedModel, header
 
 __all__ = ["DEMO", "FILE", "ROWS", "RUNS", "StudyFile", "demo", "load", "study_file"]
 

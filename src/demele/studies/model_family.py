@@ -16,8 +16,8 @@ from demele.runtime.sweep import Sweep
 from demele.studies.files import FILE, ROWS, RUNS, study_file
 from demele.studies.folders import working_folder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
-from demele.studies.scoring import worked
 from demele.studies.study import Study
+from demele.studies.work import worked
 
 __all__ = ["model_family", "plan_model_family", "run_plan"]
 

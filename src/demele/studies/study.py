@@ -1,10 +1,13 @@
-"""What a study found: its models, their scores, and how far metrics agree about them."""
+"""A study: its models, their scores, its compact file, and how far metrics agree."""
 
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement
@@ -12,20 +15,181 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, NotEnoughData
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
-from demele.core.result import Result
+from demele.core.result import Result, plain
 from demele.core.store import Key
+from demele.core.table_columns import as_float
 from demele.core.version import __version__
 from demele.report.document import Document
 from demele.runtime.sweep import Record
-from demele.studies.jobs import Kind, score_key
-from demele.studies.packed import packed
+from demele.studies.jobs import Configuration, Kind, score_key, scored_places
 from demele.studies.study_documents import study_document
-from demele.studies.trained import COLLAPSED, DIVERGED, FAILED, TrainedModel, known
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Study"]
+
+# One model ------------------------------------------------------------------------------------------------------------
+
+
+#: What stands for a model whose codes hold nothing, fewer than there are factors, or that did not end.
+COLLAPSED, PARTIAL, DIVERGED, FAILED, MISSING = "collapsed", "partial", "diverged", "failed", "missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedModel:
+    """One model of a study, and what became of its training.
+
+    Attributes
+    ----------
+    id : str
+    configuration : Configuration
+    status : str
+        "done", "diverged", "failed", or "missing" while it is still to be trained.
+    reason : str
+        Why it diverged or failed.
+    flag : str
+        "collapsed": no code is in use, so that scores are of noise; "partial": fewer are than there are factors;
+        "diverged", "failed", "missing"; else nothing.
+    steps : int
+    seconds, reconstruction, floor, total_correlation, largest_logvar : float
+        See :class:`demele.models.Run`.
+    kl, std : tuple of float
+        By code: divergence from the prior in nats, and standard deviation of the means.
+    active : int
+        Codes in use.
+    beta_normalised : float
+    parameters : int
+    torch : str
+        Version of PyTorch.
+    codes : mapping of step to text
+        Digests of the codes.
+    """
+
+    id: str
+    configuration: Configuration
+    status: str
+    reason: str = ""
+    flag: str = ""
+    steps: int = 0
+    seconds: float = math.nan
+    reconstruction: float = math.nan
+    floor: float = math.nan
+    total_correlation: float = math.nan
+    largest_logvar: float = math.nan
+    kl: tuple[float, ...] = ()
+    std: tuple[float, ...] = ()
+    active: int = 0
+    beta_normalised: float = math.nan
+    parameters: int = 0
+    torch: str = ""
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, identifier: str, configuration: Configuration, record: Record | None, factors: int) -> "TrainedModel":
+        """Return the model of a record; None: it is still to be trained."""
+        if record is None:
+            return cls(id=identifier, configuration=configuration, status=MISSING, flag=MISSING)
+        status = str(record["status"])
+        if status == FAILED:
+            return cls(id=identifier, configuration=configuration, status=status, reason=record["reason"], flag=FAILED)
+        numbers = ("seconds", "reconstruction", "floor", "total_correlation", "largest_logvar", "beta_normalised")
+        active = int(record["active"])
+        few = COLLAPSED if active == 0 else PARTIAL if active < factors else ""
+        return cls(
+            id=identifier,
+            configuration=configuration,
+            status=status,
+            reason=str(record["reason"] or ""),
+            flag=DIVERGED if status == DIVERGED else few,
+            steps=int(record["steps"]),
+            kl=_floats(record["kl"]),
+            std=_floats(record["std"]),
+            active=active,
+            parameters=int(record["parameters"]),
+            torch=str(record["torch"]),
+            codes=dict(record["codes"]),
+            **{name: known(record[name]) for name in numbers},
+        )
+
+    def record(self) -> Record | None:
+        """Return what a packed file keeps; None of one that is still to be trained."""
+        if self.status == MISSING:
+            return None
+        names = [name for name in self.__slots__ if name not in ("id", "configuration", "flag")]
+        found: Record = plain({name: getattr(self, name) for name in names})
+        return found
+
+    def row(self) -> dict[str, Any]:
+        """Flat, in a fixed order of columns."""
+        own = self.configuration
+        return {
+            "id": self.id,
+            "configuration": own.name,
+            "objective": own.objective,
+            **own.options,
+            "latents": own.latents,
+            "seed": own.seed,
+            "status": self.status,
+            "flag": self.flag,
+            "active": self.active,
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "reconstruction": self.reconstruction,
+            "floor": self.floor,
+            "kl": float(np.sum(self.kl)) if self.kl else math.nan,
+            "total_correlation": self.total_correlation,
+            "reason": self.reason,
+        }
+
+
+def known(value: float | None) -> float:
+    """Return a number of a record; what is null there is NaN."""
+    return math.nan if value is None else as_float(value)
+
+
+def _floats(values: "list[float | None]") -> tuple[float, ...]:
+    return tuple(map(known, values))
+
+
+# The compact file -----------------------------------------------------------------------------------------------------
+
+
+FORMAT, FORMAT_VERSION = "demele-study", 1
+
+
+def header(settings: Mapping[str, Any], configurations: Mapping[str, Configuration], version: str) -> dict[str, Any]:
+    """Return what a study is, as plain values."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "demele": version,
+        "settings": dict(settings),
+        "configurations": [{"id": name, **one.to_dict()} for name, one in configurations.items()],
+    }
+
+
+def packed(
+    settings: Mapping[str, Any], models: Sequence[TrainedModel], scores: Mapping[Key, Record], version: str
+) -> str:
+    """Return a study as text: scores with their reasons, without native values, notes and signatures."""
+    lines: list[Mapping[str, Any]] = [header(settings, {model.id: model.configuration for model in models}, version)]
+    metrics: list[str] = settings["metrics"]
+    for model in models:
+        values: dict[str, list[float | None]] = {}
+        reasons: dict[str, str] = {}
+        for step, kind in scored_places(settings["steps"], settings["kinds"]):
+            records = [scores.get((model.id, step, kind, metric)) for metric in metrics]
+            if all(record is None for record in records):
+                continue
+            values[f"{step} {kind}"] = [None if record is None else record.get("value") for record in records]
+            for metric, record in zip(metrics, records, strict=True):
+                if record is not None and record.get("value") is None:
+                    reasons[f"{step} {kind} {metric}"] = str(record.get("reason") or "")
+        lines.append({"id": model.id, "train": model.record(), "scores": values, "reasons": reasons})
+    return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
+
+
+# All models -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -16,8 +16,7 @@ from demele.report.listing import Column, listed
 from demele.report.written import count, joined, name, written
 
 if TYPE_CHECKING:
-    from demele.studies.study import Study
-    from demele.studies.trained import TrainedModel
+    from demele.studies.study import Study, TrainedModel
 
 #: Pairs that a terminal lists, and models whose scores are drawn.
 _MOST_PAIRS, _MOST_MODELS = 10, 40

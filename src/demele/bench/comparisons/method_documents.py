@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
-from demele.bench.comparisons.setting import REFERENCES
+from demele.bench.comparisons.setting import PUBLISHED_SOURCE, REFERENCES, published
 from demele.core.png import png
 from demele.core.result import about
 from demele.report.document import (

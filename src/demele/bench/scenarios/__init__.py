@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from demele.bench.scenario import Scenario
-from demele.bench.scenarios.columns import COLUMN_SCENARIOS
-from demele.bench.scenarios.data_defects import DEFECT_SCENARIOS
+from demele.bench.scenarios.data_defects import COLUMN_SCENARIOS, DEFECT_SCENARIOS
 from demele.bench.scenarios.geometry import GEOMETRY_SCENARIOS
 from demele.bench.scenarios.invariance import INVARIANCES
 from demele.bench.scenarios.mended import MENDED_SCENARIOS
-from demele.bench.scenarios.own_settings import SETTINGS
-from demele.bench.scenarios.sizes import SIZE_SCENARIOS
+from demele.bench.scenarios.sizes import SETTINGS, SIZE_SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from demele.bench.expectations import Falls, Holds
-from demele.bench.scenario import Array, Scenario
+from demele.bench.scenario import Array, Falls, Holds, Scenario
 from demele.bench.scenarios.source import M
 
 __all__ = ["GEOMETRY_SCENARIOS", "OBLIQUE", "ROTATION", "TWIST", "rotated"]

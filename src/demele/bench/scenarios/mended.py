@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from demele.bench.expectations import Holds, Keeps
-from demele.bench.facts import corrected_by
-from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.scenario import Candidate, Holds, Keeps, Representation, Scenario, corrected_by
 from demele.bench.scenarios.geometry import ROTATION
 from demele.bench.scenarios.sizes import SOME_NOISE
 from demele.bench.scenarios.source import M

@@ -1,14 +1,10 @@
-"""The same representations with fewer rows, and in more or fewer bins."""
+"""Scenarios of sizes and settings: rows, codes, bins, and the option of a metric's own."""
 
 import numpy as np
 
-from demele.bench.expectations import AtMost, Holds
-from demele.bench.facts import varies_bins
-from demele.bench.scenario import Array, Candidate, Representation, Scenario
+from demele.bench.scenario import Array, AtMost, Candidate, Holds, Representation, Scenario, own_settings, varies_bins
 from demele.bench.scenarios.source import M, noisy
 from demele.metrics.catalogue import CATALOGUE
-
-__all__ = ["BINS", "CHANCE", "SAMPLE_SIZE", "SIZE_SCENARIOS"]
 
 ROWS = (20_000.0, 5_000.0, 2_000.0, 1_000.0, 500.0, 200.0, 100.0)
 #: Share of noise in codes that are neither perfect nor useless.
@@ -78,3 +74,37 @@ BINS = Scenario(
 )
 
 SIZE_SCENARIOS = (SAMPLE_SIZE, CHANCE, BINS)
+
+
+#: Share of noise in the codes: most settings do not matter to a perfect code.
+NOISE_SHARE = 0.6
+#: Multiples of the default; the default itself comes first.
+MULTIPLES = (1.0, 0.25, 0.5, 2.0, 4.0)
+
+
+def _settings(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    codes, factors = noisy(rng, NOISE_SHARE, n)
+    place = MULTIPLES.index(severity)
+    options = {group: {option: values[place]} for group, (option, values) in own_settings().items()}
+    return Representation(codes=codes, factors=factors, options=options)
+
+
+def _has_none(candidate: Candidate) -> str | None:
+    if candidate.function is None and candidate.group in own_settings():
+        return None
+    return "has no setting of its own"
+
+
+SETTINGS = Scenario(
+    name="settings",
+    title="Own settings",
+    question="Does the score stay when a metric's own settings, such as its number of trees, are changed?",
+    sweep="setting, as a multiple of its default (IRS and Z-max variance: other values)",
+    severities=MULTIPLES,
+    labels=("default", "a quarter", "half", "twice", "four times"),
+    draw=_settings,
+    wanted={"any": (Holds(0.1),)},
+    paired=True,
+    declines=_has_none,
+    kind="settings",
+)

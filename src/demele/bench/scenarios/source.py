@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from demele.bench.expectations import AtLeast, AtMost, Falls, Holds, Keeps, NotAbove
-from demele.bench.scenario import Array, Representation, Scenario
+from demele.bench.scenario import Array, AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Representation, Scenario
 
 __all__ = ["MIXING", "NOISE", "NON_LINEAR", "PARTIAL", "REDUNDANT", "SOURCE_SCENARIOS", "noisy", "tangent"]
 

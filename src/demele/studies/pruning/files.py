@@ -12,9 +12,8 @@ from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
 from demele.runtime.sweep import Record
-from demele.studies.json_files import check_format, json_lines
-from demele.studies.pruning.packed import FORMAT, FORMAT_VERSION
-from demele.studies.pruning.study import FIGURES, PruningStudy
+from demele.studies.folders import check_format, json_lines
+from demele.studies.pruning.study import FIGURES, FORMAT, FORMAT_VERSION, PruningStudy
 
 #: In the folder of a study: what it is, and its rows.
 FILE, ROWS = "pruning.json", "rows.jsonl"

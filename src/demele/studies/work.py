@@ -1,22 +1,110 @@
-"""What one worker does for one model of a study: train it, score its codes, return a record for each."""
+"""The work on one model of a study: train it in stages, score its codes, return a record for each."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.errors import DemeleError, OutputError
+from demele.core.errors import DemeleError, NotEnoughData, OutputError
 from demele.core.result import plain
 from demele.core.results import Evaluation
 from demele.core.seeds import rng_for
+from demele.models.vae.model import VAE
+from demele.models.vae.run import Run
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
-from demele.studies.jobs import Job, Kind, Piece, read_codes
+from demele.studies.jobs import Job, Kind, Piece, codes_digest, read_codes, write_codes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["worked"]
+
+# Training -------------------------------------------------------------------------------------------------------------
+
+
+def model_of(job: Job) -> VAE:
+    """Return the model of a job, untrained."""
+    configuration = job.configuration
+    return VAE(configuration.objective, latents=configuration.latents, **{**job.model, **configuration.options})
+
+
+def train_vae(job: Job) -> Record:
+    """Train a model, keep its codes after each stage, and return what became of it.
+
+    An interrupted training continues. Codes of a stage are stored before the next begins, so a training beyond a stage
+    without codes lost them, and restarts.
+
+    Raises
+    ------
+    InputError, OutputError, FormatError
+        If files cannot be read or written.
+    """
+    from demele.models.networks import checked_device, computing
+
+    job.folder.mkdir(parents=True, exist_ok=True)
+    checkpoint = job.folder / "checkpoint.pt"
+    with computing(threads=1, device=checked_device("auto"), gradients=True):
+        run = _staged(job)
+        if run is None:
+            checkpoint.unlink()
+            run = _staged(job)
+    if run is None:
+        raise NotEnoughData(f"{checkpoint} is beyond the steps of its codes, and was not replaced")
+    return _training_record(job, run)
+
+
+def _staged(job: Job) -> Run | None:
+    """Train from stage to stage; None if the file is beyond one whose codes are missing."""
+    vae = model_of(job)
+    run: Run | None = None
+    for step in job.steps:
+        path, last = job.codes_file(step), step == job.steps[-1]
+        if path.exists() and not last:
+            continue
+        run = vae.fit(
+            job.images,
+            **{**job.training, "steps": step},
+            seed=job.configuration.seed,
+            checkpoint=job.folder / "checkpoint.pt",
+        )
+        if run.status == "diverged":
+            return run
+        if run.steps != step:
+            return None
+        if not path.exists():
+            sample = vae.encode(job.images, job.rows, job.codes, seed=job.seed)  # type: ignore[arg-type]
+            std = sample.codes_std if last else None
+            write_codes(path, sample.codes.to_numpy(), None if std is None else std.to_numpy())
+    return run
+
+
+def _training_record(job: Job, run: Run) -> Record:
+    import torch
+
+    kept = [step for step in job.steps if job.codes_file(step).exists()]
+    found: Record = plain(
+        {
+            "status": run.status,
+            "reason": run.problem,
+            "steps": run.steps,
+            "seconds": run.seconds,
+            "reconstruction": run.reconstruction,
+            "floor": run.floor,
+            "kl": run.kl.tolist(),
+            "std": run.std.tolist(),
+            "active": int(run.active.sum()),
+            "total_correlation": run.total_correlation,
+            "largest_logvar": run.largest_logvar,
+            "parameters": run.parameters,
+            "beta_normalised": run.beta_normalised,
+            "codes": {str(step): codes_digest(*read_codes(job.codes_file(step), len(job.rows))) for step in kept},
+            "torch": str(torch.__version__),
+        }
+    )
+    return found
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
 
 
 def worked(pieces: tuple[Piece, ...]) -> list[Record]:
@@ -72,7 +160,7 @@ def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Re
     except DemeleError as error:  # such as codes that are all alike
         return {metric: {"value": None, "reason": str(error)} for metric in metrics}
     whole = kind == "real" and step == job.steps[-1]
-    return {metric: _record(found, metric, whole=whole) for metric in metrics}
+    return {metric: _score_record(found, metric, whole=whole) for metric in metrics}
 
 
 def chosen_rows(kind: Kind, n: int) -> slice:
@@ -100,7 +188,7 @@ def seen_factors(job: Job, kind: Kind, chosen: slice) -> "pd.DataFrame":
     return job.images.factors(rows)
 
 
-def _record(found: Evaluation, metric: str, *, whole: bool) -> Record:
+def _score_record(found: Evaluation, metric: str, *, whole: bool) -> Record:
     """Return the stored part of a score; ``whole``: with its native values, its notes, and its signature."""
     left_out = {item.metric: item.reason for item in found.left_out}
     if metric in left_out:
