@@ -34,7 +34,7 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
     )
     told = " ".join(run.out.split())
     assert "Modularity: Not aligned: it rates codes with almost no information" in told
-    assert "Metric Value Aligned Gap" in told
+    assert "Metric Value Raw Aligned Gap" in told
     page = (turned / "axes.html").read_text(encoding="utf-8")
     assert "Aligned scores" in page
     assert "MIG: The codes carry the information, but not on the axes." in page
