@@ -50,7 +50,7 @@ def test_one_file_may_be_standard_input(demele: Program, sent: Path, monkeypatch
     ("arguments", "said"),
     [
         (("-", "table.csv::shape"), "say what standard input is, with --input-format csv|"),
-        (("table.csv::z1", "table.csv::shape", "--input-format", "csv"), "give - in place of a file"),
+        (("table.csv::z1", "table.csv::shape", "--input-format", "csv"), "give - instead of a file"),
         (("-", "table.csv::shape", "--input-format", "xlsx"), "--input-format: expected one of csv"),
         (("-", "table.csv::shape", "--input-format", "npy"), "not a NumPy file"),
         (("-::z9", "table.csv::shape", "--input-format", "csv"), "stdin.csv: holds no column called 'z9'"),

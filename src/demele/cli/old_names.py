@@ -42,6 +42,6 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def new_option(flag: str, known: Collection[str]) -> str | None:
-    """Return what to write in place of an old option; None if it never was one."""
+    """Return what to write instead of an old option; None if it never was one."""
     news = NEW_OPTIONS.get(flag, ())
     return next((new for new in news if not new.startswith("--") or new.split()[0] in known), None)

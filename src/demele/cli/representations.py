@@ -221,7 +221,7 @@ def _known(item: str, columns: "Factors", design: str | None, warn: Warn) -> dic
 
 def _of_file(name: str, file: str, columns: "Factors", design: str | None, warn: Warn) -> Any:
     """Read an audit, which has a column of rows, or a transition."""
-    table = read_table(file, warn=lambda _: None, row_names=True)  # what was guessed is told when its values are read
+    table = read_table(file, warn=lambda _: None, row_names=True)  # warnings come when its values are read
     column = columns.columns[columns.names.index(name)]
     if isinstance(table, np.ndarray) or ROW not in table:
         return read_transition(file, _classes(column), warn)

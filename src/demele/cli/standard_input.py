@@ -44,7 +44,7 @@ def on_disk(format: Format | None, words: list[Any]) -> Iterator[Callable[[Any],
     """
     if not any(map(is_stream, words)):
         if format is not None:
-            raise InputError("--input-format: is for standard input; give - in place of a file, or leave it out")
+            raise InputError("--input-format: is for standard input; give - instead of a file, or leave it out")
         yield lambda value: value
         return
     if format is None:
@@ -75,7 +75,7 @@ def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
         if shutil.disk_usage(folder).free < _KEPT_FREE + len(piece):
             raise InputError(
                 f"-: standard input is larger than the room in {folder.parent}, of which {_KEPT_FREE >> 20} MiB stay "
-                f"free; it ended after {copied >> 20} MiB. Give a file in place of it, or set TMPDIR to a folder with "
+                f"free; it ended after {copied >> 20} MiB. Give a file instead, or set TMPDIR to a folder with "
                 "more room"
             )
         whole.write(piece)

@@ -26,7 +26,7 @@ compressed file take more memory.
     "noise": """\
 What is known of wrong labels decides which conclusions hold.
 
-  --noise 0.03       at most 3% of the labels are wrong, whichever they are
+  --noise 0.03       at most 3% of the labels are wrong, in the worst case
   --noise FILE       a noise transition matrix: a row per true class, a column per given class; probabilities, or
                      counts of a random sample. Names of classes may stand in the first line and column
   --audit FILE       expert labels of some rows: columns row (from 0) and true_label; demele audit draw draws them.
