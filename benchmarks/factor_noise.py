@@ -29,10 +29,10 @@ from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
 from demele.metrics.splits import split
 from demele.scoring.noisy import transition
-from demele.scoring.noisy.audited_tables import of_tables
+from demele.scoring.noisy.audited import of_tables
 from demele.scoring.noisy.case import Case, NotCorrected, Work
-from demele.scoring.noisy.consistency import FARTHEST, consistency
 from demele.scoring.noisy.knowledge import FactorNoise
+from demele.scoring.noisy.signed_tables import FARTHEST, consistency
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]

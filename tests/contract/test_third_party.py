@@ -427,7 +427,7 @@ def test_a_function_of_your_own_is_registered_first() -> None:
 @pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
 def test_metrics_of_pytorch_take_it(registered: demele.Metric) -> None:
     pytest.importorskip("torchmetrics")
-    from demele.adapters.torch_metric import TorchMetric
+    from demele.adapters.torchmetrics import TorchMetric
 
     measured = TorchMetric("own_correlation", native=True)
     for rows in (slice(0, 60), slice(60, 120)):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from demele.core.errors import InputError
-from demele.files.row_order import refuse_other_order
+from demele.files.prediction_sets import refuse_other_order
 from tests.cli.conftest import Program
 
 ONE = pd.DataFrame({"id": ["a", "b", "c"], "number": [1, 2, 3], "site": ["x", "x", "y"], "old": [0, 1, 1]})

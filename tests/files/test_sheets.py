@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.files.named import read_table, split_name
-from demele.files.sheets import csv_text, escaped, plain_frame, unescaped
-from demele.files.table_files import quoted_name
-from demele.files.workbooks import sheet_bytes
+from demele.files.sheets import csv_text, escaped, sheet_bytes
+from demele.files.table_files import plain_frame, quoted_name, unescaped
 from tests.cli.conftest import Program
 
 SIGNS = "=+-@\t\r"

@@ -27,7 +27,7 @@ from tests.fuzz.makers import TOKENS
 
 N = 30
 #: Public modules beside those that ``demele`` names.
-MODULES = ("adapters.latte", "adapters.torch_metric", "adapters.torch_latte", "files")
+MODULES = ("adapters.latte", "adapters.torchmetrics", "files")
 #: What takes minutes whatever its arguments, starts processes, or opens windows; and abstract classes.
 LEFT_OUT = {
     *("model_family", "pruning_study", "fit_pruned", "fabric_annotators", "benchmark", "show", "Binning", "ImageSet"),
@@ -117,7 +117,7 @@ def objects() -> dict[str, Callable[[], Any]]:
         "Study": cache(studies.demo),
         "PruningStudy": cache(studies.pruning_demo),
         "bench Agreement": cache(lambda: bench.agreement(good["scores"], draws=100)),
-        "TorchMetric": lambda: public()["demele.adapters.torch_metric.TorchMetric"]("mig"),
+        "TorchMetric": lambda: public()["demele.adapters.torchmetrics.TorchMetric"]("mig"),
     }
 
 

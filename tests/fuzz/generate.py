@@ -513,7 +513,7 @@ def _folder(rng: np.random.Generator) -> Input:
 
 def _accumulator(rng: np.random.Generator) -> Input:
     content = _pick(rng, makers.accumulator_bytes())
-    start = len(b"demele-accumulator-1\n")
+    start = len(b"demele-accumulator-2\n")
     if rng.random() < 0.2:
         return Input("accumulator", "damaged", ("api:accumulator",), {"input": damaged(content, rng)})
     body = content[start + 16 :]

@@ -71,7 +71,7 @@ def _gzip_bomb() -> Input:
 
 def _forged_width() -> Input:
     content = makers.accumulator_bytes()[0]
-    start = len(b"demele-accumulator-1\n")
+    start = len(b"demele-accumulator-2\n")
     body = content[start + 16 :]
     end = 8 + int.from_bytes(body[:8], "little")
     header = json.loads(body[8:end])
@@ -81,7 +81,7 @@ def _forged_width() -> Input:
 
 def _forged_levels() -> Input:
     content = makers.accumulator_bytes()[0]
-    start = len(b"demele-accumulator-1\n")
+    start = len(b"demele-accumulator-2\n")
     body = content[start + 16 :]
     end = 8 + int.from_bytes(body[:8], "little")
     header = json.loads(body[8:end])

@@ -177,7 +177,7 @@ def forged(content: bytes, header: Any, arrays: bytes) -> bytes:
     """The bytes of an accumulator with another header and other arrays, and the checksum of these."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text + arrays
-    return content[: len(b"demele-accumulator-1\n")] + blake2b(body, digest_size=16).digest() + body
+    return content[: len(b"demele-accumulator-2\n")] + blake2b(body, digest_size=16).digest() + body
 
 
 @cache

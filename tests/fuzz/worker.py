@@ -19,7 +19,7 @@ from pathlib import Path
 import demele
 from demele.cli.main import main
 from demele.core.errors import DemeleError
-from demele.streaming.state_bytes import state_to_bytes, with_state
+from demele.streaming.accumulator import state_to_bytes, with_state
 from tests.fuzz import arguments, image_sets, made, makers
 from tests.fuzz.generate import Input, generated, good_files
 from tests.fuzz.heavy import HEAVY

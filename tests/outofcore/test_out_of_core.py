@@ -28,7 +28,7 @@ from demele.outofcore import tables
 from demele.outofcore.counting import RowCounter
 from demele.scoring import evaluate as evaluating
 from demele.scoring import pieces as deciding
-from demele.streaming.batches import Binned
+from demele.streaming.frame import Binned
 from tests.tolerances import assert_exact
 
 

@@ -14,10 +14,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy.audited_rows import of_rows
-from demele.scoring.noisy.audited_tables import of_tables
-from demele.scoring.noisy.case import Case, Work
-from demele.scoring.noisy.halves import Parts, split_rows
+from demele.scoring.noisy.audited import of_rows, of_tables
+from demele.scoring.noisy.case import Case, Parts, Work, split_rows
 from demele.scoring.noisy.knowledge import FactorNoise
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

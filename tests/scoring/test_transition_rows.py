@@ -7,7 +7,7 @@ import demele
 from demele import labels
 from demele.estimation.known_errors import accuracy_without_errors
 from demele.estimation.univariate import linear_classifier_accuracy_matrix, true_accuracies
-from demele.scoring.noisy.consistency import nearer
+from demele.scoring.noisy.signed_tables import nearer
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 

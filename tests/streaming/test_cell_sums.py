@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
-from demele.streaming.cell_sums import CellState
+from demele.streaming.cell_sums import CellState, ExtremeState
 from demele.streaming.frame import Frame
-from demele.streaming.sums import ExtremeState, merged
 from tests.oracles import effects as oracle
 from tests.streaming.test_sums import first, forged
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -121,7 +120,7 @@ def test_rows_without_an_annotation_are_left_out() -> None:
     assert_close(numbers(found), numbers(expected), ROUNDING)
     complete = ~np.isnan(factors).any(axis=1)
     assert_close(found.value, of_rows(CODES[complete], factors[complete]).value, ROUNDING)
-    state = accumulator._held.sums["omes"]
+    (state,) = accumulator._held.states.values()
     assert state.annotated.tolist() == (~np.isnan(factors)).sum(axis=0).tolist()
 
 
@@ -168,7 +167,7 @@ def test_rows_that_never_agree_are_refused_as_in_memory() -> None:
 
 def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
     rule = demele.EqualFrequency(4)
-    assert not demele.Accumulator("omes", frame=framed(CODES, FACTORS), bins=rule)._held.sums
+    assert not demele.Accumulator("omes", frame=framed(CODES, FACTORS), bins=rule)._held.states
     exact = framed(CODES, FACTORS, bins=rule)
     assert_close(
         numbers(fed(exact, CODES, FACTORS, bins=rule).compute()), numbers(of_rows(CODES, FACTORS, bins=rule)), ROUNDING
@@ -195,8 +194,8 @@ def test_states_of_other_frames_do_not_merge() -> None:
     for other in (*states[1:], CellState.empty(frames[0], demele.EqualWidth(4))):
         with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
             states[0].merge(other)
-    with pytest.raises(IncompatibleState, match="one holds CellState, the other ExtremeState"):
-        merged(states[0], ExtremeState.empty(frames[0], rule))
+    with pytest.raises(IncompatibleState, match="other bins or references"):
+        states[0].merge(ExtremeState.empty(frames[0], rule))
 
 
 def test_bytes_hold_every_bit_and_empty_is_the_identity() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.streaming.codec import plain_setting, setting_of
+from demele.streaming.settings import plain_setting, setting_of
 from tests.tolerances import assert_exact
 
 RNG = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import demele
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_pair
 from demele.estimation.counts import column_bins
+from demele.streaming.batches import read_batch
 from tests.contract.cases import small
 from tests.tolerances import assert_exact
 
@@ -84,7 +86,7 @@ def test_bins_may_be_a_number_edges_or_several_rules() -> None:
 
 def test_reading_gives_the_coding_of_an_evaluation() -> None:
     codes, factors = read_pair(CODES, FACTORS)
-    rows = FRAME.read(CODES, FACTORS)
+    rows = read_batch(FRAME, CODES, FACTORS)
     assert rows.n == 160
     assert rows.clipped == 0
     assert_exact(rows.codes, codes.values)
@@ -104,7 +106,10 @@ SOURCES: dict[str, Any] = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_batches_of_any_source_read_alike(source: str) -> None:
-    expected, found = FRAME.read(CODES, FACTORS), FRAME.read(SOURCES[source](CODES), SOURCES[source](FACTORS))
+    expected, found = (
+        read_batch(FRAME, CODES, FACTORS),
+        read_batch(FRAME, SOURCES[source](CODES), SOURCES[source](FACTORS)),
+    )
     assert_exact(found.codes, expected.codes)
     for mine, theirs in zip(found.factors, expected.factors, strict=True):
         assert_exact(mine, theirs)
@@ -114,7 +119,7 @@ def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
     factors = FACTORS[["size", "light"]]
     frame = demele.Frame.of(CODES.to_numpy(), factors.to_numpy())
     assert frame.codes == ("z1", "z2", "z3", "z4")
-    assert_exact(frame.read(CODES, factors).codes, CODES)
+    assert_exact(read_batch(frame, CODES, factors).codes, CODES)
 
 
 @pytest.mark.filterwarnings("ignore:fragile")  # the codes are noise
@@ -133,7 +138,9 @@ def test_integers_booleans_and_words_are_classes_by_their_names() -> None:
     columns = {"int": [3, 1, 2, 1], "bool": [True, False, True, True], "word": ["b", "a", "b", "c"]}
     frame = framed(pd.DataFrame(columns))
     assert [column.levels for column in frame.columns] == [("1", "2", "3"), ("False", "True"), ("a", "b", "c")]
-    rows = frame.read(np.zeros((2, 1)), pd.DataFrame({"int": [2.0, 3.0], "bool": [False, False], "word": ["c", "a"]}))
+    rows = read_batch(
+        frame, np.zeros((2, 1)), pd.DataFrame({"int": [2.0, 3.0], "bool": [False, False], "word": ["c", "a"]})
+    )
     assert [column.tolist() for column in rows.factors] == [[1, 2], [0, 0], [2, 0]]
 
 
@@ -141,11 +148,11 @@ def test_categories_keep_their_order() -> None:
     column = pd.Categorical(["low", "high", "mid", "low"], categories=["low", "mid", "high", "unused"])
     frame = framed(pd.DataFrame({"level": column}))
     assert frame.columns[0].levels == ("low", "mid", "high")
-    assert frame.read([[0.0], [1.0]], pd.DataFrame({"level": ["high", "low"]})).factors[0].tolist() == [2, 0]
+    assert read_batch(frame, [[0.0], [1.0]], pd.DataFrame({"level": ["high", "low"]})).factors[0].tolist() == [2, 0]
 
 
 def test_restored_factors_are_read_as_they_were() -> None:
-    read = FRAME.read(CODES, FACTORS)
+    read = read_batch(FRAME, CODES, FACTORS)
     _, factors = read_pair(CODES, FRAME.restored(read.factors), kinds=FRAME.kinds)
     for mine, theirs in zip(factors.columns, read_pair(CODES, FACTORS)[1].columns, strict=True):
         assert (mine.kind, mine.levels) == (theirs.kind, theirs.levels)
@@ -230,7 +237,7 @@ def test_frames_of_other_columns_do_not_merge() -> None:
 
 
 def test_missing_annotations_are_omitted_if_one_part_says_so() -> None:
-    assert FRAME.merge(FRAME.with_missing("omit")).missing == "omit"
+    assert FRAME.merge(replace(FRAME, missing="omit")).missing == "omit"
     assert FRAME.merge(FRAME).missing == "raise"
 
 
@@ -404,18 +411,18 @@ BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
 def test_batches_that_do_not_fit_are_refused(case: str) -> None:
     codes, factors, words = BAD_BATCHES[case]
     with pytest.raises(InputError, match=words):
-        EDGES.read(codes, factors)
+        read_batch(EDGES, codes, factors)
 
 
 def test_empty_batches_are_read_if_their_columns_fit() -> None:
-    assert EDGES.read(GOOD_CODES[:0], GOOD_FACTORS[:0]).n == 0
-    assert EDGES.read(np.empty((0, 2)), np.empty((0, 2))).n == 0
+    assert read_batch(EDGES, GOOD_CODES[:0], GOOD_FACTORS[:0]).n == 0
+    assert read_batch(EDGES, np.empty((0, 2)), np.empty((0, 2))).n == 0
     with pytest.raises(InputError, match="expected the 2 columns of the frame"):
-        EDGES.read(np.empty((0, 3)), np.empty((0, 2)))
+        read_batch(EDGES, np.empty((0, 3)), np.empty((0, 2)))
 
 
 def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were() -> None:
-    rows = EDGES.read(codes_with(z2=[-1, 11, 5]), factors_with(size=[2, 0.5, np.float64(-0.5)]), outside="clip")
+    rows = read_batch(EDGES, codes_with(z2=[-1, 11, 5]), factors_with(size=[2, 0.5, np.float64(-0.5)]), outside="clip")
     assert_exact(rows.codes[:, 1], [0, 10, 5])
     assert_exact(rows.factors[1], [1, 0.5, 0])
     assert rows.clipped == 4
@@ -423,13 +430,15 @@ def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were(
     assert_exact(rows.unclipped.codes[:, 1], [-1, 11, 5])
     assert_exact(rows.unclipped.factors[1], [2, 0.5, -0.5])
     with pytest.raises(InputError, match="1 non-finite"):
-        EDGES.read(codes_with(z1=[np.inf, 0, 0]), GOOD_FACTORS, outside="clip")
+        read_batch(EDGES, codes_with(z1=[np.inf, 0, 0]), GOOD_FACTORS, outside="clip")
 
 
 def test_missing_annotations_have_a_code_of_their_own() -> None:
-    rows = EDGES.with_missing("omit").read(GOOD_CODES, factors_with(kind=[None] * 3, size=[np.nan, 0.5, np.nan]))
+    rows = read_batch(
+        replace(EDGES, missing="omit"), GOOD_CODES, factors_with(kind=[None] * 3, size=[np.nan, 0.5, np.nan])
+    )
     assert_exact(rows.factors[0], [-1, -1, -1])
     assert_exact(rows.factors[1], [np.nan, 0.5, np.nan])
-    codes, factors = EDGES.with_missing("omit").bins(demele.EqualWidth(4)).cut(rows)
+    codes, factors = replace(EDGES, missing="omit").bins(demele.EqualWidth(4)).cut(rows)
     assert_exact(codes, [[2, 3, 3], [0, 0, 3]])
     assert_exact(factors, [[3, 3, 3], [4, 2, 4]])

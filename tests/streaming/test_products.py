@@ -8,9 +8,9 @@ import pytest
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState
+from demele.streaming.batches import read_batch
 from demele.streaming.frame import Frame
-from demele.streaming.products import ProductState
-from demele.streaming.sums import MomentState, merged
+from demele.streaming.sums import MomentState, ProductState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -119,13 +119,13 @@ def test_other_frames_do_not_add_up() -> None:
     narrow, wide = Frame.fixed([(0, 1)], {"v": (0.0, 1.0)}), Frame.fixed([(0, 9)], {"v": (0.0, 1.0)})
     with pytest.raises(IncompatibleState, match="other references"):
         ProductState.empty(narrow).merge(ProductState.empty(wide))
-    with pytest.raises(IncompatibleState, match="one holds ProductState, the other MomentState"):
-        merged(ProductState.empty(narrow), MomentState.empty(narrow))
+    with pytest.raises(IncompatibleState, match="other references"):
+        ProductState.empty(narrow).merge(MomentState.empty(narrow))
 
 
 def products() -> ProductState:
     frame = Frame.of(CODES, MIXED)
-    return ProductState.empty(frame).update(frame.read(CODES, MIXED, outside="raise"))
+    return ProductState.empty(frame).update(read_batch(frame, CODES, MIXED, outside="raise"))
 
 
 @pytest.mark.parametrize(

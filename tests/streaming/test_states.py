@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import IncompatibleState
+from demele.streaming.batches import read_batch
 from demele.streaming.sample import SampleState, row_keys
 from demele.streaming.states import WAITING, CountState
 from tests.tolerances import assert_exact, assert_mean, assert_rate_at_most
@@ -170,10 +171,10 @@ def test_a_stream_is_no_luckier_than_chance() -> None:
 
 def test_counts_by_hand() -> None:
     frame = demele.Frame.fixed([(0.0, 4.0)], {"kind": ["a", "b"], "size": (0.0, 1.0)}, missing="omit")
-    state = CountState(frame.bins(demele.EqualWidth(2)))
+    state = CountState.empty(frame.bins(demele.EqualWidth(2)))
     codes = np.array([[0.0], [1.9], [2.0], [4.0]])
     factors = pd.DataFrame({"kind": ["a", "b", "b", None], "size": [0.0, 0.5, np.nan, 1.0]})
-    state = state.update(frame.read(codes, factors)).settled()
+    state = state.update(read_batch(frame, codes, factors)).settled()
     assert state.counted is not None
     assert state.annotated is not None
     kind, size = state.counted.tables
@@ -192,9 +193,9 @@ def test_rows_wait_to_be_counted_together_and_nobody_sees_it(monkeypatch: pytest
     tables = []
     for buffered in (1, 64, 10_000):
         monkeypatch.setattr("demele.streaming.states.BUFFERED", buffered)
-        state = CountState(frame.bins(demele.EqualWidth(4)))
+        state = CountState.empty(frame.bins(demele.EqualWidth(4)))
         for start in range(0, 300, 30):
-            state = state.update(frame.read(codes[start : start + 30], factors[start : start + 30]))
+            state = state.update(read_batch(frame, codes[start : start + 30], factors[start : start + 30]))
             assert state.n_waiting < max(buffered, 31)
         settled = state.settled()
         assert settled.counted is not None
@@ -207,12 +208,12 @@ def test_batches_of_one_row_do_not_make_a_long_list() -> None:
     rng = np.random.default_rng(0)
     codes, factors = rng.random((700, 2)), rng.random((700, 2))
     frame = demele.Frame.of(codes, factors)
-    empty = CountState(frame.bins(demele.EqualWidth(4)))
+    empty = CountState.empty(frame.bins(demele.EqualWidth(4)))
     state = empty
     for row in range(700):
-        state = state.update(frame.read(codes[row : row + 1], factors[row : row + 1]))
+        state = state.update(read_batch(frame, codes[row : row + 1], factors[row : row + 1]))
         assert len(state.waiting) <= WAITING
-    one, whole = state.settled(), empty.update(frame.read(codes, factors)).settled()
+    one, whole = state.settled(), empty.update(read_batch(frame, codes, factors)).settled()
     assert one.counted is not None
     assert whole.counted is not None
     assert_exact(one.counted.tables, whole.counted.tables)
@@ -227,4 +228,4 @@ def test_counts_of_other_bins_do_not_merge() -> None:
         demele.Frame.fixed([(0, 1)], {"a": [1, 2, 3, 4]}).bins(demele.EqualWidth(4)),
     ):
         with pytest.raises(IncompatibleState, match="count other bins"):
-            CountState(frame.bins(demele.EqualWidth(4))).merge(CountState(other))
+            CountState.empty(frame.bins(demele.EqualWidth(4))).merge(CountState.empty(other))

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import demele
 from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData, UndefinedFactorWarning
 from demele.streaming.archive import MAGIC, checksum
+from demele.streaming.cell_sums import ExtremeState
 from demele.streaming.frame import Frame
 from demele.streaming.source import accumulated_metrics
-from demele.streaming.sums import ExtremeState, MomentState, merged
+from demele.streaming.sums import MomentState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -221,7 +222,7 @@ def test_a_value_needs_a_factor_that_varies() -> None:
 
 
 def summed(metrics: Any, **keywords: Any) -> list[str]:
-    return list(demele.Accumulator(metrics, **keywords)._held.sums)
+    return [state for state, _ in demele.Accumulator(metrics, **keywords)._held.states if state != "table"]
 
 
 def test_a_frame_with_continuous_factors_is_needed() -> None:
@@ -229,8 +230,8 @@ def test_a_frame_with_continuous_factors_is_needed() -> None:
     mixed = Frame.fixed([(-1, 1)], {"shape": ["disc", "square"], "size": (0.0, 1.0)})
     assert accumulated_metrics(frame) == (*METRICS, "mcc", "mcc_weak", "r2_affine", "omes")
     assert accumulated_metrics(mixed) == ("irs", "mcc", "mcc_weak", "r2_affine", "omes")
-    assert summed(METRICS, frame=frame) == METRICS
-    assert summed(METRICS, frame=mixed) == ["irs"]
+    assert summed(METRICS, frame=frame) == ["moments", "extremes"]
+    assert summed(METRICS, frame=mixed) == ["extremes"]
     assert summed(METRICS) == []
     assert not set(accumulated_metrics(frame)) & set(demele.counted_metrics())
     sampled = demele.Accumulator("irs", bound=50).update(CODES, FACTORS).compute()
@@ -244,7 +245,7 @@ def test_quantiles_and_unknown_edges_need_rows() -> None:
     plain, exact = framed(CODES, FACTORS), framed(CODES, FACTORS, bins=rule)
     assert summed("irs", frame=plain, options={"irs": {"quantile": 0.99}}) == []
     assert summed("irs", frame=plain, bins=rule) == []
-    assert summed("irs", frame=exact, bins=rule) == ["irs"]
+    assert summed("irs", frame=exact, bins=rule) == ["extremes"]
     found = numbers(fed(exact, CODES, FACTORS, bins=rule).compute())
     assert_close(found, evaluated(CODES, FACTORS, bins=rule), ROUNDING)
 
@@ -328,16 +329,16 @@ def test_states_of_other_frames_do_not_merge() -> None:
                 state[0].merge(other)  # type: ignore[arg-type]
     with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
         extremes[0].merge(ExtremeState.empty(frames[0], demele.EqualWidth(9)))
-    with pytest.raises(IncompatibleState, match="one holds MomentState, the other ExtremeState"):
-        merged(moments[0], extremes[0])
+    with pytest.raises(IncompatibleState, match="other references"):
+        moments[0].merge(extremes[0])
     with pytest.raises(IncompatibleState, match="other frames"):
         fed(frames[0], CODES, FACTORS).merge(demele.Accumulator(METRICS, frame=frames[2], bound=50))
 
 
 def test_empty_is_the_identity() -> None:
     full = fed(framed(CODES, FACTORS), CODES, FACTORS)
-    for state in full._held.sums.values():
-        for both in (merged(state, state.cleared()), merged(state.cleared(), state)):
+    for state in full._held.states.values():
+        for both in (state.merge(state.cleared()), state.cleared().merge(state)):
             for name, array in state.arrays().items():
                 assert_exact(both.arrays()[name], array)
         assert state.cleared().n == 0
@@ -345,7 +346,7 @@ def test_empty_is_the_identity() -> None:
 
 def test_variances_of_codes() -> None:
     far = CODES * 0.125 + 1e6
-    state = fed(framed(far, FACTORS), far, FACTORS)._held.sums["sap"]
+    state = fed(framed(far, FACTORS), far, FACTORS)._held.states["moments", None]
     assert isinstance(state, MomentState)
     assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)
 
@@ -369,7 +370,7 @@ def forged(data: bytes, metric: str, name: str, change: Any) -> bytes:
     body = data[len(MAGIC) + 16 :]
     end = 8 + int.from_bytes(body[:8], "little")
     header, arrays = json.loads(body[8:end]), body[end:]
-    at = header["sums"][metric][name]
+    at = header["states"][metric == "irs"][name]
     start = sum(one.get("size", 0) for one in header["arrays"][:at])
     about = header["arrays"][at]
     values = np.frombuffer(arrays[start : start + about["size"]], about["dtype"]).reshape(about["shape"]).copy()
@@ -422,7 +423,7 @@ def test_sums_of_other_metrics_are_refused() -> None:
     body = data[len(MAGIC) + 16 :]
     end = 8 + int.from_bytes(body[:8], "little")
     header = json.loads(body[8:end])
-    del header["sums"]["sap"]
+    del header["states"][0]
     text = json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text + body[end:]
     with pytest.raises(FormatError, match="the parts of this state are not those of its settings"):

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from demele.adapters.keras_tensors import check_weights, rows_of
-from demele.adapters.latte_docs import latte_docstring, latte_signature
 from demele.adapters.source_names import (
     BUNDLE,
     BUNDLE_KEYS,
@@ -40,8 +39,8 @@ from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator
-from demele.streaming.codec import plain_setting, setting_of
 from demele.streaming.frame import Frame
+from demele.streaming.settings import plain_setting, setting_of
 
 __all__ = [
     "DLIG",
@@ -448,12 +447,27 @@ class _OfLatte(KerasMetric):
         return dict.fromkeys(BUNDLE_KEYS, np.nan) if isinstance(self._metric, tuple) else np.nan
 
 
+_TOLD = {
+    "reg_dim": "sequence of int, optional\n    The code of each attribute.",
+    "discrete": "bool, default False\n    Attributes are classes.",
+    "fill_reg_dim": "bool, default False\n    Without ``reg_dim``, code i is that of attribute i.",
+    "l2_reg": "float, default 1.0\n    Penalty C of the linear classifier of classes.",
+    "thresh": "float, default 1e-12\n    Below it a variance (SAP) or an information (Modularity) scores 0.",
+}
+
+
 def _of_latte(name: str, metric: str | tuple[str, ...], defaults: Mapping[str, Any], says: str) -> type[_OfLatte]:
     """Return the class of one line of the table, with a signature and a docstring of its own."""
+    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    named = [inspect.Parameter(name, plain, default=value) for name, value in defaults.items()]
+    arguments = "".join(f"{key} : {_TOLD[key]}\n" for key in defaults)
     body = {
-        "__doc__": latte_docstring(name, defaults, says, others="KerasMetric"),
+        "__doc__": f"{says}\n\nThe class ``{name}`` of Latte (Watcharasupat et al. 2022), with its protocol: "
+        "nearest-neighbour information;\nSAP is scored on the training rows. ``result()`` has one value per attribute."
+        f"\n\nParameters\n----------\n{arguments}**keywords\n    Others of :class:`KerasMetric`: ``name``, ``dtype``, "
+        "``order``, ``bound``, ``seed``, ...\n",
         "__module__": __name__,
-        "__signature__": latte_signature(defaults),
+        "__signature__": inspect.Signature([*named, inspect.Parameter("keywords", inspect.Parameter.VAR_KEYWORD)]),
         "_metric": metric,
         "_defaults": defaults,
     }

@@ -205,8 +205,16 @@ def smoothness(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    options = _smoothness_options(liad_mode, max_mode, ptp_mode, reduce_mode, p)
-    values = smoothness_on(z, a, reg_dim, **options)
+    checked_name(liad_mode, "liad_mode", ("forward",))
+    checked_name(max_mode, "max_mode", ("lehmer", "naive"))
+    checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
+    share = not isinstance(ptp_mode, str) and is_number(ptp_mode) and 0 < ptp_mode <= 1
+    if not share and not (isinstance(ptp_mode, str) and ptp_mode == "naive"):
+        raise InputError("ptp_mode", f"expected 'naive' or a number above 0 and at most 1, got {quoted(ptp_mode)}")
+    if not (is_number(p) and p > 1):
+        raise InputError("p", f"expected a number above 1, got {quoted(p)}")
+    power = None if max_mode == "naive" else float(p)
+    values = smoothness_on(z, a, reg_dim, power=power, share=float(ptp_mode) if share else None)
     return _reduced(np.clip(values, 0.0, 1.0) if clamp else values, reduce_mode, of_defined=False)
 
 
@@ -261,20 +269,6 @@ def liad_interpolatability_bundle(
 
 
 _REDUCTIONS = ("attribute", "sample", "all", "none")
-
-
-def _smoothness_options(
-    liad_mode: str, max_mode: str, ptp_mode: float | str, reduce_mode: str, p: float
-) -> dict[str, Any]:
-    checked_name(liad_mode, "liad_mode", ("forward",))
-    checked_name(max_mode, "max_mode", ("lehmer", "naive"))
-    checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
-    share = not isinstance(ptp_mode, str) and is_number(ptp_mode) and 0 < ptp_mode <= 1
-    if not share and not (isinstance(ptp_mode, str) and ptp_mode == "naive"):
-        raise InputError("ptp_mode", f"expected 'naive' or a number above 0 and at most 1, got {quoted(ptp_mode)}")
-    if not (is_number(p) and p > 1):
-        raise InputError("p", f"expected a number above 1, got {quoted(p)}")
-    return {"power": None if max_mode == "naive" else float(p), "share": None if ptp_mode == "naive" else ptp_mode}
 
 
 def _reduced(values: Array, mode: str, *, of_defined: bool) -> Any:

@@ -175,7 +175,12 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
         """Yield the batches that this process encodes."""
         rank, world = int(trainer.global_rank), int(trainer.world_size)
         for loader in self._loaders(trainer):
-            shared_out = _has_distributed_sampler(loader)
+            from torch.utils.data.distributed import DistributedSampler
+
+            within = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
+            shared_out = isinstance(getattr(loader, "sampler", None), DistributedSampler) or isinstance(
+                within, DistributedSampler
+            )
             for number, batch in enumerate(loader):
                 if shared_out or number % world == rank:
                     yield batch
@@ -211,10 +216,3 @@ def _as_found(pl_module: Any, seed: int) -> Iterator[None]:
         finally:
             for module, training in modes:
                 module.training = training
-
-
-def _has_distributed_sampler(loader: Any) -> bool:
-    from torch.utils.data.distributed import DistributedSampler
-
-    within = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
-    return isinstance(getattr(loader, "sampler", None), DistributedSampler) or isinstance(within, DistributedSampler)

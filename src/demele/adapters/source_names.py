@@ -195,7 +195,7 @@ def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Array]:
 
 def code_variances(accumulator: Accumulator) -> Array | None:
     """Return the variances of the codes over the rows that an accumulator sums or keeps; None where it does neither."""
-    sums = accumulator._held.sums.get("sap")
+    sums = accumulator._held.states.get(("moments", None))
     if isinstance(sums, MomentState) and sums.n:
         return sums.code_variances()
     kept = accumulator._held.sample

@@ -18,21 +18,46 @@ Latte's classes return one value per attribute:
 (2,)
 """
 
-from demele.adapters.torch_latte import (
-    DLIG,
-    DMIG,
-    MIG,
-    SAP,
-    XMIG,
-    DependencyAwareLatentInformationGap,
-    DependencyAwareMutualInformationBundle,
-    DependencyAwareMutualInformationGap,
-    DependencyBlindMutualInformationGap,
-    Modularity,
-    MutualInformationGap,
-    SeparateAttributePredictability,
+import functools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from demele.adapters.source_names import (
+    BUNDLE_KEYS,
+    THRESHOLD,
+    RegDim,
+    accumulator_keywords,
+    checked_threshold,
+    code_variances,
+    per_attribute,
+    per_attribute_of_bundle,
 )
-from demele.adapters.torch_metric import TorchMetric
+from demele.core.checked_numbers import checked_flag
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.extras import require
+from demele.core.inputs import Missing
+from demele.core.results import Evaluation, Score
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.streaming.accumulator import BOUND, Accumulator, state_to_bytes, with_state
+from demele.streaming.frame import Frame
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torchmetrics import Metric
+    from torchmetrics.utilities.distributed import gather_all_tensors
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
+else:  # an error names the extra
+    _NEEDS = "demele.adapters.torchmetrics"
+    torch = require("torch", purpose=_NEEDS)
+    Tensor = torch.Tensor
+    Metric = require("torchmetrics", purpose=_NEEDS).Metric
+    gather_all_tensors = require("torchmetrics.utilities.distributed", purpose=_NEEDS).gather_all_tensors
+    TorchMetricsUserError = require("torchmetrics.utilities.exceptions", purpose=_NEEDS).TorchMetricsUserError
 
 __all__ = [
     "DLIG",
@@ -49,3 +74,508 @@ __all__ = [
     "SeparateAttributePredictability",
     "TorchMetric",
 ]
+
+#: The name of the state in ``state_dict`` and ``metric_state``.
+STATE = "accumulator"
+
+
+class TorchMetric(Metric):
+    """Any metric of demele, or several, as one torchmetrics metric.
+
+    Parameters
+    ----------
+    metrics : str or sequence of str
+        Registered names. One name computes a scalar tensor, several a dict of name to tensor.
+    frame : Frame, optional
+        Columns, levels and ranges; see :class:`demele.Accumulator`. With a frame, metrics of histograms count every
+        row, and cost the same whatever their number; SAP and MCC of continuous factors, IRS and OMES are summed over
+        every row.
+    bound : int, default 100 000
+        Rows kept for all other metrics.
+    stream : str or int, optional
+        Where the rows come from. By default the rank of the process; two metrics in one process that are to be merged
+        need streams of their own if they keep rows.
+    outside, protocol, seed, missing, kinds, reg_dim, bins, options
+        As for :class:`demele.Accumulator`.
+    native : bool
+        Return the value of each factor, or of each code, in the order of the columns, rather than their aggregate. Not
+        for metrics that have a value of the whole only, such as Z-diff.
+    **kwargs
+        Of torchmetrics: ``dist_sync_on_step``, ``process_group``, ``dist_sync_fn``, ``distributed_available_fn``,
+        ``sync_on_compute``, ``compute_with_cache``.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+
+    Notes
+    -----
+    Values are float64 on the metric's device (float32 on one that has no float64). Rows are counted or kept on the
+    host, so that nothing grows on the device.
+
+    ``compute`` before the first rows raises :class:`demele.NotEnoughData`. A batch that cannot be scored alone, as one
+    in which no factor varies, is NaN in ``forward`` and is accumulated all the same. In a dict, a metric that cannot
+    be computed is NaN; ``evaluation.left_out`` says why.
+
+    In distributed training each process has its own rows, and ``compute`` gives the value of all, in the order of the
+    ranks; the states travel as bytes, over the host (gloo) or the GPUs (NCCL). Only rank 0 should load a checkpoint
+    that holds rows: loaded by all, they would count once per process.
+
+    States are in the ``state_dict`` after ``persistent(True)``, as one tensor of bytes, which is read without
+    unpickling anything. Metrics are never put into one compute group of a ``MetricCollection``; give several names to
+    one metric to have them share their states.
+
+    Examples
+    --------
+    >>> import torch
+    >>> factors = torch.tensor([[0.1, 1.0], [0.4, 0.0], [0.7, 1.0], [0.9, 0.0]]).repeat(50, 1)
+    >>> metric = TorchMetric(["mig", "modularity"])
+    >>> metric.update(factors, factors)
+    >>> {name: round(value.item(), 3) for name, value in metric.compute().items()}
+    {'mig': 0.25, 'modularity': 0.375}
+    >>> metric.evaluation["mig"].native_unit
+    'per factor'
+    """
+
+    is_differentiable: ClassVar[bool] = False  # type: ignore[misc]
+    higher_is_better: ClassVar[bool] = True  # type: ignore[misc]
+    full_state_update: ClassVar[bool] = True  # type: ignore[misc]
+
+    _accumulator: Accumulator
+    _result: Score | Evaluation | None
+
+    def __init__(
+        self,
+        metrics: str | Sequence[str],
+        *,
+        frame: Frame | None = None,
+        bound: int = BOUND,
+        stream: str | int | None = None,
+        outside: str = "raise",
+        protocol: str = DEFAULT_PROTOCOL,
+        seed: int = 0,
+        missing: Missing = "raise",
+        kinds: object = None,
+        reg_dim: object = None,
+        bins: object = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+        native: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        checked_flag(native, "native")
+        self._accumulator = Accumulator(
+            metrics,
+            frame=frame,
+            bound=bound,
+            stream=0 if stream is None else stream,
+            outside=outside,
+            protocol=protocol,
+            seed=seed,
+            missing=missing,
+            kinds=kinds,
+            reg_dim=reg_dim,
+            bins=bins,
+            options=options,
+        )
+        whole = [name for name in self._accumulator.metrics if CATALOGUE[name].native == "whole"]
+        if native and whole:
+            raise InputError("native", f"{', '.join(whole)} has a value of the whole only; pass native=False")
+        self._by_rank = stream is None
+        self._single = isinstance(metrics, str)
+        self._native = native
+        self._result = None
+        self._of_batch = False
+        self._persistent[STATE] = False
+
+    # Rows and values ------------------------------------------------------------------------------------------------
+
+    def update(self, z: object, a: object, codes_std: object = None) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        z : tensor or array-like of shape (n_rows, n_codes)
+            Codes, on any device, of any real type; gradients are not followed.
+        a : tensor or array-like of shape (n_rows, n_factors) or (n_rows,)
+            Factors.
+        codes_std : tensor or array-like of shape (n_rows, n_codes), optional
+            Standard deviations of stochastic codes, for RMIG.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            For a batch that is refused; the state stays as it was.
+        """
+        if self._is_synced:
+            raise TorchMetricsUserError("the metric is synced; call unsync() before update()")
+        accumulator = self._accumulator
+        if self._by_rank and accumulator._stream != (rank := _rank()):
+            accumulator = accumulator._in_stream(rank)
+        self._accumulator = accumulator.update(z, a, codes_std)
+
+    def compute(self) -> Any:
+        """Return the value of all rows so far, those of other processes included.
+
+        Returns
+        -------
+        tensor, or dict of str to tensor
+            Also keeps the result with all that is known about it: ``score`` or ``evaluation``.
+
+        Raises
+        ------
+        NotEnoughData
+            Before the first rows, or if nothing varies in them.
+        """
+        if not self._of_batch:
+            self._result = self._accumulator.compute()
+            return self._on_device(self._values(self._result))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DemeleWarning)  # what one batch lacks need not concern all
+            try:
+                self._result = self._accumulator.compute()
+                values = self._values(self._result)
+            except NotEnoughData:
+                if self._accumulator.n == 0:
+                    raise
+                values = self._undefined()
+        return self._on_device(values)
+
+    @property
+    def score(self) -> Score | Evaluation | None:
+        """What the last ``compute`` or ``forward`` found: a Score, or an Evaluation of several; None before."""
+        return self._result
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """The same for several metrics; None for one."""
+        return self._result if isinstance(self._result, Evaluation) else None
+
+    @property
+    def accumulator(self) -> Accumulator:
+        """The rows of this process (of all, while synced)."""
+        return self._accumulator
+
+    def _values(self, result: Any) -> Any:
+        """Return what ``compute`` returns, as arrays."""
+        if isinstance(result, Score):
+            return self._value(result)
+        undefined = self._undefined()
+        return undefined | {score.metric: self._value(score) for score in result}
+
+    def _value(self, score: Score) -> Any:
+        if not self._native:
+            return score.value
+        found = score.per_factor if score.per_factor is not None else score.per_code
+        return score.value if found is None else found
+
+    def _undefined(self) -> Any:
+        """Return NaN in the form of what ``compute`` returns."""
+        found = {name: np.full(self._shape(name), np.nan) for name in self._accumulator.metrics}
+        return found[self._accumulator.metrics[0]] if self._single else found
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        columns, frame = self._accumulator._held.columns, self._accumulator.frame
+        if not self._native:
+            return ()
+        names = columns if frame is None else (frame.codes, frame.factors)
+        if names is None:
+            return ()
+        return (len(names[0 if CATALOGUE[name].native == "per code" else 1]),)
+
+    def _on_device(self, values: Any) -> Any:
+        if isinstance(values, dict):
+            return {name: self._on_device(value) for name, value in values.items()}
+        dtype = torch.float32 if self.device.type == "mps" else torch.float64
+        return torch.as_tensor(np.array(values, dtype=np.float64), dtype=dtype, device=self.device)
+
+    def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Sync, compute, and restore the local state, even where computing fails; one attribute stays a vector."""
+
+        @functools.wraps(compute)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            if self._computed is not None:
+                return self._computed
+            self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync)
+            try:
+                value = compute(*args, **kwargs)
+            finally:
+                self.unsync(should_unsync=self._is_synced and self._should_unsync)
+            if self.compute_with_cache:
+                self._computed = value
+            return value
+
+        return wrapped
+
+    def _forward_full_state_update(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the value of the batch alone, and add it to the state; an error leaves the state as it was."""
+        before = (self._accumulator, self._update_count)
+        self._of_batch = True
+        try:
+            return super()._forward_full_state_update(
+                *map(_on_host, args), **{k: _on_host(v) for k, v in kwargs.items()}
+            )
+        except BaseException:
+            self._accumulator, self._update_count = before
+            self._is_synced, self._cache, self._computed = False, None, None
+            self._should_unsync, self._to_sync, self._enable_grad = True, self.sync_on_compute, False
+            raise
+        finally:
+            self._of_batch = False
+
+    # States -----------------------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Forget all rows; ``score`` and ``evaluation`` keep the last result."""
+        super().reset()
+        self._accumulator = self._accumulator.reset()
+
+    def merge_state(self, incoming_state: "dict[str, Any] | Metric") -> None:
+        """Add the rows of another metric.
+
+        Parameters
+        ----------
+        incoming_state : TorchMetric, or its ``metric_state``
+            With the same settings and frame; it stays as it was.
+
+        Raises
+        ------
+        IncompatibleState
+            If they compute other metrics, or with other settings, columns or edges, or keep rows of the same stream.
+        """
+        if isinstance(incoming_state, TorchMetric):
+            other = incoming_state._accumulator
+        elif isinstance(incoming_state, dict) and isinstance(incoming_state.get(STATE), Tensor):
+            other = with_state(self._accumulator, _bytes(incoming_state[STATE]))
+        else:
+            raise InputTypeError(
+                "incoming_state", f"expected a TorchMetric or its metric_state, got {type(incoming_state).__name__}"
+            )
+        self._accumulator = self._accumulator.merge(other)
+        self._computed = None
+        self._update_count += int(other.n > 0)
+
+    @property
+    def metric_state(self) -> dict[str, Any]:
+        """The rows as one tensor of bytes."""
+        return {STATE: self._state()}
+
+    def _state(self) -> Tensor:
+        return torch.frombuffer(bytearray(state_to_bytes(self._accumulator)), dtype=torch.uint8).to(self.device)
+
+    def _copy_state_dict(self) -> dict[str, Any]:
+        """Return what ``unsync`` and ``forward`` set again: accumulators do not change, so this is no copy."""
+        return {"_accumulator": self._accumulator}
+
+    def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
+        """Merge the states of all processes, in the order of their ranks."""
+        group = process_group or self.process_group
+        state = self._state()
+        if dist_sync_fn is gather_all_tensors and _needs_cuda(group):
+            state = state.to(torch.device("cuda", torch.cuda.current_device()))
+        states = [with_state(self._accumulator, _bytes(one)) for one in dist_sync_fn(state, group=group)]
+        self._accumulator = functools.reduce(Accumulator.merge, states)
+
+    def state_dict(  # type: ignore[override]
+        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """Return the state of the module, with the rows if the metric is persistent."""
+        found: dict[str, Any] = super().state_dict(destination=destination, prefix=prefix, keep_vars=keep_vars)
+        if self._persistent[STATE]:
+            found[prefix + STATE] = self._state()
+        return found
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        state = state_dict.pop(prefix + STATE, None)
+        if state is not None:
+            if not isinstance(state, Tensor):
+                raise InputTypeError(f"{prefix + STATE}: expected a tensor of bytes, got {type(state).__name__}")
+            self._accumulator = with_state(self._accumulator, _bytes(state))
+            self._computed = None
+            self._update_count = int(self._accumulator.n > 0)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def extra_repr(self) -> str:
+        """Say what is computed, and of how many rows."""
+        return f"{', '.join(self._accumulator.metrics)}; n={self._accumulator.n}"
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot one value, or several from ``forward``, with matplotlib: see torchmetrics."""
+        return self._plot(val, ax)
+
+
+def _rank() -> str:
+    """Return the rank of this process: the stream that its rows come from."""
+    distributed = torch.distributed
+    alone = not (distributed.is_available() and distributed.is_initialized())
+    return "0" if alone else str(distributed.get_rank())
+
+
+def _needs_cuda(group: Any) -> bool:
+    """Whether processes exchange tensors only on their GPUs, which the metric may not be on."""
+    distributed = torch.distributed
+    initialised = distributed.is_available() and distributed.is_initialized()
+    return initialised and torch.cuda.is_available() and str(distributed.get_backend(group)) == "nccl"
+
+
+def _bytes(state: Tensor) -> bytes:
+    if state.dtype != torch.uint8 or state.ndim != 1:
+        raise InputError(
+            f"{STATE}: expected a tensor of bytes (uint8, one dimension), got {state.dtype} of shape "
+            f"{tuple(state.shape)}"
+        )
+    return state.detach().cpu().numpy().tobytes()
+
+
+def _on_host(value: Any) -> Any:
+    return value.detach().cpu() if isinstance(value, Tensor) else value
+
+
+class _SourceMetric(TorchMetric):
+    """A metric under Latte's name: one value per attribute, under the protocol "latte"."""
+
+    _reg_dim: RegDim
+    _discrete: bool
+    _thresh: float
+
+    def __init__(
+        self,
+        metric: str | Sequence[str],
+        reg_dim: RegDim,
+        discrete: bool,
+        kwargs: Mapping[str, Any],
+        *,
+        fill_reg_dim: bool = False,
+        l2_reg: float = 1.0,
+        thresh: float = THRESHOLD,
+    ) -> None:
+        settings = accumulator_keywords(
+            metric, reg_dim=reg_dim, discrete=discrete, fill_reg_dim=fill_reg_dim, l2_reg=l2_reg
+        )
+        thresh = checked_threshold(thresh)
+        super().__init__(metric, native=True, **settings, **kwargs)
+        self._reg_dim, self._discrete, self._thresh = settings["reg_dim"], discrete, thresh
+
+    def _value(self, score: Score) -> Any:
+        variances = code_variances(self._accumulator) if score.metric == "sap" and not self._discrete else None
+        return per_attribute(
+            score, reg_dim=self._reg_dim, discrete=self._discrete, thresh=self._thresh, variances=variances
+        )
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        columns = self._accumulator._held.columns
+        return () if columns is None else (len(columns[1]),)
+
+
+class MutualInformationGap(_SourceMetric):
+    """MIG of each attribute: see :func:`demele.mig` and :class:`TorchMetric`.
+
+    Parameters
+    ----------
+    reg_dim : sequence of int, optional
+        The code of each attribute, whose information then comes first whatever its rank.
+    discrete : bool
+        Attributes are classes.
+    fill_reg_dim : bool
+        Code i is that of attribute i, where ``reg_dim`` is not given.
+    **kwargs
+        ``bound``, ``stream``, ``seed``, ``missing``, and those of torchmetrics.
+    """
+
+    def __init__(
+        self, reg_dim: RegDim = None, discrete: bool = False, fill_reg_dim: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__("mig", reg_dim, discrete, kwargs, fill_reg_dim=fill_reg_dim)
+
+
+class DependencyAwareMutualInformationGap(_SourceMetric):
+    """DMIG of each attribute: see :func:`demele.dmig`; arguments as of :class:`MutualInformationGap`."""
+
+    def __init__(self, reg_dim: RegDim = None, discrete: bool = False, **kwargs: Any) -> None:
+        super().__init__("dmig", reg_dim, discrete, kwargs)
+
+
+class DependencyAwareLatentInformationGap(_SourceMetric):
+    """DLIG of each attribute's code: see :func:`demele.dlig`; arguments as of :class:`MutualInformationGap`."""
+
+    def __init__(self, reg_dim: RegDim = None, discrete: bool = False, **kwargs: Any) -> None:
+        super().__init__("dlig", reg_dim, discrete, kwargs)
+
+
+class DependencyBlindMutualInformationGap(_SourceMetric):
+    """XMIG of each attribute: see :func:`demele.xmig`; arguments as of :class:`MutualInformationGap`."""
+
+    def __init__(self, reg_dim: RegDim = None, discrete: bool = False, **kwargs: Any) -> None:
+        super().__init__("xmig", reg_dim, discrete, kwargs)
+
+
+class SeparateAttributePredictability(_SourceMetric):
+    """SAP of each attribute: see :func:`demele.sap`.
+
+    Parameters
+    ----------
+    reg_dim, discrete, **kwargs
+        As of :class:`MutualInformationGap`.
+    l2_reg : float, default 1.0
+        Penalty C of the linear classifier of a discrete attribute.
+    thresh : float, default 1e-12
+        Codes with a smaller variance score 0; not looked at for discrete attributes.
+    """
+
+    def __init__(
+        self,
+        reg_dim: RegDim = None,
+        discrete: bool = False,
+        l2_reg: float = 1.0,
+        thresh: float = THRESHOLD,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__("sap", reg_dim, discrete, kwargs, l2_reg=l2_reg, thresh=thresh)
+
+
+class Modularity(_SourceMetric):
+    """Modularity of each attribute's code: see :func:`demele.modularity`.
+
+    Parameters
+    ----------
+    reg_dim : sequence of int, optional
+        The codes that values are returned of; code i for attribute i without it.
+    discrete, **kwargs
+        As of :class:`MutualInformationGap`.
+    thresh : float, default 1e-12
+        Informations below it (nats) count as 0.
+    """
+
+    def __init__(
+        self, reg_dim: RegDim = None, discrete: bool = False, thresh: float = THRESHOLD, **kwargs: Any
+    ) -> None:
+        super().__init__("modularity", reg_dim, discrete, kwargs, thresh=thresh)
+
+
+class DependencyAwareMutualInformationBundle(_SourceMetric):
+    """MIG, DMIG, XMIG and DLIG of each attribute from one information table, as a dict by these names.
+
+    Every attribute has a code of its own in all four, by default code i. A metric that does not apply, as XMIG where
+    every code has an attribute, is NaN.
+
+    Parameters
+    ----------
+    reg_dim, discrete, **kwargs
+        As of :class:`MutualInformationGap`.
+    """
+
+    def __init__(self, reg_dim: RegDim = None, discrete: bool = False, **kwargs: Any) -> None:
+        super().__init__(tuple(BUNDLE_KEYS.values()), reg_dim, discrete, kwargs)
+
+    def _values(self, result: Any) -> Any:
+        return per_attribute_of_bundle(result)
+
+    def _undefined(self) -> Any:
+        return {key: np.full(self._shape(name), np.nan) for key, name in BUNDLE_KEYS.items()}
+
+
+MIG = MutualInformationGap
+DMIG = DependencyAwareMutualInformationGap
+DLIG = DependencyAwareLatentInformationGap
+XMIG = DependencyBlindMutualInformationGap
+SAP = SeparateAttributePredictability

@@ -21,11 +21,10 @@ from demele.core.outputs import write_whole
 from demele.evaluation.comparison.decision import Decision
 from demele.evaluation.comparison.sequential import SequentialComparison
 from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
-from demele.files.expert_sheets import ANSWER, new_key, write_sheet
+from demele.files.expert_sheets import ANSWER, new_key, read_sheet, write_sheet
 from demele.files.label_files import class_texts, in_file
 from demele.files.named import split_name
 from demele.files.prediction_sets import read_predictions
-from demele.files.sheet_answers import read_sheet
 from demele.files.table_files import first_row, text_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from demele.core.errors import FormatError, InputError, quoted
 from demele.core.inputs import read_factors
 from demele.core.kinds import unquoted
 from demele.core.reading import real_path
-from demele.files.audit_files import ROW, TRUE, read_audit
-from demele.files.factor_audit_files import read_factor_audits
+from demele.files.audit_files import ROW, TRUE, read_audit, read_factor_audits
 from demele.files.label_files import in_file, read_transition
 from demele.files.named import holds_sparse, read_sparse, read_table, split_name
 from demele.files.table_files import Warn, json_of, text_of

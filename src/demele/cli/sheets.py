@@ -11,8 +11,8 @@ from demele.core.kinds import names_in
 from demele.core.reading import real_path
 from demele.files.expert_sheets import key_path
 from demele.files.named import read_table, split_name
+from demele.files.sheets import check_sheet_name
 from demele.files.table_files import Warn, quoted_name
-from demele.files.workbooks import check_sheet_name
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.sentences import plural
 from demele.files.audit_files import TRUE, audit_of, read_answers
-from demele.files.expert_sheets import key_path
+from demele.files.expert_sheets import key_path, read_sheet
 from demele.files.label_files import (
     classes_named,
     column,
@@ -28,8 +28,7 @@ from demele.files.log_sets import is_log
 from demele.files.model_logs import OTHER_ANSWER
 from demele.files.named import split_name
 from demele.files.prediction_sets import PredictionSet, read_predictions
-from demele.files.sheet_answers import read_sheet
-from demele.files.workbooks import is_sheet_name
+from demele.files.sheets import is_sheet_name
 
 if TYPE_CHECKING:
     from demele.noise.audit import Audit

@@ -23,8 +23,7 @@ from demele.core.columns import (
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import levels_of_floats
-from demele.core.refused_values import infinite_values, missing_annotations, non_finite_codes
-from demele.core.sentences import give
+from demele.core.sentences import give, plural, setting
 from demele.core.table_columns import (
     as_float,
     check_lengths,
@@ -40,6 +39,53 @@ from demele.core.table_columns import (
     whole_numbers,
 )
 from demele.core.written_numbers import notation_doubt, number_hint, refuse_names_of_rows, refuse_written_numbers
+
+
+def non_finite_codes(values: NDArray[Any], names: tuple[str, ...], argument: str, missing: Missing) -> InputError:
+    """Return what to say of codes (n_samples, n_codes) that are not all finite."""
+    bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
+    wrong = np.flatnonzero(bad.any(axis=0))
+    rows = np.flatnonzero(bad[:, wrong[0]])
+    more = plural(len(wrong) - 1, "other column", "other columns")
+    others = "" if len(wrong) == 1 else f" (and {more}: {_listed(names, wrong[1:])})"
+    of_both = f"drop those rows of both, or impute: {setting(missing='omit')} is for factors"
+    remedy = of_both if missing == "omit" else "drop or impute them"
+    return InputError(
+        argument,
+        f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+        f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}; {remedy}",
+    )
+
+
+def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
+    shown = ", ".join(quoted(names[index]) for index in indices[:5])
+    return shown + (", ..." if len(indices) > 5 else "")
+
+
+def missing_annotations(columns: tuple[Factor, ...]) -> InputError:
+    """Return the error for factors with missing annotations."""
+    incomplete = [factor for factor in columns if not factor.complete]
+    first = incomplete[0]
+    row = int(np.flatnonzero(~first.annotated())[0])
+    more = plural(len(incomplete) - 1, "other column", "other columns")
+    others = "" if len(incomplete) == 1 else f" (and in {more})"
+    return InputError(
+        "factors",
+        f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
+        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass {setting(missing='omit')} to "
+        "score each factor on the rows annotated for it",
+    )
+
+
+def infinite_values(column: NDArray[Any], name: str, how_many: int) -> InputError:
+    """Return what to say of a column of a factor, of shape (n_samples,), with infinite values."""
+    row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
+    return InputError(
+        "factors",
+        f"{plural(how_many, 'infinite value', 'infinite values')} in column {quoted(name)}, first at row {row}; "
+        "drop or mark them missing",
+    )
+
 
 #: The door, and the types that it hands out.
 __all__ = [
@@ -175,7 +221,9 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     periods = getattr(factors, "attrs", {}).get("periods", {})
     read = tuple(
         one.on_circle(periods[one.name])
-        if one.kind == "continuous" and one.name not in given and _goes_round(one, periods.get(one.name, 0.0))
+        if one.kind == "continuous"
+        and one.name not in given
+        and (one.high - one.low <= periods.get(one.name, 0.0) < 2 * (one.high - one.low))
         else one
         for one in read
     )
@@ -196,11 +244,6 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         if (message := _doubt_of(factor, column, given.get(factor.name))) is not None
     )
     return Factors(read, missing, ambiguous)
-
-
-def _goes_round(factor: Factor, period: float) -> bool:
-    """Whether values span half of a period to all of it: they are still in its unit."""
-    return factor.high - factor.low <= period < 2 * (factor.high - factor.low)
 
 
 def _doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
@@ -291,7 +334,18 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
             return _categorical(column, name, given)
         column = numbers
     if column.dtype.kind == "f":
-        low, high, n_missing, n_infinite = _float_summary(column)
+        low, high, n_missing, n_infinite = np.inf, -np.inf, 0, 0
+        for start in range(0, len(column), CHUNK):
+            chunk = np.asarray(column[start : start + CHUNK], dtype=np.float64)
+            chunk_low, chunk_high = float(chunk.min()), float(chunk.max())
+            if not np.isfinite(chunk_low) or not np.isfinite(chunk_high):  # NaN spreads through min
+                n_missing += int(np.isnan(chunk).sum())
+                n_infinite += int(np.isinf(chunk).sum())
+                known = chunk[np.isfinite(chunk)]
+                if not known.size:
+                    continue
+                chunk_low, chunk_high = float(known.min()), float(known.max())
+            low, high = min(low, chunk_low), max(high, chunk_high)
         if n_infinite:
             raise infinite_values(column, name, n_infinite)
         if (given or _detected(column)) == "categorical":
@@ -331,23 +385,6 @@ def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
         else:
             return None
     return result
-
-
-def _float_summary(column: NDArray[Any]) -> tuple[float, float, int, int]:
-    """Smallest and largest annotated value, and how many are missing or infinite."""
-    low, high, n_missing, n_infinite = np.inf, -np.inf, 0, 0
-    for start in range(0, len(column), CHUNK):
-        chunk = np.asarray(column[start : start + CHUNK], dtype=np.float64)
-        chunk_low, chunk_high = float(chunk.min()), float(chunk.max())
-        if not np.isfinite(chunk_low) or not np.isfinite(chunk_high):  # NaN spreads through min
-            n_missing += int(np.isnan(chunk).sum())
-            n_infinite += int(np.isinf(chunk).sum())
-            known = chunk[np.isfinite(chunk)]
-            if not known.size:
-                continue
-            chunk_low, chunk_high = float(known.min()), float(known.max())
-        low, high = min(low, chunk_low), max(high, chunk_high)
-    return low, high, n_missing, n_infinite
 
 
 def _detected(column: NDArray[Any]) -> Kind:

@@ -137,7 +137,9 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if _is_stream(target, held):
             raise OSError(errno.ESPIPE, "it is no file, and what is written is too large for a pipe or device")
-    replace = replace and not _is_expected_new(target)
+    expected, place = _EXPECTED_NEW.get(), Path(os.path.realpath(target))
+    if expected and (place in expected or not expected.isdisjoint(place.parents)):
+        replace = False
     with _failing(path, untouched):
         if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -156,7 +158,12 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
             with contextlib.suppress(OSError):  # closed, but for a failure that is told
                 file.close()
     _named(path, temporary, target, untouched, replace=replace)
-    _sync_folder(target.parent)
+    with contextlib.suppress(OSError):
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def check_room(path: str | Path, size: int) -> None:
@@ -245,14 +252,6 @@ def _is_of_others(owner: int, folder: Path) -> bool:
     return bool(about.st_mode & stat.S_ISVTX) and os.geteuid() not in (0, owner, about.st_uid)
 
 
-def _is_expected_new(target: Path) -> bool:
-    expected = _EXPECTED_NEW.get()
-    if not expected:
-        return False
-    place = Path(os.path.realpath(target))
-    return place in expected or not expected.isdisjoint(place.parents)
-
-
 def _target(path: Path) -> Path:
     """Return the file that a name stands for: links are followed, but for those that stand for open streams."""
     for _ in range(_MOST_LINKS):
@@ -301,7 +300,15 @@ def _named(path: Path, temporary: Path, target: Path, untouched: str, *, replace
             if replace:
                 os.replace(temporary, target)
             else:
-                _take_name(temporary, target)
+                try:
+                    os.link(temporary, target)
+                except FileExistsError:
+                    raise
+                except OSError:  # a file system without hard links: the name is taken first
+                    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+                    os.replace(temporary, target)
+                else:
+                    temporary.unlink()
     except BaseException as error:
         if isinstance(error, OutputError) and error.errno == errno.EEXIST:
             made = "a file of that name was made meanwhile; it is untouched"
@@ -309,29 +316,6 @@ def _named(path: Path, temporary: Path, target: Path, untouched: str, *, replace
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-
-
-def _take_name(temporary: Path, target: Path) -> None:
-    """Rename, unless there is a file of that name: the system decides, so that no other program can come between."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links: the name is taken first
-        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        os.replace(temporary, target)
-    else:
-        temporary.unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power failure, where folders can be synchronised."""
-    with contextlib.suppress(OSError):
-        file = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
 
 
 def _failure(path: Path, reason: str, error: Exception) -> OutputError:

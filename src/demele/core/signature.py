@@ -70,7 +70,8 @@ class Signature:
             raise FormatError(what)
         with parsing(what):
             call = ast.parse(text.strip(), mode="eval").body
-            context_text = _comment(text.strip())
+            tokens = tokenize.generate_tokens(io.StringIO(text.strip()).readline)
+            context_text = next((token.string.lstrip("#") for token in tokens if token.type == tokenize.COMMENT), "")
         if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
             raise FormatError(what)
         arguments: dict[str, object] = {}
@@ -92,12 +93,6 @@ class OptionText:
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments)})"
-
-
-def _comment(text: str) -> str:
-    """Return the comment of one line of Python: a "#" within a string is not one."""
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    return next((token.string.lstrip("#") for token in tokens if token.type == tokenize.COMMENT), "")
 
 
 def _text(value: object) -> str:

@@ -124,7 +124,18 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     names = _names(code_names, d)
     columns = _canonical(matrix)
     values = columns.data.astype(np.uint8) if kind == "b" else columns.data
-    _check_finite(values, columns.indices, columns.indptr, names)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        of_bad = np.searchsorted(columns.indptr, bad, side="right") - 1
+        first = int(of_bad[0])
+        own = columns.indices[bad[of_bad == first]]
+        others = len(np.unique(of_bad)) - 1
+        listed = f" (and in {plural(others, 'other column', 'other columns')})" if others else ""
+        raise InputError(
+            "codes",
+            f"{plural(len(own), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+            f"{names[first]!r}{listed}, first at row {own.min()}; drop or impute them",
+        )
     low, high = _extremes(values, columns.indptr)
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(np.isinf(np.maximum(high, 0.0) - np.minimum(low, 0.0)))
@@ -173,26 +184,6 @@ def _canonical(matrix: Any) -> Any:
     columns.sum_duplicates()
     columns.eliminate_zeros()
     return columns
-
-
-def _check_finite(
-    values: NDArray[Any], rows: NDArray[np.integer[Any]], starts: NDArray[np.integer[Any]], names: tuple[str, ...]
-) -> None:
-    if values.dtype.kind != "f":
-        return
-    bad = np.flatnonzero(~np.isfinite(values))
-    if not len(bad):
-        return
-    columns = np.searchsorted(starts, bad, side="right") - 1
-    first = int(columns[0])
-    own = rows[bad[columns == first]]
-    others = len(np.unique(columns)) - 1
-    listed = f" (and in {plural(others, 'other column', 'other columns')})" if others else ""
-    raise InputError(
-        "codes",
-        f"{plural(len(own), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
-        f"{names[first]!r}{listed}, first at row {own.min()}; drop or impute them",
-    )
 
 
 def _extremes(values: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

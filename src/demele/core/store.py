@@ -73,7 +73,21 @@ class Store(Mapping[Key, dict[str, Any]]):
             lock(file, "store", path)
             found, self._records, whole = _parsed(path, path.read_bytes())
             if whole:
-                _check_identity(path, found, identity)
+                for what in {**identity, **found}:
+                    told, expected = shortened(str(found.get(what)), 40), identity.get(what)
+                    if found.get(what) == expected:
+                        continue
+                    if what == "demele":
+                        raise InputError(
+                            "store",
+                            f"{path} was made by demele {told}, this is {expected}: rows of two versions are never "
+                            f"mixed; finish it with that version (pip install demele=={told}), or give another file",
+                        )
+                    raise InputError(
+                        "store",
+                        f"{path} was made with {arg(shortened(what, 40))} = {told}, this run has {expected}; "
+                        "use the same, or another file",
+                    )
             os.ftruncate(file, whole)
             if not whole:
                 _write(file, _line({**_FORMAT, **identity}))
@@ -260,21 +274,3 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[Key, dict[
             raise FormatError("store", f"{path}, line {number}: {wrong}; the file was changed after it was written")
         records[key] = found
     return identity, records, whole
-
-
-def _check_identity(path: Path, found: Mapping[str, Any], own: Mapping[str, str | int]) -> None:
-    for what in {**own, **found}:
-        told, expected = shortened(str(found.get(what)), 40), own.get(what)
-        if found.get(what) == expected:
-            continue
-        if what == "demele":
-            raise InputError(
-                "store",
-                f"{path} was made by demele {told}, this is {expected}: rows of two versions are never "
-                f"mixed; finish it with that version (pip install demele=={told}), or give another file",
-            )
-        raise InputError(
-            "store",
-            f"{path} was made with {arg(shortened(what, 40))} = {told}, this run has {expected}; "
-            "use the same, or another file",
-        )

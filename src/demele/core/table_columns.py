@@ -14,7 +14,60 @@ from demele.core.reading import most_unpacked, size_text
 from demele.core.sentences import give, in_code, plural
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint
-from demele.core.xarray_tables import labelled_columns
+
+Columns = tuple[list[NDArray[Any]], tuple[str, ...]]
+
+
+def labelled_columns(data: Any, argument: str) -> Columns | None:
+    """Split an object of xarray into columns and names.
+
+    Parameters
+    ----------
+    data : xarray.DataArray or xarray.Dataset
+        A ``DataArray`` of one dimension has its own name, one of two the labels of its second. A ``Dataset`` has a
+        variable of one dimension, the same for all, for each column.
+    argument : str
+        What messages call it.
+
+    Returns
+    -------
+    tuple of list of ndarray, and tuple of str, or None
+        None for a ``DataArray`` without names, which is read as the array that it is.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If two columns have one name; if a ``Dataset`` is no table, or it is another object of xarray.
+    """
+    if hasattr(data, "data_vars"):
+        variables = {str(name): variable for name, variable in data.data_vars.items()}
+        shapes = {tuple(variable.dims) for variable in variables.values()}
+        if len(shapes) != 1 or any(len(dimensions) != 1 for dimensions in shapes):
+            held = ", ".join(f"{name} ({', '.join(map(str, one.dims))})" for name, one in list(variables.items())[:6])
+            raise InputError(
+                argument,
+                f"expected a Dataset whose variables are columns along one dimension, got {held or 'no variable'}",
+                "pick variables of one dimension, or give one DataArray (n_samples, n_columns)",
+            )
+        columns, names = [np.asarray(variable.values) for variable in variables.values()], tuple(variables)
+    elif hasattr(data, "coords") and hasattr(data, "values"):
+        dimensions = tuple(data.dims)
+        if len(dimensions) == 1 and data.name is not None:
+            return [np.asarray(data.values)], (str(data.name),)
+        if len(dimensions) != 2 or dimensions[1] not in data.coords:
+            return None
+        values = np.asarray(data.values)
+        columns = [values[:, place] for place in range(values.shape[1])]
+        names = tuple(str(label) for label in np.asarray(data.coords[dimensions[1]].values).tolist())
+    else:
+        raise InputTypeError(
+            argument, f"expected a DataArray or a Dataset of xarray, got {type(data).__name__}; take its .values"
+        )
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(argument, f"expected distinct column names, got {quoted(repeated[0])} more than once; rename")
+    return columns, names
+
 
 #: Sparse codes of more entries or columns than this are made dense with a warning.
 MANY_DENSE_ENTRIES = 20_000_000
@@ -118,7 +171,10 @@ def check_same_rows(codes: object, factors: object, *, optional: bool = False) -
         Naming the first row at which the labels differ.
     """
     check_same_order(codes, factors, ("codes", "factors"))
-    a, b = map(_index_of, (codes, factors))
+    a, b = (
+        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None
+        for data in (codes, factors)
+    )
     if a is None or b is None or len(a) != len(b) or a.equals(b):
         return
     pairs = enumerate(zip(a, b, strict=True))
@@ -143,10 +199,6 @@ def _same_label(one: object, other: object) -> bool:
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other or (one != one and other != other)  # NaN alone differs from itself
     return str(one) == str(other)
-
-
-def _index_of(data: object) -> Any:
-    return getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None
 
 
 def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:

@@ -252,23 +252,18 @@ def _enlarge(ink: Floats) -> Floats:
 RING = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
-def _removable() -> tuple[Mask, Mask]:
-    """Return, per code of the eight neighbours, if Guo and Hall's two passes remove the point between them."""
+def _thin(covered: Mask) -> Mask:
+    """Return the skeletons of masks (n, height, width) whose outermost rows and columns are empty."""
+    ink = covered.astype(np.uint8)
+    inner = ink[:, 1:-1, 1:-1]
+    height, width = inner.shape[1:]
     p2, p3, p4, p5, p6, p7, p8, p9 = ((np.arange(256) >> np.arange(8)[:, None]) & 1).astype(bool)
     branches = sum(np.int8(~a & (b | c)) for a, b, c in ((p2, p3, p4), (p4, p5, p6), (p6, p7, p8), (p8, p9, p2)))
     pairs = sum(np.int8(a | b) for a, b in ((p9, p2), (p3, p4), (p5, p6), (p7, p8)))
     other_pairs = sum(np.int8(a | b) for a, b in ((p2, p3), (p4, p5), (p6, p7), (p8, p9)))
     few = np.minimum(pairs, other_pairs)
     border = (branches == 1) & (few >= 2) & (few <= 3)  # its removal neither splits the ink nor shortens an end
-    return border & ~((p2 | p3 | ~p5) & p4), border & ~((p6 | p7 | ~p9) & p8)
-
-
-def _thin(covered: Mask) -> Mask:
-    """Return the skeletons of masks (n, height, width) whose outermost rows and columns are empty."""
-    ink = covered.astype(np.uint8)
-    inner = ink[:, 1:-1, 1:-1]
-    height, width = inner.shape[1:]
-    passes = _removable()
+    passes = border & ~((p2 | p3 | ~p5) & p4), border & ~((p6 | p7 | ~p9) & p8)
     while True:
         before = inner.sum()
         for removable in passes:

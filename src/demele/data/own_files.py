@@ -242,21 +242,17 @@ def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
             if name != FILE and table[name].isin(names).all():
                 raise FormatError(f"{path}: column {quoted(str(name))} names the pictures; call it {FILE}")
         if FILE in getattr(table, "columns", ()):
-            names = _as_listed(folder, names, table.pop(FILE).astype(str).tolist())
+            asked = table.pop(FILE).astype(str).tolist()
+            there = set(names)
+            missing, extra = [name for name in asked if name not in there], sorted(there - set(asked))
+            for wrong, told in ((missing, "are not in the folder"), (extra, f"are not in {FACTORS}")):
+                if wrong:
+                    raise FormatError(folder, f"{len(wrong):,} pictures {told}: {listed(wrong)}")
+            if len(set(asked)) < len(asked):
+                twice = next(name for name in asked if asked.count(name) > 1)
+                raise FormatError(folder / FACTORS, f"names {quoted(twice)} more than once")
+            names = asked
         if len(table) != len(names):
             raise FormatError(path, f"expected {len(names):,} lines, one per picture, found {len(table):,}")
         factors = table
     return _made(folder, PictureArray(folder, names), factors, kinds, {})
-
-
-def _as_listed(folder: Path, held: list[str], asked: list[str]) -> list[str]:
-    """Return the pictures in the order of the table, if both name the same."""
-    there = set(held)
-    missing, extra = [name for name in asked if name not in there], sorted(there - set(asked))
-    for wrong, told in ((missing, "are not in the folder"), (extra, f"are not in {FACTORS}")):
-        if wrong:
-            raise FormatError(folder, f"{len(wrong):,} pictures {told}: {listed(wrong)}")
-    if len(set(asked)) < len(asked):
-        twice = next(name for name in asked if asked.count(name) > 1)
-        raise FormatError(folder / FACTORS, f"names {quoted(twice)} more than once")
-    return asked

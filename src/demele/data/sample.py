@@ -70,9 +70,35 @@ class Sample:
                 ("codes", "factors"), f"expected the same number of rows, got {len(self.codes)} and {len(self.factors)}"
             )
         if self.images is not None:
-            _check_images(self.images, len(self.codes))
+            if not isinstance(self.images, np.ndarray):
+                raise InputTypeError(
+                    "images", f"expected an array, got {type(self.images).__name__}; use numpy.asarray"
+                )
+            if self.images.dtype != np.uint8 and self.images.dtype.kind != "f":
+                raise InputTypeError("images", f"expected uint8 or floats, got {self.images.dtype}")
+            if self.images.ndim != 4 or 0 in self.images.shape[1:]:
+                hint = "; grey ones have one channel: images[..., None]" if self.images.ndim == 3 else ""
+                raise InputError(
+                    "images", f"expected shape (n_samples, height, width, channels), got {self.images.shape}{hint}"
+                )
+            if len(self.images) != len(self.codes):
+                wanted = f"expected {len(self.codes)}, one per row of the codes, got {len(self.images)}"
+                raise InputError("images", wanted)
         if self.codes_std is not None:
-            _check_std(self.codes_std, self.codes)
+            if self.codes_std.shape != self.codes.shape or list(self.codes_std.columns) != list(self.codes.columns):
+                raise InputError(
+                    "codes_std",
+                    f"expected the rows and columns of the codes, {self.codes.shape}, got {self.codes_std.shape}, or "
+                    "other names",
+                )
+            wrong = np.argwhere(~(self.codes_std.to_numpy() >= 0))
+            if wrong.size:
+                row, column = wrong[0]
+                raise InputError(
+                    "codes_std",
+                    f"expected standard deviations >= 0, got {self.codes_std.to_numpy()[row, column]:g} in column "
+                    f"{self.codes.columns[column]!r}, row {row}; of log-variances l take exp(l / 2)",
+                )
         if self.space is not None:
             if not isinstance(self.space, FactorSpace):
                 raise InputTypeError("space", f"expected a FactorSpace, got {type(self.space).__name__}")
@@ -98,30 +124,3 @@ def _frame(given: Any, argument: str, names: str | list[str]) -> pd.DataFrame:
     if len(wanted) != table.shape[1]:
         raise InputError(argument, f"expected {len(wanted)} columns, as of the codes, got {table.shape[1]}")
     return pd.DataFrame(table, columns=wanted)
-
-
-def _check_images(images: object, n: int) -> None:
-    if not isinstance(images, np.ndarray):
-        raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
-    if images.dtype != np.uint8 and images.dtype.kind != "f":
-        raise InputTypeError("images", f"expected uint8 or floats, got {images.dtype}")
-    if images.ndim != 4 or 0 in images.shape[1:]:
-        hint = "; grey ones have one channel: images[..., None]" if images.ndim == 3 else ""
-        raise InputError("images", f"expected shape (n_samples, height, width, channels), got {images.shape}{hint}")
-    if len(images) != n:
-        raise InputError("images", f"expected {n}, one per row of the codes, got {len(images)}")
-
-
-def _check_std(std: pd.DataFrame, codes: pd.DataFrame) -> None:
-    if std.shape != codes.shape or list(std.columns) != list(codes.columns):
-        raise InputError(
-            "codes_std", f"expected the rows and columns of the codes, {codes.shape}, got {std.shape}, or other names"
-        )
-    wrong = np.argwhere(~(std.to_numpy() >= 0))
-    if wrong.size:
-        row, column = wrong[0]
-        raise InputError(
-            "codes_std",
-            f"expected standard deviations >= 0, got {std.to_numpy()[row, column]:g} in column "
-            f"{codes.columns[column]!r}, row {row}; of log-variances l take exp(l / 2)",
-        )

@@ -26,6 +26,9 @@ class ColumnBins:
     edges: NDArray[np.float64]
     regular: bool
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ColumnBins) and np.array_equal(self.edges, other.edges)
+
     @property
     def n_bins(self) -> int:
         """Number of bins, at least 1."""

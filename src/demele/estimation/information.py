@@ -206,19 +206,14 @@ def information_by_chance(table: Array, level: float, n_cells: int) -> tuple[Arr
     degrees = (rows * columns).astype(float)
     most = float(n.max(initial=0.0))
     if most * n_cells > MOST_SUMMED or most >= ROWS_PER_CELL * table.shape[-2] * table.shape[-1]:
-        mean = _expansion(table, n)
+        size = n[..., None, None]
+        rows, columns = table.sum(axis=-1)[..., :, None], table.sum(axis=-2)[..., None, :]
+        free = (1 - rows / size) * (1 - columns / size)
+        mean = np.asarray((_of_poisson(rows * columns / size) * free).sum(axis=(-2, -1)) / n)
     else:
         mean = expected_information(table)
     known = np.maximum(degrees, 1.0)
     return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
-
-
-def _expansion(table: Array, n: Array) -> Array:
-    """Return about the expected information: each cell as a Poisson count, less of it the fuller its row and column."""
-    size = n[..., None, None]
-    rows, columns = table.sum(axis=-1)[..., :, None], table.sum(axis=-2)[..., None, :]
-    free = (1 - rows / size) * (1 - columns / size)
-    return np.asarray((_of_poisson(rows * columns / size) * free).sum(axis=(-2, -1)) / n)
 
 
 def _of_poisson(mean: Array) -> Array:
@@ -273,14 +268,7 @@ def information_table(counts: JointCounts, correction: Correction = "none") -> I
                 between[..., i, i] = factor_entropy[..., i]
             else:
                 between[..., i, k] = between[..., k, i] = mutual_information(table, correction)
-    statistic, freedom = _independence(counts, information if correction == "none" else None)
-    return InformationTable(information, factor_entropy, joint, between, counts.code_bins, statistic, freedom, counts)
-
-
-def _independence(
-    counts: JointCounts, plug_in: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the statistics of G tests of each code and factor, and their degrees of freedom."""
+    plug_in = information if correction == "none" else None
     if plug_in is None:
         plug_in = np.stack([mutual_information(table) for table in counts.tables], axis=-1)
     rows = np.stack([table.sum(axis=(-2, -1)) for table in counts.tables], axis=-1)
@@ -288,7 +276,8 @@ def _independence(
         (np.count_nonzero(table.sum(axis=-1), axis=-1) - 1.0) * (np.count_nonzero(table.sum(axis=-2), axis=-1) - 1.0)
         for table in counts.tables
     ]
-    return 2.0 * rows * plug_in, np.maximum(np.stack(cells, axis=-1), 0.0)
+    statistic, freedom = 2.0 * rows * plug_in, np.maximum(np.stack(cells, axis=-1), 0.0)
+    return InformationTable(information, factor_entropy, joint, between, counts.code_bins, statistic, freedom, counts)
 
 
 def beyond_chance(table: InformationTable, level: float = 0.05) -> NDArray[np.bool_]:

@@ -269,17 +269,6 @@ def _children(level: _Level, splits: _Splits, first_child: int) -> _Born:
     )
 
 
-def _part(level: _Level, born: _Born, kept: Ints, n_slots: int) -> _Level:
-    """Send rows to those children that are kept, left ones first; lines stay sorted, for the parting is stable."""
-    side = np.zeros(len(born.sizes), dtype=np.uint8)
-    side[kept] = 1 + born.right[kept]
-    side_of = np.zeros(n_slots, dtype=np.uint8)
-    side_of[born.slots] = np.repeat(side, born.sizes)
-    sides, flat = side_of.take(level.slots).reshape(-1), level.slots.reshape(-1)
-    lines = [flat.take(np.flatnonzero(sides == which)).reshape(len(level.slots), -1) for which in (1, 2)]
-    return _Level(np.concatenate(lines, axis=1), born.sizes[kept], born.nodes[kept], born.trees[kept])
-
-
 def _roots(presorted: Presorted, members: Mask) -> tuple[Ints, _Born]:
     """Return the slots of all trees along every code, sorted, and the roots."""
     n_trees, n_rows = members.shape
@@ -367,7 +356,13 @@ def grow_trees(
             break
         kept = np.concatenate([np.flatnonzero(mixed & ~born.right), np.flatnonzero(mixed & born.right)])
         if depth or not mixed.all():
-            level = _part(level, born, kept, n_trees * n_rows)
+            side = np.zeros(len(born.sizes), dtype=np.uint8)
+            side[kept] = 1 + born.right[kept]
+            side_of = np.zeros(n_trees * n_rows, dtype=np.uint8)
+            side_of[born.slots] = np.repeat(side, born.sizes)
+            sides, flat = side_of.take(level.slots).reshape(-1), level.slots.reshape(-1)
+            lines = [flat.take(np.flatnonzero(sides == which)).reshape(len(level.slots), -1) for which in (1, 2)]
+            level = _Level(np.concatenate(lines, axis=1), born.sizes[kept], born.nodes[kept], born.trees[kept])
         splits = _best_splits(level, criterion, presorted, features_per_split, rng)
         is_split = splits.quality >= 0
         if not is_split.any():

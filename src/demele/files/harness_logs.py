@@ -80,7 +80,10 @@ def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     measure = picked_one(path, measures, picked, "measures", _USUAL)
     kept = picked_one(path, filters, picked, "filters")
     answers = [_answer(path, number, line, measure) for number, line in lines if _filter(line) == kept]
-    return ModelLog(path, _model_name(path), _task(path), in_order(answers, path), [*measures, *filters])
+    # the harness keeps models apart by their folder; the file is called by its task
+    folder = path.resolve().parent.name
+    name = folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
+    return ModelLog(path, name, _task(path), in_order(answers, path), [*measures, *filters])
 
 
 def _measures(path: Path, line: dict[str, Any]) -> list[str]:
@@ -94,12 +97,6 @@ def _measures(path: Path, line: dict[str, Any]) -> list[str]:
 
 def _filter(line: dict[str, Any]) -> str:
     return str(line.get("filter", "none"))
-
-
-def _model_name(path: Path) -> str:
-    """Return the folder of the model, which is how the harness keeps them apart; the file is called by its task."""
-    folder = path.resolve().parent.name
-    return folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
 
 
 def _task(path: Path) -> str:

@@ -79,7 +79,12 @@ def as_classes(
     if all(map(have_choices, answers.values())):
         made = {name: _plain(np.array([one.predicted for one in held])) for name, held in answers.items()}
         labels = _plain(np.array([one.target for one in first]))
-        return made, labels, _choices([one for held in answers.values() for one in held], labels), "choices"
+        every = [one for held in answers.values() for one in held]
+        most = max(answer.n_choices for answer in every)
+        if labels.dtype.kind != "O":
+            return made, labels, tuple(range(most)), "choices"
+        silent = [NO_ANSWER] if any(answer.predicted == NO_ANSWER for answer in every) else []
+        return made, labels, (*(chr(ord("A") + place) for place in range(most)), *silent), "choices"
     if all(map(have_texts, answers.values())):
         made = {name: _objects([texts_of(one)[0] for one in held]) for name, held in answers.items()}
         labels = _objects([texts_of(one)[1] for one in first])
@@ -87,14 +92,6 @@ def as_classes(
         return made, labels, (*said, OTHER_ANSWER), "open"
     made = {name: _objects([RIGHT if one.right else WRONG for one in held]) for name, held in answers.items()}
     return made, _objects([RIGHT] * len(first)), (RIGHT, WRONG), "graded"
-
-
-def _choices(answers: Sequence[LoggedAnswer], labels: NDArray[Any]) -> tuple[int | str, ...]:
-    most = max(answer.n_choices for answer in answers)
-    if labels.dtype.kind != "O":
-        return tuple(range(most))
-    silent = any(answer.predicted == NO_ANSWER for answer in answers)
-    return (*(chr(ord("A") + place) for place in range(most)), *([NO_ANSWER] if silent else []))
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

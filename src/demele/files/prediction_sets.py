@@ -1,28 +1,224 @@
 """Predictions of several models from files of their own, joined by what identifies their rows, not by their order."""
 
 import os
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, quoted
+from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.labelled import shown
 from demele.core.names import checked_name
-from demele.core.reading import path_of
+from demele.core.reading import path_of, real_path
 from demele.core.sentences import give, plural, setting
+from demele.files.label_files import class_text, classes_like, in_file, in_one_vocabulary, label_column, models, name_of
 from demele.files.label_files import column as one_column
-from demele.files.label_files import in_one_vocabulary, name_of
 from demele.files.log_sets import as_classes, is_log, runs_of
 from demele.files.model_logs import ModelLog, flat_fields, id_order, known_answer
-from demele.files.named import split_name
-from demele.files.predicted_columns import PredictedColumns, read_columns
-from demele.files.row_order import refuse_other_order
-from demele.files.table_files import Warn, check_known
+from demele.files.named import read_table, split_name
+from demele.files.table_files import Warn, check_known, listed, quoted_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TABLES = (".csv", ".tsv", ".parquet")
+
+
+def refuse_other_order(texts: Sequence[str]) -> None:
+    """Refuse files if one of their unused columns shows that their rows have another order.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        As of :func:`demele.files.named.read_table`. Of tables other columns than those that are picked are looked at:
+        whole numbers or texts that differ in every row, and are the same in two files but for their order.
+
+    Raises
+    ------
+    InputError
+        If there is such a column: row r of one file is not row r of the other.
+    """
+    picked = {name for text in texts for name in split_name(text)[1]}
+    tables = list(_tables(texts))
+    for text, table in tables[1:]:
+        path, first = tables[0]
+        shared = [name for name in first if name in table and name not in picked]
+        for name in shared:
+            if len(first) == len(table) and _reordered(first[name], table[name]):
+                raise InputError(
+                    f"{path} and {text}: column {quoted(str(name))} has the same values in another order, but rows are "
+                    f"paired by position; to join them by it, give --id {shlex.quote(str(name))}; if it does not "
+                    "identify rows, remove it from the files"
+                )
+
+
+def _tables(texts: Sequence[str]) -> "Iterator[tuple[str, pd.DataFrame]]":
+    """Read the whole of each file that is a table with more than is asked for, once."""
+    paths = dict.fromkeys(path for path, names in map(split_name, texts) if names and path.suffix.lower() in _TABLES)
+    for path in paths if len(paths) > 1 else ():
+        table: Any = read_table(str(path), warn=lambda _: None)
+        yield str(path), table
+
+
+def _reordered(one: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
+    if one.dtype.kind == "f" or other.dtype.kind == "f" or not (one.is_unique and other.is_unique):
+        return False
+    values, others = one.tolist(), other.tolist()
+    return values != others and set(values) == set(others)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedColumns:
+    """What a table holds: identifiers of its rows (None: they are paired by position), classes by column, scores."""
+
+    ids: tuple[str, ...] | None
+    columns: dict[str, Any]
+    scores: NDArray[np.float64] | None = None
+
+
+def read_columns(
+    text: str, id_column: str | None, warn: Warn, *, labels: str | None = None, classes: Any = None
+) -> PredictedColumns:
+    """Read the columns of one table.
+
+    Parameters
+    ----------
+    text : str
+        ``FILE`` or ``FILE::a,b``.
+    id_column : str, optional
+        Which column identifies the rows.
+    labels : str, optional
+        Where the labels are, which are no model.
+    classes : array-like, optional
+        The labels: the table then holds a column of scores for each of their classes.
+
+    Raises
+    ------
+    FormatError, InputError, UnknownNameError
+    """
+    if classes is not None:
+        return _scored(text, id_column, warn, classes, labels)
+    if id_column is None:
+        if labels is None:
+            return PredictedColumns(None, {"labels": label_column(text, warn)})
+        return PredictedColumns(None, models(text, warn, labels=labels))
+    table = _table(text, id_column, warn)
+    names = [name for name in table if name != id_column and name not in _labels_in(text, labels)]
+    if not names:
+        raise InputError(f"{text}: expected a column of classes in addition to {id_column}, got none")
+    if all(table[name].dtype.kind == "f" and (table[name] % 1 != 0).any() for name in names):
+        raise InputError(
+            f"{text}: expected a column of classes for each model, got columns of probabilities or scores: "
+            f"{give(scores=True)} if there is one for each class"
+        )
+    for name in names:
+        if table[name].isna().any():
+            rows = np.flatnonzero(table[name].isna())
+            raise InputError(
+                f"{text}: column {name}: {plural(rows.size, 'missing value', 'missing values')}, first at row "
+                f"{rows[0]}; drop those rows"
+            )
+    return PredictedColumns(_ids(text, table[id_column]), {str(name): table[name].to_numpy() for name in names})
+
+
+def _labels_in(text: str, labels: str | None) -> Sequence[str]:
+    path, picked = split_name(labels) if labels is not None else (None, ())
+    return picked if path is not None and real_path(path) == real_path(split_name(text)[0]) else ()
+
+
+def _table(text: str, id_column: str | None, warn: Warn) -> "pd.DataFrame":
+    """Read a table with names, and the column of identifiers also where other columns are picked."""
+    path, names = split_name(text)
+    if id_column is not None and names and id_column not in names:
+        text = f"{path}::{','.join(quoted_name(name) for name in (id_column, *names))}"
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray):
+        raise FormatError(f"{path}: expected a table with names of columns, got one without")
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    if id_column is not None and id_column not in table:
+        raise UnknownNameError(
+            f"{path}: holds no column called {quoted(id_column)}; it holds {listed(list(table.columns))}"
+        )
+    return table
+
+
+def _ids(text: str, values: "pd.Series[Any]") -> tuple[str, ...]:
+    """Return what identifies each row, as text: the same for 7 and 7.0."""
+    missing = np.flatnonzero(values.isna())
+    if missing.size:
+        raise InputError(
+            f"{text}: column {values.name}: {plural(missing.size, 'row has', 'rows have')} no identifier, first "
+            f"row {missing[0]}"
+        )
+    with in_file(f"{text}: column {values.name}"):
+        names = [class_text(value) for value in values.tolist()]
+    first: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if first.setdefault(name, row) != row:
+            raise InputError(
+                f"{text}: column {values.name}: {len(names) - len(set(names))} identifiers stand more than once, first "
+                f"{quoted(name)} in rows {first[name]} and {row}"
+            )
+    return tuple(names)
+
+
+# Scores ----------------------------------------------------------------------------------------------------------
+
+
+def _scored(text: str, id_column: str | None, warn: Warn, labels: Any, where: str | None) -> PredictedColumns:
+    """Read a column of scores per class, and take the class of the largest."""
+    known = np.asarray(labels)
+    path = split_name(text)[0]
+    table, ids, names = None, None, None
+    if id_column is None and path.suffix.lower() in (".npy", ".npz"):
+        held = read_table(text, warn=warn)
+        table = held if isinstance(held, np.ndarray) else held.to_numpy()
+        names = [str(place) for place in range(table.shape[1])] if table.ndim == 2 else []
+    else:
+        frame = _table(text, id_column, warn)
+        ids = None if id_column is None else _ids(text, frame[id_column])
+        frame = frame.drop(columns=[name for name in (id_column, *_labels_in(text, where)) if name in frame])
+        names, table = list(frame.columns), frame.to_numpy()
+    if table.ndim != 2 or table.dtype.kind not in "biuf" or table.shape[1] < 2:
+        raise InputError(
+            f"{text}: expected a column of numbers for each class, got {table.dtype} of shape {table.shape}"
+        )
+    odd = np.flatnonzero(np.isnan(table.astype(np.float64)).any(axis=1))
+    if odd.size:
+        raise InputError(
+            f"{text}: {plural(odd.size, 'row has', 'rows have')} scores that are no number, first row {odd[0]}"
+        )
+    classes = _classes_of(text, names, known)
+    scores = table.astype(np.float64)
+    tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+    if tied:
+        warn(f"{text}: {tied} of {len(scores)} rows have the largest score twice; the first of these classes is taken")
+    return PredictedColumns(ids, {path.stem: np.array(classes, dtype=object)[scores.argmax(axis=1)]}, scores)
+
+
+def _classes_of(text: str, names: Sequence[str], labels: NDArray[Any]) -> list[int | str]:
+    """Return the classes that columns are named by, with or without a beginning that all share, such as ``p_``."""
+    known = {class_text(value) for value in labels.tolist()}
+    shared = next((size for size in range(min(map(len, names))) if len({name[: size + 1] for name in names}) > 1), 0)
+    for size in dict.fromkeys((0, *range(shared + 1))):
+        short = [name[size:] for name in names]
+        if known <= set(short):
+            return classes_like(short, labels.astype(object) if labels.dtype.kind == "U" else labels)
+    lacking = sorted(known - set(names))
+    raise InputError(
+        f"{text}: expected a column of scores for each class, named by it, got {listed(list(names))}; LABELS also has "
+        f"{', '.join(lacking[:6])}"
+    )
+
 
 Ids = Literal["same", "common"]
 
@@ -257,11 +453,31 @@ def _of_tables(
         for text in texts
     ]
     if isinstance(files, Mapping):
-        _check_single(read, texts)
+        for text, one in zip(texts, read, strict=True):
+            if len(one.columns) != 1:
+                raise InputError(
+                    f"{text}: holds {len(one.columns)} columns ({', '.join(list(one.columns)[:6])}); pick one"
+                )
         models = {name: next(iter(one.columns.values())) for name, one in zip(files, read, strict=True)}
         tables = dict(zip(files, read, strict=True))
     else:
-        models, tables = _named_models(read, texts)
+        found: list[tuple[str, Any, PredictedColumns]] = []
+        called = [name_of(text) for text in texts]
+        if len(set(called)) < len(called):  # a column of the same name in each
+            called = [split_name(text)[0].stem for text in texts]
+        alone = _distinct(called, texts)
+        for name, one in zip(alone, read, strict=True):
+            single = len(one.columns) == 1 and len(read) > 1
+            found += [
+                (name if single or one.scores is not None else column, values, one)
+                for column, values in one.columns.items()
+            ]
+        if len(read) == 1 and len(found) == 1:
+            found = [(alone[0], *found[0][1:])]
+        names = [name for name, _, _ in found]
+        if len(set(names)) < len(names):
+            raise InputError("files", f"expected distinct names of models, got {shown(names)}")
+        models, tables = {name: values for name, values, _ in found}, {name: one for name, _, one in found}
     kept: list[str] = []
     left_out = 0
     if column is not None:
@@ -284,35 +500,6 @@ def _of_tables(
         left_out=left_out,
         notes=tuple(notes),
     )
-
-
-def _check_single(read: Sequence[PredictedColumns], texts: Sequence[str]) -> None:
-    for text, one in zip(texts, read, strict=True):
-        if len(one.columns) != 1:
-            raise InputError(f"{text}: holds {len(one.columns)} columns ({', '.join(list(one.columns)[:6])}); pick one")
-
-
-def _named_models(
-    read: Sequence[PredictedColumns], texts: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, PredictedColumns]]:
-    """Return the columns of all files by the names of their models: that of the file, if it holds one."""
-    found: list[tuple[str, Any, PredictedColumns]] = []
-    called = [name_of(text) for text in texts]
-    if len(set(called)) < len(called):  # a column of the same name in each
-        called = [split_name(text)[0].stem for text in texts]
-    alone = _distinct(called, texts)
-    for name, one in zip(alone, read, strict=True):
-        single = len(one.columns) == 1 and len(read) > 1
-        found += [
-            (name if single or one.scores is not None else column, values, one)
-            for column, values in one.columns.items()
-        ]
-    if len(read) == 1 and len(found) == 1:
-        found = [(alone[0], *found[0][1:])]
-    names = [name for name, _, _ in found]
-    if len(set(names)) < len(names):
-        raise InputError("files", f"expected distinct names of models, got {shown(names)}")
-    return {name: values for name, values, _ in found}, {name: one for name, _, one in found}
 
 
 def _at(values: Any, table: PredictedColumns, kept: Sequence[str]) -> NDArray[Any]:

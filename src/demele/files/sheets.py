@@ -6,16 +6,26 @@ apostrophes before such a sign, so that every text comes back as it was. Numbers
 whether it came as a number or as the name of a class. What demele reads has that apostrophe taken off again.
 """
 
+import csv
+import io
 import re
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from demele.core.errors import FormatError, InputError, quoted
+from demele.core.extras import require
+from demele.core.reading import check_unpacked, parsing, regular_file
+from demele.files.table_files import first_row, is_number_text, text_of, unescaped
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def escaped(value: Any) -> Any:
@@ -26,19 +36,7 @@ def escaped(value: Any) -> Any:
     >>> escaped("=1+1"), escaped("-0.5"), escaped(-0.5), escaped("-cat"), escaped("cat")
     ("'=1+1", '-0.5', -0.5, "'-cat", 'cat')
     """
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) and not _is_number(value) else value
-
-
-def unescaped(value: Any) -> Any:
-    """Return the text that :func:`escaped` was given.
-
-    Examples
-    --------
-    >>> unescaped("'=1+1"), unescaped("'tis"), unescaped(escaped("'-a"))
-    ('=1+1', "'tis", "'-a")
-    """
-    # An apostrophe before a number was not put there by escaped, which leaves numbers alone.
-    return value[1:] if isinstance(value, str) and _ESCAPED.match(value) and not _is_number(value[1:]) else value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) and not is_number_text(value) else value
 
 
 def csv_text(frame: "pd.DataFrame", *, delimiter: str = ",") -> str:
@@ -59,26 +57,162 @@ def csv_text(frame: "pd.DataFrame", *, delimiter: str = ",") -> str:
     return str(safe.to_csv(index=False, sep=delimiter))
 
 
-def plain_frame(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table that was read from CSV with its texts and names as they were before :func:`csv_text`."""
-    import pandas as pd
+SUFFIXES = (".csv", ".tsv", ".xlsx")
+#: No sheet for people is larger; what declares more columns is damaged or hostile.
+_MOST_COLUMNS = 1000
+_MOST_ROWS = 1 << 20
+#: Characters of a cell, by the format; longer ones would be cut off without a word.
+_LONGEST_CELL = 32_767
+#: Control characters, which the format cannot hold.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TEXT = "@"
+#: Characters of a list that a cell offers, in all; the format holds no more.
+_LONGEST_LIST = 255
+#: Widths of columns, in characters.
+_NARROWEST, _WIDEST = 10, 60
 
-    names = [unescaped(name) for name in frame.columns]
-    found = frame if names == list(frame.columns) else frame.set_axis(names, axis=1)
-    for place, kind in enumerate(found.dtypes):
-        if kind.kind in "biufcmM":
-            continue
-        held = found.iloc[:, place].tolist()
-        plain = [unescaped(value) for value in held]
-        if any(one is not other for one, other in zip(plain, held, strict=True)):
-            found = found.copy() if found is frame else found
-            found.isetitem(place, pd.array(plain, dtype=kind))
-    return found
+Cells = list[Any]
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.strip() == text and "_" not in text
+def is_sheet_name(path: Path) -> bool:
+    """Whether a file is called as a sheet is."""
+    return path.suffix.lower() in SUFFIXES
+
+
+def check_sheet_name(path: Path, option: str) -> None:
+    """Refuse a sheet that could not be written because of its name, or of a package that is missing.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{option}: expected a file called {', '.join(SUFFIXES)}, got {path}")
+    if suffix == ".xlsx":
+        require("openpyxl", purpose=f"writing {path}")
+
+
+def sheet_bytes(rows: Sequence[Cells], path: Path, *, choices: Mapping[str, Sequence[str]] | None = None) -> bytes:
+    """Return a table as a file of the kind that its name says; texts are texts, whatever they begin with.
+
+    Parameters
+    ----------
+    rows : sequence of lists
+        The names of the columns, then the rows: numbers, texts, or None for an empty cell.
+    path : Path
+        Its suffix says the format; its name, what messages call it.
+    choices : mapping of str to sequence of str, optional
+        What a workbook offers to pick from in a column, by its name; other text may be written all the same.
+
+    Raises
+    ------
+    FormatError
+        If a text is longer than a cell of a workbook may be.
+    MissingExtraError
+        If it is a workbook and openpyxl is not installed.
+    """
+    if path.suffix.lower() == ".xlsx":
+        return _workbook(rows, path, choices or {})
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n", delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    writer.writerows([["" if cell is None else escaped(cell) for cell in row] for row in rows])
+    return text.getvalue().encode("utf-8")
+
+
+def read_sheet_rows(path: Path) -> list[tuple[int, Cells]]:
+    """Read the first table of a file: its rows, each with its number as spreadsheets count, from 1; none is blank.
+
+    Raises
+    ------
+    FormatError
+        If it is damaged, or declares more than a sheet for people holds.
+    MissingExtraError
+        If it is a workbook and openpyxl is not installed.
+    """
+    found = _workbook_rows(path) if path.suffix.lower() == ".xlsx" else _text_rows(path)
+    rows = [(number, cells) for number, cells in found if any(not is_empty(cell) for cell in cells)]
+    if not rows:
+        raise FormatError(f"{path}: is empty")
+    return rows
+
+
+def is_empty(cell: object) -> bool:
+    """Whether a cell holds nothing but blanks."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+# Text ------------------------------------------------------------------------------------------------------------
+
+
+def _text_rows(path: Path) -> Iterator[tuple[int, Cells]]:
+    text = text_of(path)
+    delimiter, _ = first_row(path)
+    with parsing(f"{path}: not a table that can be read"):
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 1):
+            yield number, [unescaped(cell) for cell in cells]
+
+
+# Workbooks -------------------------------------------------------------------------------------------------------
+
+
+def _workbook(rows: Sequence[Cells], path: Path, choices: Mapping[str, Sequence[str]]) -> bytes:
+    openpyxl = require("openpyxl", purpose=f"writing {path}")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for line, row in enumerate(rows, 1):
+        for place, value in enumerate(row, 1):
+            cell = sheet.cell(line, place)
+            if isinstance(value, str):
+                if len(value) > _LONGEST_CELL:
+                    raise FormatError(
+                        f"{path}: column {quoted(rows[0][place - 1])}: a cell of a workbook holds {_LONGEST_CELL:,} "
+                        f"characters, one has {len(value):,}; write .csv"
+                    )
+                cell.value = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", value)
+                cell.data_type = "s"  # and no formula, whatever it begins with
+            elif value is not None:
+                cell.value = value
+            if isinstance(value, str) or value is None:  # what is written there later stays text, too
+                cell.number_format = _TEXT
+    sheet.freeze_panes = "A2"
+    for place, name in enumerate(rows[0], 1):
+        column = openpyxl.utils.get_column_letter(place)
+        longest = max(len(str(row[place - 1])) for row in rows if row[place - 1] is not None)
+        sheet.column_dimensions[column].width = min(max(longest + 2, _NARROWEST), _WIDEST)
+        if name in choices:
+            _offer(sheet, f"{column}2:{column}{max(len(rows), 2)}", choices[name])
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def _offer(sheet: Any, cells: str, choices: Sequence[str]) -> None:
+    """Let cells offer texts to pick from, where the format can hold them."""
+    held = ",".join(choices)
+    if len(held) > _LONGEST_LIST or any("," in choice or '"' in choice for choice in choices):
+        return
+    validation = require("openpyxl.worksheet.datavalidation", purpose="writing a workbook").DataValidation
+    offered = validation(type="list", formula1=f'"{held}"', allow_blank=True, showErrorMessage=False)
+    sheet.add_data_validation(offered)
+    offered.add(cells)
+
+
+def _workbook_rows(path: Path) -> Iterator[tuple[int, Cells]]:
+    openpyxl = require("openpyxl", purpose=f"reading {path}")
+    size = regular_file(path)
+    what = f"{path}: not a workbook that can be read"
+    with parsing(what), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what a sheet has beside its cells
+        with zipfile.ZipFile(path) as archive:
+            check_unpacked(path, sum(info.file_size for info in archive.infolist()), stored=size)
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # what it declares of its size is not believed
+            for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+                if number > _MOST_ROWS or len(cells) > _MOST_COLUMNS:
+                    raise FormatError(f"{path}: expected a sheet of at most {_MOST_COLUMNS} columns, got more")
+                yield number, list(cells)
+        finally:
+            book.close()

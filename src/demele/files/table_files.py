@@ -22,7 +22,6 @@ from demele.core.errors import FormatError, UnknownNameError, quoted, shortened
 from demele.core.parquet_files import check_columns, facts_of, parsing_parquet
 from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
 from demele.core.written_numbers import thousands
-from demele.files.sheets import plain_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +61,20 @@ def read_csv(
         # where commas split the columns, none stands in their numbers, whatever other files have
         decimal = "." if delimiter == "," else _DECIMAL.get()
         check_unpacked(path, len(first) * BYTES_PER_COLUMN, stored=path.stat().st_size)
-        _check_widths(path, delimiter)
+        expected, blank = 0, 0
+        with opened(path) as file:
+            for line, found in _widths(_without_nulls(file, path), delimiter):
+                if not found:
+                    blank = blank or line * bool(expected)
+                    continue
+                expected = expected or found
+                if blank:
+                    raise FormatError(
+                        f"{path}: line {blank}: expected {_fields(expected)}, got a blank line; "
+                        "write nan for a missing value, or delete the line"
+                    )
+                if found != expected:
+                    raise FormatError(f"{path}: line {line}: expected {_fields(expected)} as in the first, got {found}")
         header = _has_header(first, path, warn, decimal)
         if header:
             _check_repeated([name.strip() for name in first if name.strip()], path)
@@ -141,27 +153,6 @@ def first_row(path: Path) -> tuple[str, list[str]]:
     if "," not in signs and len(rows[delimiter]) == 1 and not any(_is_number(field, ".") for field in rows[","]):
         delimiter = ","
     return delimiter, rows[delimiter]
-
-
-def _check_widths(path: Path, delimiter: str) -> None:
-    """Refuse lines that are shorter or longer than the first, blank ones between others, and null bytes.
-
-    Readers of tables fill or skip them, which shifts values into other columns and rows.
-    """
-    expected, blank = 0, 0
-    with opened(path) as file:
-        for line, found in _widths(_without_nulls(file, path), delimiter):
-            if not found:
-                blank = blank or line * bool(expected)
-                continue
-            expected = expected or found
-            if blank:
-                raise FormatError(
-                    f"{path}: line {blank}: expected {_fields(expected)}, got a blank line; "
-                    "write nan for a missing value, or delete the line"
-                )
-            if found != expected:
-                raise FormatError(f"{path}: line {line}: expected {_fields(expected)} as in the first, got {found}")
 
 
 def _without_nulls(file: Iterable[str], path: Path) -> Iterator[str]:
@@ -252,6 +243,7 @@ def _has_header(first: Sequence[str], path: Path, warn: Warn, decimal: str) -> b
 
 
 def _is_number(field: str, decimal: str) -> bool:
+    """Whether a text is read as a number."""
     if decimal == ",":
         field = field.replace(",", ".", 1)
     try:
@@ -434,3 +426,46 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     """List names for a message."""
     shown = ", ".join(shortened(name.strip(), 60) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+# Formulas that spreadsheets would run ---------------------------------------------------------------------------------
+
+_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def unescaped(value: Any) -> Any:
+    """Return the text that :func:`escaped` was given.
+
+    Examples
+    --------
+    >>> unescaped("'=1+1"), unescaped("'tis"), unescaped(escaped("'-a"))
+    ('=1+1', "'tis", "'-a")
+    """
+    # An apostrophe before a number was not put there by escaped, which leaves numbers alone.
+    return value[1:] if isinstance(value, str) and _ESCAPED.match(value) and not is_number_text(value[1:]) else value
+
+
+def plain_frame(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table that was read from CSV with its texts and names as they were before :func:`csv_text`."""
+    import pandas as pd
+
+    names = [unescaped(name) for name in frame.columns]
+    found = frame if names == list(frame.columns) else frame.set_axis(names, axis=1)
+    for place, kind in enumerate(found.dtypes):
+        if kind.kind in "biufcmM":
+            continue
+        held = found.iloc[:, place].tolist()
+        plain = [unescaped(value) for value in held]
+        if any(one is not other for one, other in zip(plain, held, strict=True)):
+            found = found.copy() if found is frame else found
+            found.isetitem(place, pd.array(plain, dtype=kind))
+    return found
+
+
+def is_number_text(text: str) -> bool:
+    """Whether a text reads as a number, which a spreadsheet takes for no formula."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.strip() == text and "_" not in text

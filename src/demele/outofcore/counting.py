@@ -11,7 +11,7 @@ from demele.core.errors import InputError
 from demele.estimation.counts import JointCounts, packed_columns, pair_marginals
 from demele.estimation.discretise import EDGE_TOLERANCE, ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
-from demele.streaming.batches import Binned
+from demele.streaming.frame import Binned
 
 #: Cells of the columns of one pack, so that two packs together are numbered by 16 bits.
 CELLS_PER_PACK = 256
@@ -88,7 +88,11 @@ class RowCounter:
                 self._binned_values(column[rows], bins) for column, bins in zip(codes, self._binned.codes, strict=True)
             ]
             binned_factors = [
-                self._binned_factor(column[rows], bins, gaps=gaps)
+                column[rows]
+                if bins is None
+                else cut(column[rows], bins)
+                if gaps
+                else self._binned_values(column[rows], bins)
                 for column, bins, gaps in zip(factors, self._binned.factors, self._incomplete, strict=True)
             ]
             self._count(
@@ -103,11 +107,6 @@ class RowCounter:
         for cells, (a, b) in zip(self._cells[len(self._pairs) :], self._factor_pairs, strict=True):
             index = factors[a] if a == b else _joined(factors[a], factors[b], of_factors[a], of_factors[b])
             cells += np.bincount(index, minlength=cells.size)
-
-    def _binned_factor(self, values: NDArray[Any], bins: ColumnBins | None, *, gaps: bool) -> NDArray[Any]:
-        if bins is None:
-            return values
-        return cut(values, bins) if gaps else self._binned_values(values, bins)
 
     def _binned_values(self, values: NDArray[Any], bins: ColumnBins) -> NDArray[Any]:
         """Do what ``cut`` does, in buffers and whole numbers of few bytes."""

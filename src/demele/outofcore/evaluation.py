@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, quoted
 from demele.core.inputs import read_pair
@@ -31,11 +30,10 @@ from demele.metrics.options import Run
 from demele.metrics.request import Request, applies
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
-from demele.outofcore.passes import Sampled
 from demele.outofcore.source import WholeRows, whole_rows
 from demele.runtime.progress import reporting
-from demele.streaming.sample import of_sample, table_of_columns, with_context
-from demele.streaming.source import rule_of
+from demele.streaming.sample import SampledRows, of_sample, table_of_columns, with_context
+from demele.streaming.states import key_of
 
 #: Rows that metrics which cannot be counted are computed on, unless told otherwise.
 SAMPLE = 100_000
@@ -85,7 +83,17 @@ def evaluation_in_pieces(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    _refuse(n_bootstrap=run.n_bootstrap, n_permutations=run.n_permutations, codes_std=codes_std)
+    for argument, value, why in (
+        ("n_bootstrap", run.n_bootstrap, "resamples are drawn from all rows"),
+        ("n_permutations", run.n_permutations, "all rows are permuted"),
+        ("codes_std", codes_std, "standard deviations are spread over all rows"),
+    ):
+        if value is not None and value is not False and not (isinstance(value, int) and value == 0):
+            raise InputError(
+                argument,
+                f"{why}, which rows read a piece at a time do not allow; leave it out, or pass a sample of the rows as "
+                "an array",
+            )
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
         raise InputError("sample", f"expected a number of rows of at least 4, got {quoted(sample)}")
     with reporting(progress, even=False) as report:
@@ -100,13 +108,21 @@ def evaluation_in_pieces(
             report=report,
         )
         subject = rows.subject("rows")
-        asked, left_out = _applying(asked, subject, named=named)
+        left_out: list[LeftOut] = []
+        for one in list(asked):
+            try:
+                applies(one, subject)
+            except NotEnoughData as error:
+                if named:
+                    raise
+                left_out.append(LeftOut(metric=one.name, reason=str(error)))
+                asked = [other for other in asked if other is not one]
+        if not asked:
+            raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {marked(left_out[0].reason)}")
         states = {one.name: rows.state_for(one.metric, one.options) for one in asked}
         counted = [one for one in asked if states[one.name] is not None]
-        read = [(state, one.options) for one in counted if (state := states[one.name]) is not None]
-        rules = dict.fromkeys(options["bins"] for state, options in read if state == "table")
-        summed = dict.fromkeys((state, rule_of(state, options)) for state, options in read if state != "table")
-        kept = rows.read(list(rules), list(summed), report)
+        read = dict.fromkeys(key_of(state, one.options) for one in counted if (state := states[one.name]) is not None)
+        kept = rows.read(list(read), report)
         whole = computed(counted, rows, run, named=named)
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
@@ -141,58 +157,27 @@ def evaluation_in_pieces(
     )
 
 
-def _applying(asked: Sequence[Request], subject: Subject, *, named: bool) -> tuple[list[Request], list[LeftOut]]:
-    """Return what is to be computed, and what does not apply; where metrics were named, that is an error."""
-    found: list[Request] = []
-    left_out: list[LeftOut] = []
-    for one in asked:
-        try:
-            applies(one, subject)
-        except NotEnoughData as error:
-            if named:
-                raise
-            left_out.append(LeftOut(metric=one.name, reason=str(error)))
-        else:
-            found.append(one)
-    if not found:
-        raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {marked(left_out[0].reason)}")
-    return found, left_out
-
-
-def _refuse(**given: Any) -> None:
-    """Refuse what would need all rows at once."""
-    wants = {
-        "n_bootstrap": "resamples are drawn from all rows",
-        "n_permutations": "all rows are permuted",
-        "codes_std": "standard deviations are spread over all rows",
-    }
-    for name, value in given.items():
-        if value is not None and value is not False and not (isinstance(value, int) and value == 0):
-            raise InputError(
-                name,
-                f"{wants[name]}, which rows read a piece at a time do not allow; leave it out, or pass a "
-                "sample of the rows as an array",
-            )
-
-
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
 def _of_sample(
     rows: WholeRows,
-    kept: Sampled,
+    kept: SampledRows,
     asked: Sequence[Request],
     run: Run,
     protocol: str,
     progress: Progress,
 ) -> tuple[Evaluation | None, str]:
     """Score the sample: with every metric, since it also shows what makes counted ones fragile."""
+    import pandas as pd
+
     d = len(rows.frame.codes)
     codes = table_of_columns(kept.columns[:d], rows.frame.codes, "z")
-    columns = [
-        _category(column, about.levels) if own else column
-        for column, about, own in zip(kept.columns[d:], rows.frame.columns, rows.ordered, strict=True)
-    ]
+    columns: list[Any] = list(kept.columns[d:])
+    for index, (about, own) in enumerate(zip(rows.frame.columns, rows.ordered, strict=True)):
+        if own:
+            known = np.where(columns[index] < len(about.levels), columns[index], -1).astype(np.intp)
+            columns[index] = pd.Categorical.from_codes(known, categories=pd.Index(about.levels))
     factors = table_of_columns(columns, rows.frame.factors, "v")
     kinds = rows.frame.kinds
     try:
@@ -211,13 +196,6 @@ def _of_sample(
     except NotEnoughData as error:
         return None, f"on a random sample of {len(kept.keys):,} rows: {error}"
     return found, ""
-
-
-def _category(numbers: NDArray[Any], levels: tuple[str, ...]) -> Any:
-    import pandas as pd
-
-    known: NDArray[np.intp] = np.where(numbers < len(levels), numbers, -1).astype(np.intp)
-    return pd.Categorical.from_codes(known, categories=pd.Index(levels))
 
 
 def _examined(score: Score, in_sample: Score | None, rows: WholeRows, guards: Guards) -> Score:

@@ -91,7 +91,15 @@ def merged(parts: Sequence[Seen], names: Names) -> Seen:
     for part in parts[1:]:
         found = Seen(
             found.n + part.n,
-            tuple(_merged_codes(a, b, found.n) for a, b in zip(found.codes, part.codes, strict=True)),
+            tuple(
+                SeenCode(
+                    min(a.low, b.low),
+                    max(a.high, b.high),
+                    a.n_bad + b.n_bad,
+                    _first(a.first_bad, b.first_bad, found.n),
+                )
+                for a, b in zip(found.codes, part.codes, strict=True)
+            ),
             tuple(
                 _merged_factors(a, b, name, found.n)
                 for a, b, name in zip(found.factors, part.factors, names, strict=True)
@@ -112,15 +120,6 @@ def _code(column: Any, name: str) -> SeenCode:
         return SeenCode(low, high, 0, -1)
     finite = np.isfinite(values)
     return SeenCode(np.inf, -np.inf, int((~finite).sum()), int(np.argmin(finite)))
-
-
-def _merged_codes(mine: SeenCode, theirs: SeenCode, offset: int) -> SeenCode:
-    return SeenCode(
-        min(mine.low, theirs.low),
-        max(mine.high, theirs.high),
-        mine.n_bad + theirs.n_bad,
-        _first(mine.first_bad, theirs.first_bad, offset),
-    )
 
 
 def _first(mine: int, theirs: int, offset: int) -> int:

@@ -17,13 +17,9 @@ from demele.outofcore.first_pass import Names, Seen, look, merged
 from demele.outofcore.tables import Span, Table, spans
 from demele.runtime.progress import Report
 from demele.runtime.work import completed
-from demele.streaming.batches import Rows
-from demele.streaming.columns import Column
-from demele.streaming.frame import Frame
-from demele.streaming.sample import row_keys
-from demele.streaming.source import sums_for
-from demele.streaming.sums import Sums
-from demele.streaming.sums import merged as merged_sums
+from demele.streaming.frame import Column, Frame, Rows
+from demele.streaming.sample import SampledRows, joined_rows, row_keys
+from demele.streaming.states import Key, Sums, empty_sums
 
 #: The stream whose row numbers are those of the whole, so that a sample does not depend on how rows are cut.
 STREAM = "rows"
@@ -38,21 +34,12 @@ class Piece(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """Rows whose keys lie below a limit: columns, keys and numbers."""
-
-    keys: NDArray[np.uint64]
-    numbers: NDArray[np.int64]
-    columns: tuple[NDArray[Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Tally:
     """What a second pass found: counts under each rule, a sample, and sums."""
 
     n: int
     cells: tuple[Cells, ...]
-    sampled: tuple[Sampled, ...]
+    sampled: tuple[SampledRows, ...]
     sums: tuple[Sums, ...] = ()
 
 
@@ -70,15 +57,7 @@ class Instructions:
     seed: int
     below: int | None
     ordered: tuple[bool, ...]
-    summed: tuple[tuple[str, Binning | None], ...] = ()
-
-    def counters(self) -> list[RowCounter]:
-        """Return an empty counter for each rule."""
-        return [RowCounter(self.frame.bins(rule), self.incomplete) for rule in self.rules]
-
-    def sums(self) -> list[Sums]:
-        """Return the sums of no rows."""
-        return [sums_for(state, {"bins": rule}, self.frame) for state, rule in self.summed]
+    summed: tuple[Key, ...] = ()
 
 
 # What is done with one piece ------------------------------------------------------------------------------------------
@@ -96,9 +75,10 @@ def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind])
 def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
     """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
     frame = wanted.frame
-    counters, sums = wanted.counters(), wanted.sums()
+    counters = [RowCounter(frame.bins(rule), wanted.incomplete) for rule in wanted.rules]
+    sums = [empty_sums(key, frame) for key in wanted.summed]
     readers = [_LevelReader.of(column.levels) if column.kind == "categorical" else None for column in frame.columns]
-    sampled: list[Sampled] = []
+    sampled: list[SampledRows] = []
     seen = 0
     for codes, factors in piece.blocks():
         rows = len(codes[0])
@@ -122,10 +102,11 @@ def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
         sampled += _kept([*values, *raw], numbers, wanted)
     if seen != n:
         raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
-    return Tally(seen, tuple(counter.cells for counter in counters), _joined(sampled), tuple(sums))
+    kept = (joined_rows(sampled),) if sampled else ()
+    return Tally(seen, tuple(counter.cells for counter in counters), kept, tuple(sums))
 
 
-def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) -> list[Sampled]:
+def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) -> list[SampledRows]:
     if wanted.below == 0:
         return []
     keys = row_keys(wanted.seed, STREAM, numbers)
@@ -137,19 +118,7 @@ def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) 
         as_column(column.iloc[rows], "factors") if hasattr(column, "iloc") else np.asarray(column)[rows]
         for column in columns
     )
-    return [Sampled(keys[rows], numbers[rows], picked)]
-
-
-def _joined(parts: Sequence[Sampled]) -> tuple[Sampled, ...]:
-    if len(parts) < 2:
-        return tuple(parts)
-    return (
-        Sampled(
-            np.concatenate([part.keys for part in parts]),
-            np.concatenate([part.numbers for part in parts]),
-            tuple(np.concatenate(columns) for columns in zip(*(part.columns for part in parts), strict=True)),
-        ),
-    )
+    return [SampledRows(keys[rows], np.full(rows.size, STREAM, dtype=object), numbers[rows], picked)]
 
 
 def joined_tallies(parts: list[Tally]) -> Tally:
@@ -160,15 +129,16 @@ def joined_tallies(parts: list[Tally]) -> Tally:
             tuple(mine + theirs for mine, theirs in zip(a, b, strict=True))
             for a, b in zip(cells, part.cells, strict=True)
         )
-    sampled = _joined([one for part in parts for one in part.sampled])
-    return Tally(sum(part.n for part in parts), cells, sampled, joined_sums([part.sums for part in parts]))
+    sampled = [one for part in parts for one in part.sampled]
+    kept = (joined_rows(sampled),) if sampled else ()
+    return Tally(sum(part.n for part in parts), cells, kept, joined_sums([part.sums for part in parts]))
 
 
 def joined_sums(parts: Sequence[tuple[Sums, ...]]) -> tuple[Sums, ...]:
     """Add up sums of successive pieces, in their order: floats round."""
     found = parts[0]
     for part in parts[1:]:
-        found = tuple(merged_sums(mine, theirs) for mine, theirs in zip(found, part, strict=True))
+        found = tuple(mine.merge(theirs) for mine, theirs in zip(found, part, strict=True))
     return found
 
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.inputs import Kind, Missing, check_pair, given_kinds
+from demele.core.inputs import Missing, check_pair, given_kinds
 from demele.core.results import Note
 from demele.core.sentences import plural, setting
-from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
@@ -19,15 +18,15 @@ from demele.metrics.metric import SUMMED, Metric
 from demele.metrics.source import Source, Subject
 from demele.outofcore.counting import Cells, RowCounter
 from demele.outofcore.dask import Partitions
-from demele.outofcore.first_pass import Seen, SeenFactor, declared_doubt, doubt_of, kind_of, levels_of
-from demele.outofcore.passes import Instructions, Passes, Sampled, Spans, Tally
+from demele.outofcore.first_pass import Seen, declared_doubt, doubt_of, kind_of, levels_of
+from demele.outofcore.passes import Instructions, Passes, Spans, Tally
 from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
-from demele.streaming.columns import Column
-from demele.streaming.frame import Frame
-from demele.streaming.source import of_varying, rule_of, state_of_all_rows
-from demele.streaming.sums import Sums
+from demele.streaming.frame import Column, Frame
+from demele.streaming.sample import SampledRows
+from demele.streaming.source import of_varying, state_of_all_rows
+from demele.streaming.states import Key, Sums, key_of
 
 
 class WholeRows(Source):
@@ -52,7 +51,7 @@ class WholeRows(Source):
         self.seen, self.frame, self.sample, self.seed = seen, frame, sample, seed
         self._passes, self._subject = passes, subject
         self._cells: dict[Binning, Cells] = {}
-        self._sums: dict[tuple[str, Binning | None], Sums] = {}
+        self._sums: dict[Key, Sums] = {}
 
     @property
     def n(self) -> int:
@@ -79,13 +78,13 @@ class WholeRows(Source):
         """Factors of a categorical type, whose classes have an order that their names do not tell."""
         return tuple(one.form == "ordered" for one in self.seen.factors)
 
-    def read(
-        self, rules: Sequence[Binning], summed: Sequence[tuple[str, Binning | None]], report: Report | None
-    ) -> Sampled:
-        """Count all rows under these rules, sum them up in these states, and return a sample of them.
+    def read(self, keys: Sequence[Key], report: Report | None) -> SampledRows:
+        """Count all rows and sum them up in these states, and return a sample of them.
 
         Where a rule looks at values, a pass for the sample alone goes before.
         """
+        rules = [rule for state, rule in keys if state == "table" and rule is not None]
+        summed = [key for key in keys if key[0] != "table"]
         kept = None
         looking = [rule for rule in rules if rule.needs_values]
         if looking:
@@ -103,7 +102,7 @@ class WholeRows(Source):
     def _tally(
         self,
         rules: Sequence[Binning],
-        summed: Sequence[tuple[str, Binning | None]],
+        summed: Sequence[Key],
         label: str,
         report: Report | None,
         *,
@@ -138,14 +137,7 @@ class WholeRows(Source):
 
     def sums(self, state: str, options: Mapping[str, Any]) -> Any:
         """Return the sums of all rows, for the factors that vary."""
-        return self._sums[state, rule_of(state, options)].of_varying(list(self._subject.active))
-
-    def counts_behind(self, settings: TableSettings) -> JointCounts | None:
-        """Return the counts of all rows, of codes against factors."""
-        if settings.correction != "none":
-            return None
-        counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
-        return of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
+        return self._sums[key_of(state, options)].of_varying(list(self._subject.active))
 
     def drawn(self) -> dict[str, str]:
         """Return what a signature says of the sample: replayed, the same rows are drawn."""
@@ -192,7 +184,9 @@ def whole_rows(
             )
         kind = kind_of(factor, name, given.get(name))
         _refuse_wide(factor.low, factor.high, f"factors: the range of column {name!r}")
-        columns.append(_column(name, kind, factor))
+        levels = () if kind == "continuous" else levels_of(factor, name)
+        low, high = (0.0, len(levels) - 1.0) if levels else (factor.low, factor.high)
+        columns.append(Column(name, kind, low, high, levels))
         doubts.append(declared_doubt(factor, name, kind) if name in given else doubt_of(factor, name, kind))
     if missing == "raise":
         gaps = [(name, one) for name, one in zip(own, seen.factors, strict=True) if one.n_annotated < seen.n]
@@ -205,19 +199,12 @@ def whole_rows(
                 f"{name!r}{others}, first at row {factor.first_missing}; drop those rows, or pass "
                 f"{setting(missing='omit')} to score each factor on the rows annotated for it",
             )
-    low, high = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
-    frame = Frame(tuple(names), low, high, tuple(columns), missing)
+    lows, highs = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
+    frame = Frame(tuple(names), lows, highs, tuple(columns), missing)
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])
     factors = replace(factors, ambiguous=tuple(doubt for doubt in doubts if doubt is not None))
     check_pair(codes.n, codes.d, factors)
     return WholeRows(passes, seen, frame, Subject.of(codes, factors), sample, seed)
-
-
-def _column(name: str, kind: Kind, seen: SeenFactor) -> Column:
-    if kind == "continuous":
-        return Column(name, kind, seen.low, seen.high)
-    levels = levels_of(seen, name)
-    return Column(name, kind, 0.0, len(levels) - 1.0, levels)
 
 
 def _refuse_wide(low: float, high: float, what: str) -> None:
@@ -226,18 +213,17 @@ def _refuse_wide(low: float, high: float, what: str) -> None:
             raise InputError(f"{what} exceeds the largest float; rescale it")
 
 
-def _smallest(tally: Tally, rows: WholeRows) -> Sampled:
+def _smallest(tally: Tally, rows: WholeRows) -> SampledRows:
     """Return the rows with the smallest keys, in the order of all rows."""
     sampled = tally.sampled[0]
     order = np.arange(len(sampled.keys))
     if len(order) > rows.sample:
         order = np.argpartition(sampled.keys, rows.sample - 1)[: rows.sample]
-    order = order[np.argsort(sampled.numbers[order])]
-    return Sampled(sampled.keys[order], sampled.numbers[order], tuple(column[order] for column in sampled.columns))
+    return sampled.take(order[np.argsort(sampled.numbers[order])])
 
 
 def _edges(
-    rule: Binning, rows: WholeRows, kept: Sampled
+    rule: Binning, rows: WholeRows, kept: SampledRows
 ) -> tuple[tuple[ColumnBins, ...], tuple[ColumnBins | None, ...]]:
     """Return edges at quantiles of the sample, between the extremes of all rows."""
     frame = rows.frame

@@ -30,7 +30,6 @@ from demele.scoring.concept_rows import (
     Rows,
     by_factor,
     concept_rows,
-    signed,
 )
 from demele.scoring.sparse_probing import AT_A_TIME, ranked
 
@@ -112,34 +111,15 @@ def splitting(
     >>> demele.splitting(parts, concept).value
     2.0
     """
-    rows = concept_rows(
-        codes,
-        factors,
-        n_rows=n_rows,
-        score_on=score_on,
-        seed=seed,
-        missing=missing,
-        kinds=kinds,
-        code_names=code_names,
-    )
+    rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
     settings = _settings(jump, most, screen)
     concepts = _classes(rows)
     found = [_split(rows, concept, told, *settings) for concept, told in _told(rows, concepts)]
     per_factor = by_factor(concepts, np.array([one.size for one in found]), rows.factors.m)
     table = [_row(rows, concept, one) for concept, one in zip(concepts, found, strict=True)]
     arguments: dict[str, Any] = dict(zip(("jump", "most", "screen"), settings, strict=True))
-    arguments |= {"score_on": score_on, "n_rows": n_rows, "seed": seed}
-    return Score(
-        metric="splitting",
-        value=float(mean_of_defined(per_factor)),
-        n=rows.codes.n,
-        signature=signed("splitting", arguments, rows, missing, kinds),
-        code_names=rows.codes.names,
-        factor_names=rows.factors.names,
-        per_factor=per_factor,
-        notes=_left_out(table),
-        details={"classes": tuple(table)},
-    )
+    arguments |= {"score_on": score_on, "n_rows": n_rows}
+    return rows.score("splitting", arguments, per_factor, {"classes": tuple(table)}, _left_out(table))
 
 
 def absorption(
@@ -205,19 +185,14 @@ def absorption(
     >>> demele.absorption(parts, concept, score_on="training").value
     0.03
     """
-    rows = concept_rows(
-        codes,
-        factors,
-        n_rows=n_rows,
-        score_on=score_on,
-        seed=seed,
-        missing=missing,
-        kinds=kinds,
-        code_names=code_names,
-    )
+    from scipy.sparse import csc_array
+
+    rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
     settings = _settings(jump, most, screen)
     in_space = _space(decoder, activations, rows)
-    concepts, every = _classes(rows), _by_row(rows)
+    concepts = _classes(rows)
+    columns = (rows.codes.values.astype(np.float64), rows.codes.rows, rows.codes.starts)
+    every = csc_array(columns, shape=(rows.codes.n, rows.codes.d)).tocsr()
     found = []
     for concept, told in _told(rows, concepts):
         split = _split(rows, concept, told, *settings)
@@ -237,7 +212,7 @@ def absorption(
         for concept, (split, one, probe) in zip(concepts, found, strict=True)
     ]
     arguments: dict[str, Any] = dict(zip(("jump", "most", "screen"), settings, strict=True))
-    arguments |= {"score_on": score_on, "n_rows": n_rows, "seed": seed}
+    arguments |= {"score_on": score_on, "n_rows": n_rows}
     n_codes = float(mean_of_defined(sizes))
     known = sum(split.size == split.size for split, _, _ in found)
     told = "class that is recognised has" if known == 1 else "classes that are recognised have"
@@ -247,17 +222,8 @@ def absorption(
         "not here"
     )
     notes = (Note(code="known-splitting", message=beside),) if known else ()
-    return Score(
-        metric="absorption",
-        value=float(mean_of_defined(full)),
-        n=rows.codes.n,
-        signature=signed("absorption", arguments, rows, missing, kinds),
-        code_names=rows.codes.names,
-        factor_names=rows.factors.names,
-        per_factor=full,
-        notes=(*notes, *_left_out(table)),
-        details={"fraction": float(mean_of_defined(fraction)), "splitting": n_codes, "classes": tuple(table)},
-    )
+    details = {"fraction": float(mean_of_defined(fraction)), "splitting": n_codes, "classes": tuple(table)}
+    return rows.score("absorption", arguments, full, details, (*notes, *_left_out(table)))
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -298,14 +264,6 @@ def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Arr
             f"expected as many dimensions, got {of_codes.shape[1]} and {of_rows.shape[1]}",
         )
     return of_codes, of_rows
-
-
-def _by_row(rows: ConceptRows) -> Any:
-    """Return the codes row by row, sparse."""
-    from scipy.sparse import csc_array
-
-    codes = rows.codes
-    return csc_array((codes.values.astype(np.float64), codes.rows, codes.starts), shape=(codes.n, codes.d)).tocsr()
 
 
 # Computing ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Raw, aligned, gap: every score once more, of codes that are turned towards the factors, on rows not used for it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import NormalDist
 
 import numpy as np
@@ -125,18 +126,27 @@ def with_alignment(
     groups = _groups([by_name[name] for name, reason in refused.items() if not reason], evaluation.protocol)
     with reporting(progress, even=False) as report:
         runs: list[_Crossed] = []
-        for crossed in _crossed_runs(groups, subject, run, whiten):
+        alone = replace(run, n_bootstrap=0, n_jobs=1)
+        calls = ((groups, subject, alone, whiten, index) for index in range(run.n_permutations))
+        permutations = ordered(_crossed, calls, n_jobs=run.n_jobs if run.n_permutations > 1 else 1)
+        for crossed in chain([_crossed(groups, subject, run, whiten, -1)], permutations):
             runs.append(crossed)
             if report is not None:
                 report(len(runs), 1 + run.n_permutations, "alignment")
     observed, permuted = runs[0], runs[1:]
     metrics = {name: one.metric for name, one in by_name.items()}
-    explicitness = _explicitness(evaluation.scores, metrics)
+    found = [
+        (score.metric, score.value)
+        for score in evaluation.scores
+        if metrics[score.metric].properties == ("explicitness",) and np.isfinite(score.value)
+    ]
+    explicitness = max(found, key=lambda item: item[1], default=None)
     scores = []
     for score in evaluation.scores:
         reason = refused[score.metric] or observed.reasons.get(score.metric, "")
         if reason:
-            scores.append(_noted(score, reason))
+            note = Note(code="not-aligned", message=f"not aligned: {reason}")
+            scores.append(replace(score, notes=(*score.notes, note)))
             continue
         alignment = _alignment(score.metric, observed, permuted, run, whiten)
         reading = _reading(alignment, metrics[score.metric], explicitness)
@@ -176,25 +186,7 @@ def _groups(asked: Sequence[Request], protocol: str) -> list[_Group]:
     return groups
 
 
-def _explicitness(scores: Sequence[Score], metrics: Mapping[str, Metric]) -> tuple[str, float] | None:
-    """Return the largest score of explicitness, by name."""
-    found = [
-        (score.metric, score.value)
-        for score in scores
-        if metrics[score.metric].properties == ("explicitness",) and np.isfinite(score.value)
-    ]
-    return max(found, key=lambda item: item[1], default=None)
-
-
 # Cross-fitting --------------------------------------------------------------------------------------------------------
-
-
-def _crossed_runs(groups: Sequence[_Group], subject: Subject, run: Run, whiten: bool) -> Iterator[_Crossed]:
-    """Yield what the rows give, then what each permutation of the factors gives."""
-    yield _crossed(groups, subject, run, whiten, -1)
-    alone = replace(run, n_bootstrap=0, n_jobs=1)
-    calls = ((groups, subject, alone, whiten, index) for index in range(run.n_permutations))
-    yield from ordered(_crossed, calls, n_jobs=run.n_jobs if run.n_permutations > 1 else 1)
 
 
 def _crossed(groups: Sequence[_Group], subject: Subject, run: Run, whiten: bool, permutation: int) -> _Crossed:
@@ -341,11 +333,6 @@ def _reading(alignment: Alignment, metric: Metric, explicitness: tuple[str, floa
         explicitness=None if explicitness is None else explicitness[1],
         floor=metric.family == "intervention",
     )
-
-
-def _noted(score: Score, reason: str) -> Score:
-    note = Note(code="not-aligned", message=f"not aligned: {reason}")
-    return replace(score, notes=(*score.notes, note))
 
 
 def _notes(subject: Subject, scales: float, whiten: bool) -> tuple[Note, ...]:

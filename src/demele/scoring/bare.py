@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from demele.core.errors import InputError
 from demele.core.inputs import read_pair
-from demele.core.results import Evaluation, Score
+from demele.core.results import Evaluation
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.options import Run
@@ -131,10 +131,9 @@ def _of_scores(
         scored = corrected(given, asked, memory, run, noise, _METHOD)
         values = {one.metric: one.corrected.value for one in scored.scores if one.corrected is not None}
     reasons = {item.metric: item.reason for item in found.left_out}
-    reasons |= {one.metric: _why_none(one, which) for one in scored.scores if one.metric not in values}
+    reasons |= {
+        one.metric: next(str(note.message) for note in one.notes if note.code == f"not-{which}")
+        for one in scored.scores
+        if one.metric not in values
+    }
     return numbers_or_reasons(values, reasons)
-
-
-def _why_none(score: Score, which: Which) -> str:
-    """Return what the notes of a score say of a number that it does not have."""
-    return next(str(note.message) for note in score.notes if note.code == f"not-{which}")

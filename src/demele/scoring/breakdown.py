@@ -171,7 +171,11 @@ def breakdown(
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """
-    rule, formula = as_binning(bins), _formula(checked_name(metric, "metric", BOUNDS))
+    rule, of_table = as_binning(bins), CATALOGUE[checked_name(metric, "metric", BOUNDS)].formula
+
+    def formula(table: InformationTable) -> NDArray[np.float64]:
+        return np.asarray(of_table(table).value)
+
     if not isinstance(names, Sequence) or len(names) != 2:
         raise InputTypeError("names", f"expected two names, got {quoted(names)}")
     both = [
@@ -193,7 +197,14 @@ def breakdown(
                 _half(report, 0, "annotations are changed where it hurts most"),
             )
             high = MOST if math.isnan(attained) else attained
-            guaranteed = _guaranteed(ahead, behind, metric, high, _half(report, 1, "the order is certified"))
+            halvings = math.ceil(math.log2(high / PRECISION)) if high > PRECISION else 0
+            for done in range(halvings):
+                _half(report, 1, "the order is certified")(done / halvings)
+                middle = (guaranteed + high) / 2
+                if ahead.bounds(metric, middle)[0] > behind.bounds(metric, middle)[1]:
+                    guaranteed = middle
+                else:
+                    high = middle
     return Breakdown(
         metric=metric,
         ahead=ahead.name,
@@ -210,11 +221,6 @@ def _read(codes: object, factors: object, kinds: object, missing: Missing) -> Da
     return InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))).data
 
 
-def _formula(metric: str) -> Callable[[InformationTable], NDArray[np.float64]]:
-    formula = CATALOGUE[metric].formula
-    return lambda table: np.asarray(formula(table).value)
-
-
 def _scored(
     data: Data, name: str, rule: Binning, formula: Callable[[InformationTable], NDArray[np.float64]]
 ) -> _Scored:
@@ -229,16 +235,3 @@ def _scored(
 def _half(report: Report | None, half: int, label: str) -> Callable[[float], None]:
     """Return what tells how much of one half of the work is done."""
     return lambda part: None if report is None else report(half + part, 2.0, label)
-
-
-def _guaranteed(ahead: _Scored, behind: _Scored, metric: str, high: float, report: Callable[[float], None]) -> float:
-    """Return the largest rate, to a precision, at which bounds keep the order."""
-    low, halvings = 0.0, math.ceil(math.log2(high / PRECISION)) if high > PRECISION else 0
-    for done in range(halvings):
-        report(done / halvings)
-        middle = (low + high) / 2
-        if ahead.bounds(metric, middle)[0] > behind.bounds(metric, middle)[1]:
-            low = middle
-        else:
-            high = middle
-    return low

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
 from demele.core.names import checked_name
+from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
+from demele.estimation.information import mean_of_defined
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -57,6 +59,7 @@ class ConceptRows:
     score_on: str
     n_rows: int
     seed: int
+    kinds_given: bool
 
     @property
     def concepts(self) -> list[Concept]:
@@ -116,6 +119,41 @@ class ConceptRows:
         """Return the same codes with the rows of all factors in another order."""
         return replace(self, factors=self.factors.take(order))
 
+    def score(
+        self,
+        metric: str,
+        arguments: dict[str, Any],
+        per_factor: Array,
+        details: dict[str, Any],
+        notes: tuple[Note, ...],
+        chance: Chance | None = None,
+    ) -> Score:
+        """Return the score of factors, with the call that makes it again and the data of that call."""
+        given = {**arguments, "seed": self.seed}
+        if self.factors.missing != "raise":
+            given["missing"] = self.factors.missing
+        if self.kinds_given:
+            given["kinds"] = {factor.name: factor.kind for factor in self.factors.columns}
+        met = {
+            "rows": str(self.codes.n),
+            "codes": str(self.codes.d),
+            "nonzeros": str(len(self.codes.values)),
+            "factors": str(self.factors.m),
+            "demele": __version__,
+        }
+        return Score(
+            metric=metric,
+            value=float(mean_of_defined(per_factor)),
+            n=self.codes.n,
+            signature=Signature(metric, given, met),
+            code_names=self.codes.names,
+            factor_names=self.factors.names,
+            per_factor=per_factor,
+            chance=chance,
+            notes=notes,
+            details=details,
+        )
+
 
 def _drawn(rows: Rows, most: int, rng: np.random.Generator) -> Rows:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
@@ -124,7 +162,6 @@ def _drawn(rows: Rows, most: int, rng: np.random.Generator) -> Rows:
 def concept_rows(
     codes: object,
     factors: object,
-    *,
     n_rows: int,
     score_on: str,
     seed: int,
@@ -147,7 +184,7 @@ def concept_rows(
     if score_on == "unseen":
         order = rng_for(seed, "concept rows").permutation(read.n)
         training[order[round(TRAINING * read.n) :]] = False
-    return ConceptRows(read, columns, training, score_on, n_rows, seed)
+    return ConceptRows(read, columns, training, score_on, n_rows, seed, kinds is not None)
 
 
 def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
@@ -159,22 +196,6 @@ def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
     values = np.asarray(dense.values)
     values = values.astype(np.float32) if values.dtype == np.float16 else values  # SciPy has none of 16 bits
     return read_sparse_codes(csc_array(values), list(dense.names) if code_names is None else code_names)
-
-
-def signed(metric: str, arguments: dict[str, Any], rows: ConceptRows, missing: Missing, kinds: object) -> Signature:
-    """Return the call that makes a number again, and what it met."""
-    if missing != "raise":
-        arguments["missing"] = missing
-    if kinds is not None:
-        arguments["kinds"] = {factor.name: factor.kind for factor in rows.factors.columns}
-    met = {
-        "rows": str(rows.codes.n),
-        "codes": str(rows.codes.d),
-        "nonzeros": str(len(rows.codes.values)),
-        "factors": str(rows.factors.m),
-        "demele": __version__,
-    }
-    return Signature(metric, arguments, met)
 
 
 def by_factor(concepts: Sequence[Concept], values: Array, m: int) -> Array:

@@ -209,7 +209,12 @@ def evaluate(
     )
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {quoted(name)}")
-    _refuse_several(codes)
+    if isinstance(codes, dict) and codes and all(len(np.shape(each)) == 2 for each in codes.values()):
+        raise InputTypeError(
+            "codes",
+            f"expected one representation, got {len(codes)} in a dict",
+            "demele.compare_representations scores several, side by side",
+        )
     check_alignment(aligned, whiten)
     if code_groups is not None:
         refuse_beside_groups(aligned=aligned or None, factor_noise=factor_noise)
@@ -354,13 +359,3 @@ def checked_call(
         reduce_groups=reduce_groups,
         blocks=blocks,
     )
-
-
-def _refuse_several(codes: object) -> None:
-    """Lead who gives several representations to the function for them."""
-    if isinstance(codes, dict) and codes and all(len(np.shape(each)) == 2 for each in codes.values()):
-        raise InputTypeError(
-            "codes",
-            f"expected one representation, got {len(codes)} in a dict",
-            "demele.compare_representations scores several, side by side",
-        )

@@ -83,7 +83,13 @@ def replay(
         return again
     spec = CATALOGUE[resolve(parsed.metric, made_by=parsed.context)]
     _same_code(parsed, spec)
-    _same_blocks(parsed, blocks)
+    n_blocks = parsed.context.get("blocks")
+    if n_blocks is not None and blocks is None:
+        raise InputError(
+            "signature", f"its chance level permuted {n_blocks} blocks of rows; {give('blocks', blocks=...)}"
+        )
+    if n_blocks is None and blocks is not None:
+        raise InputError("blocks", "the signature's chance level permuted single rows; leave them out")
     reg_dim = arguments.pop("reg_dim", None)
     key = spec.name
     evaluation = evaluate(
@@ -117,15 +123,6 @@ def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     made = parsed.context.get("demele", __version__)
     if made != __version__:
         warn_user(f"signature: made by demele {made}, replayed by {__version__}; numbers may differ", DemeleWarning)
-
-
-def _same_blocks(signature: Signature, blocks: object) -> None:
-    """Refuse blocks of rows where a signature has none, and the other way round."""
-    made = signature.context.get("blocks")
-    if made is not None and blocks is None:
-        raise InputError("signature", f"its chance level permuted {made} blocks of rows; {give('blocks', blocks=...)}")
-    if made is None and blocks is not None:
-        raise InputError("blocks", "the signature's chance level permuted single rows; leave them out")
 
 
 def _same_code(parsed: Signature, metric: Metric) -> None:

@@ -10,7 +10,6 @@ from demele.core.holm import holm
 from demele.core.representation_comparison import ModelScore, ScoreDifference, without_intervals
 from demele.core.results import Evaluation, Interval, Score
 from demele.estimation.differences import Difference, over_runs, run_difference
-from demele.metrics.request import Request
 from demele.scoring.evaluate import Call
 
 __all__ = ["Compared"]
@@ -165,7 +164,7 @@ class Compared:
         value, run = float(second.values.mean() - first.values.mean()), self.call.run
         rows = None if first.rows is None or second.rows is None else second.rows - first.rows
         if run.n_bootstrap or self.noisy or not self.by_runs:  # over rows
-            if any(one.name == metric and _of_extremes(one) for one in self.call.asked):
+            if any(one.name == metric and "extremes" in one.metric.states for one in self.call.asked):
                 return Difference(value, reason=_EXTREMES if run.n_bootstrap else without_intervals(0)), ""
             if rows is None:
                 return Difference(value, reason=without_intervals(run.n_bootstrap)), ""
@@ -184,7 +183,3 @@ class Compared:
         p_value = 1.0 if ends[0] <= 0 <= ends[1] else max(lowest.p_value, highest.p_value)
         found = Difference(np.nan, lowest.low, highest.high, p_value, lowest.reason)
         return found, f"certified bounds, widened by {method}"
-
-
-def _of_extremes(one: Request) -> bool:
-    return "extremes" in one.metric.states

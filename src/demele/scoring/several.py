@@ -150,9 +150,27 @@ n_jobs, progress, sample, ignore_index
     )
     if factor_noise is None:
         refuse_method(factor_noise_method)
-    given = _by_name(codes)
+    if isinstance(codes, Mapping):
+        given = dict(codes)
+        for name in given:
+            if not isinstance(name, str) or not name.strip():
+                raise InputTypeError("codes", f"expected names of representations, got {quoted(name)}")
+    elif isinstance(codes, list | tuple):
+        given = {f"codes {place}": each for place, each in enumerate(codes, start=1)}
+    else:
+        what = type(codes).__name__
+        raise InputTypeError("codes", f"expected a dict of names and codes, or a list of codes, got {what}")
+    if len(given) < 2:
+        raise InputError(
+            "codes", f"expected at least 2 representations, got {len(given)}", "demele.evaluate scores one by itself"
+        )
     models = checked_models(given, runs, paired=paired_runs)
-    pairs = _checked_against(against, models)
+    if against is None:
+        pairs = list(combinations(models, 2))
+    elif against in models:
+        pairs = [(against, name) for name in models if name != against]
+    else:
+        raise UnknownNameError("against", f"unknown name {against!r}{suggestion(str(against), list(models))}")
     groups = groups_of_each(code_groups, list(given))
     calls = {
         name: call
@@ -160,7 +178,11 @@ n_jobs, progress, sample, ignore_index
         else replace(call, code_groups=own, reduce_groups=reduce_groups)
         for name, own in groups.items()
     }
-    chosen = _checked_primary(primary, call)
+    chosen = (primary,) if isinstance(primary, str) else tuple(primary or ())
+    known = [one.name for one in call.asked]
+    for name in chosen:
+        if name not in known:
+            raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), known)}")
     evaluations = _evaluations(calls, given, factors, codes_std, (factor_noise, factor_noise_method), progress)
     compared = Compared(
         call=call,
@@ -183,24 +205,6 @@ n_jobs, progress, sample, ignore_index
 
 
 # What is compared -----------------------------------------------------------------------------------------------------
-
-
-def _by_name(codes: Mapping[str, object] | Sequence[object]) -> dict[str, object]:
-    if isinstance(codes, Mapping):
-        named = dict(codes)
-        for name in named:
-            if not isinstance(name, str) or not name.strip():
-                raise InputTypeError("codes", f"expected names of representations, got {quoted(name)}")
-    elif isinstance(codes, list | tuple):
-        named = {f"codes {place}": each for place, each in enumerate(codes, start=1)}
-    else:
-        what = type(codes).__name__
-        raise InputTypeError("codes", f"expected a dict of names and codes, or a list of codes, got {what}")
-    if len(named) < 2:
-        raise InputError(
-            "codes", f"expected at least 2 representations, got {len(named)}", "demele.evaluate scores one by itself"
-        )
-    return named
 
 
 def checked_models(
@@ -248,23 +252,6 @@ def checked_models(
     return models
 
 
-def _checked_against(against: str | None, models: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:
-    if against is None:
-        return list(combinations(models, 2))
-    if against not in models:
-        raise UnknownNameError("against", f"unknown name {against!r}{suggestion(str(against), list(models))}")
-    return [(against, name) for name in models if name != against]
-
-
-def _checked_primary(primary: str | Sequence[str] | None, call: Call) -> tuple[str, ...]:
-    chosen = (primary,) if isinstance(primary, str) else tuple(primary or ())
-    known = [one.name for one in call.asked]
-    for name in chosen:
-        if name not in known:
-            raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), known)}")
-    return chosen
-
-
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
@@ -278,7 +265,11 @@ def _evaluations(
 ) -> dict[str, Evaluation]:
     """Read all representations before the first is scored."""
     given, method = factor_noise
-    std = _checked_std(codes_std, codes)
+    std: Mapping[str, object] = {} if codes_std is None else codes_std
+    if not isinstance(std, Mapping) or not set(std) <= set(codes):
+        raise InputError(
+            "codes_std", f"expected a dict with names of representations ({', '.join(codes)}) and their deviations"
+        )
     said = _Warnings(len(codes))
     read: dict[str, Any] = {}
     noise: dict[str, Any] = {}
@@ -297,16 +288,6 @@ def _evaluations(
                     found[name] = corrected(found[name], one.asked, data, one.run, known, method)
     said.repeat()
     return found
-
-
-def _checked_std(codes_std: Mapping[str, object] | None, codes: Mapping[str, object]) -> Mapping[str, object]:
-    if codes_std is None:
-        return {}
-    if not isinstance(codes_std, Mapping) or not set(codes_std) <= set(codes):
-        raise InputError(
-            "codes_std", f"expected a dict with names of representations ({', '.join(codes)}) and their deviations"
-        )
-    return codes_std
 
 
 @contextmanager

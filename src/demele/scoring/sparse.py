@@ -159,52 +159,40 @@ def evaluate_sparse(
     >>> [(code.code, code.direction) for code in evaluation.top_codes("v1", 2)]
     [('on', '1'), ('off', '0')]
     """
+    if (is_whole(bins) or isinstance(bins, str)) and bins in (1, "1"):
+        bins = Active()
+    try:
+        of_factors = as_binning(factor_bins)
+    except InputError as error:
+        raise type(error)(f"factor_{error}") from error
+    if str(correction) == "adjusted":
+        remedy = "'adjusted' is for dense codes, it takes milliseconds per code and factor"
+        raise InputError("correction", "expected 'none' or 'miller-madow', got 'adjusted'", remedy)
+    checked_name(correction, "correction", ("none", "miller-madow"))
+    if not isinstance(name, str):
+        raise InputTypeError("name", f"expected a string, got {quoted(name)}")
     settings = _Settings(
-        bins=_nonzero_binning(bins),
-        factor_bins=_checked_factor_bins(factor_bins),
-        correction=_checked_correction(correction),
+        bins=bins if isinstance(bins, Active) else as_binning(bins),
+        factor_bins=of_factors,
+        correction=correction,
         screen=at_least(2).check("screen", screen),
         n_rows=at_least(50).check("n_rows", n_rows),
         top=at_least(1).check("top", top),
         run=Run.checked(
             seed=seed, n_repeats=1, n_bootstrap=0, level=0.95, n_permutations=0, n_jobs=n_jobs, missing=missing
         ),
-        name=_checked_name(name),
+        name=name,
         kinds=kinds,
     )
     asked = _asked(_chosen(metrics), options, settings)
     read = read_sparse_codes(codes, code_names)
-    columns = _read_factors(read, factors, kinds, missing)
+    columns = read_factors(factors, kinds=kinds, missing=missing)
+    refuse_cyclic(columns.columns, "evaluate_sparse")
+    check_pair(read.n, read.d, columns)
     return _evaluated(read, columns, asked, metrics is not None, settings, progress)
 
 
 # Before any computing --------------------------------------------------------------------------------------------
-
-
-def _nonzero_binning(bins: object) -> Binning:
-    if (is_whole(bins) or isinstance(bins, str)) and bins in (1, "1"):
-        return Active()
-    return bins if isinstance(bins, Active) else as_binning(bins)
-
-
-def _checked_factor_bins(bins: object) -> Binning:
-    try:
-        return as_binning(bins)
-    except InputError as error:
-        raise type(error)(f"factor_{error}") from error
-
-
-def _checked_correction(correction: object) -> Literal["none", "miller-madow"]:
-    if isinstance(correction, str) and correction == "adjusted":
-        remedy = "'adjusted' is for dense codes, it takes milliseconds per code and factor"
-        raise InputError("correction", "expected 'none' or 'miller-madow', got 'adjusted'", remedy)
-    return cast('Literal["none", "miller-madow"]', checked_name(correction, "correction", ("none", "miller-madow")))
-
-
-def _checked_name(name: object) -> str:
-    if not isinstance(name, str):
-        raise InputTypeError("name", f"expected a string, got {quoted(name)}")
-    return name
 
 
 def sparse_metrics() -> tuple[str, ...]:
@@ -217,14 +205,13 @@ def _is_counted(metric: Metric) -> bool:
     return not metric.needs_order and SparseRows.reads(metric)
 
 
-def _is_usual(metric: Metric) -> bool:
-    """Whether it is computed unless others are named: predictors on hundreds of codes take minutes for each factor."""
-    return metric.in_all and (_is_counted(metric) or (metric.screened and metric.slow < 2))
-
-
 def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
     if metrics is None:
-        return {name: CATALOGUE[name] for name in sparse_metrics() if _is_usual(CATALOGUE[name])}
+        return {
+            name: metric
+            for name, metric in CATALOGUE.items()
+            if metric.in_all and (_is_counted(metric) or (metric.screened and metric.slow < 2))
+        }
     chosen: dict[str, Metric] = {}
     for name, metric in chosen_metrics(metrics).items():
         if CATALOGUE.find(name) is not metric:
@@ -262,21 +249,6 @@ def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -
     ]
 
 
-def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: Missing) -> Factors:
-    read = read_factors(factors, kinds=kinds, missing=missing)
-    refuse_cyclic(read.columns, "evaluate_sparse")
-    check_pair(codes.n, codes.d, read)
-    return read
-
-
-def _shuffle(source: SparseRows, asked: list[Request], run: Run) -> dict[str, float]:
-    """Score some of the codes with the rows of the factors shuffled."""
-    requests = computed(asked, source, run, guards=False).requests
-    settings = next(one.settings for one in requests if one.settings is not None)
-    (table,) = source.tables(settings, "permutations", 1, run.seed)
-    return {one.name: float(one.read(table).value) for one in requests}
-
-
 def _evaluated(
     codes: SparseCodes,
     factors: Factors,
@@ -289,7 +261,15 @@ def _evaluated(
 
     subject = _subject(codes, factors)
     active = list(subject.active)
-    left_out = {one.name: LeftOut(metric=one.name, reason=why) for one in asked if (why := _lacking(one, subject))}
+    m = len(active)
+    left_out = {
+        one.name: LeftOut(
+            metric=one.name,
+            reason=f"factors: {one.name} needs at least {one.metric.needs_factors} factors that vary, got {m}",
+        )
+        for one in asked
+        if m < one.metric.needs_factors
+    }
     if named and left_out:
         raise NotEnoughData(next(iter(left_out.values())).reason)
     wanted = [one for one in asked if one.name not in left_out]
@@ -365,7 +345,10 @@ def _guarded(
     shuffled: dict[str, float] = {}
     of_counts = [one for one in asked if one.name in high and not one.metric.screened]
     if finding.detected and of_counts and many_codes(codes.n, codes.d):
-        shuffled = _shuffle(source, of_counts, run)
+        requests = computed(of_counts, source, run, guards=False).requests
+        settings = next(one.settings for one in requests if one.settings is not None)
+        (table,) = source.tables(settings, "permutations", 1, run.seed)
+        shuffled = {one.name: float(one.read(table).value) for one in requests}
     found = dict(scores)
     of = f" of {SHUFFLED_CODES:,} of the codes" if codes.d > SHUFFLED_CODES else ""
     for name, score in high.items():
@@ -375,11 +358,6 @@ def _guarded(
         found[name] = replace(score, notes=(*score.notes, *notes))
     warn_of_fragile(list(found.values()))
     return found
-
-
-def _lacking(one: Request, subject: Subject) -> str:
-    needed, m = one.metric.needs_factors, len(subject.active)
-    return f"factors: {one.name} needs at least {needed} factors that vary, got {m}" if m < needed else ""
 
 
 def _subject(codes: SparseCodes, factors: Factors) -> Subject:

@@ -30,7 +30,6 @@ from demele.scoring.concept_rows import (
     Rows,
     by_factor,
     concept_rows,
-    signed,
 )
 
 #: Concepts whose sums are taken at a time: a column of numbers for each row and concept.
@@ -121,16 +120,7 @@ def sparse_probing(
     counts = _counts(top)
     checked_name(ranking, "ranking", ("standardised", "raw"))
     n_rows, n_permutations = checked_count(n_rows, "n_rows", 20), checked_count(n_permutations, "n_permutations", 0)
-    rows = concept_rows(
-        codes,
-        factors,
-        n_rows=n_rows,
-        score_on=score_on,
-        seed=seed,
-        missing=missing,
-        kinds=kinds,
-        code_names=code_names,
-    )
+    rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
     table, per_factor = _probed(rows, counts, ranking)
     values = {count: float(mean_of_defined(per_factor[count])) for count in counts}
     first = values[counts[0]]
@@ -141,18 +131,9 @@ def sparse_probing(
     level = Chance(tuple(drawn), first) if drawn else None
     arguments: dict[str, Any] = {"top": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
     arguments |= {"n_permutations": n_permutations} if n_permutations else {}
-    return Score(
-        metric="sparse_probing",
-        value=first,
-        n=rows.codes.n,
-        signature=signed("sparse_probing", {**arguments, "seed": seed}, rows, missing, kinds),
-        code_names=rows.codes.names,
-        factor_names=rows.factors.names,
-        per_factor=per_factor[counts[0]],
-        chance=level,
-        notes=_notes(table) + (() if level is None else level.notes),
-        details={"by_k": values, "classes": tuple(table)},
-    )
+    details = {"by_k": values, "classes": tuple(table)}
+    notes = _notes(table) + (() if level is None else level.notes)
+    return rows.score("sparse_probing", arguments, per_factor[counts[0]], details, notes, level)
 
 
 def _counts(k: object) -> tuple[int, ...]:

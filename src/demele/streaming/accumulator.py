@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,31 +13,20 @@ from demele.core.names import checked_name
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.seeds import checked_seed
 from demele.metrics.catalogue import CATALOGUE, resolve
-from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, chosen_metrics, given_options, requests_of
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
-from demele.streaming.archive import Archive, Arrays, decoded, encoded, opened, refusing
-from demele.streaming.batches import Names, Rows, read_deviations, read_rows
-from demele.streaming.frame import Frame
+from demele.streaming.archive import Archive, Arrays, opened, refusing
+from demele.streaming.batches import Names, read_batch, read_deviations, read_rows
+from demele.streaming.frame import Frame, Rows
 from demele.streaming.held import Held, packed, unpacked
 from demele.streaming.sample import SampleState, as_tables, of_sample
-from demele.streaming.settings import Settings, comparable, difference, listed
-from demele.streaming.source import (
-    Counted,
-    Described,
-    check_with_frame,
-    rule_of,
-    sums_for,
-)
-from demele.streaming.states import CountState
-from demele.streaming.sums import Sums
-
-if TYPE_CHECKING:
-    from demele.estimation.discretise import Binning
+from demele.streaming.settings import Settings, comparable, difference, plain_setting, setting_of
+from demele.streaming.source import Counted, Described, check_with_frame
+from demele.streaming.states import Key, State, empty_state, key_of
 
 #: Rows that sampled metrics keep, unless told otherwise.
 BOUND = 100_000
@@ -135,29 +124,24 @@ class Accumulator:
             outside=outside,
             missing=missing if frame is None else frame.missing,
             kinds=kinds if frame is None else frame.kinds,
-            reg_dim=listed(reg_dim),
+            reg_dim=reg_dim,
             bins=None if bins is None else as_binning(bins),
         )
         self._frame = frame
         self._stream = str(stream)
-        self._asked = self._with_options()
+        settings = self._settings
+        known, given = protocol_named(settings.protocol), dict(settings.options)
+        self._asked = requests_of(chosen, known, given, bins=settings.bins, reg_dim=settings.reg_dim)
         self._states: dict[str, str] = {}
+        states: dict[Key, State] = {}
         if frame is not None:
             source = Counted(frame)
             found = {one.name: source.state_for(one.metric, one.options) for one in self._asked}
             self._states = {name: state for name, state in found.items() if state is not None}
-        counts: dict[Binning, CountState] = {}
-        sums: dict[str, Sums] = {}
-        for one in self._asked:
-            if frame is None or one.name not in self._states:
-                continue
-            state = self._states[one.name]
-            if state != "table":
-                sums[one.name] = sums_for(state, one.options, frame)
-            elif one.options["bins"] not in counts:
-                counts[one.options["bins"]] = CountState(frame.bins(one.options["bins"]))
+            read = [key_of(self._states[one.name], one.options) for one in self._asked if one.name in self._states]
+            states = {key: empty_state(key, frame) for key in dict.fromkeys(read)}
         sampled = len(self._states) < len(self._asked)
-        self._held = Held(counts, sums, SampleState(int(bound), self._settings.seed) if sampled else None)
+        self._held = Held(states, SampleState(int(bound), self._settings.seed) if sampled else None)
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -183,7 +167,7 @@ class Accumulator:
         """
         held, rows = self._held, None
         if self._frame is not None:
-            rows = self._frame.read(codes, factors, outside=self._settings.outside)
+            rows = read_batch(self._frame, codes, factors, self._settings.outside)
             held = held.counted(rows)
         if held.sample is not None:
             columns, names = self._sampled_columns(rows, codes, factors, codes_std)
@@ -201,8 +185,8 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError("merge", f"expected an Accumulator, got {type(other).__name__}")
-        if comparable(self._settings) != comparable(other._settings):
-            told = difference(self._settings, other._settings)
+        told = difference(comparable(self._settings), comparable(other._settings))
+        if told:
             raise IncompatibleState(f"the two accumulators differ in {told}; give both the same arguments")
         if (self._frame is None) != (other._frame is None) or (self._frame is not None and self._frame != other._frame):
             raise IncompatibleState("the two accumulators have other frames: other columns, ranges or levels")
@@ -229,7 +213,8 @@ class Accumulator:
 
     def __repr__(self) -> str:
         counted = ", ".join(name for name, one in self._states.items() if one == "table") or "nothing"
-        summed = f", summed: {', '.join(self._held.sums)}" if self._held.sums else ""
+        sums = ", ".join(name for name, one in self._states.items() if one != "table")
+        summed = f", summed: {sums}" if sums else ""
         kept = "" if self._held.sample is None else f", {self._held.sample.n_kept} rows kept"
         return f"Accumulator({', '.join(self._settings.names)}; n={self.n}, counted: {counted}{summed}{kept})"
 
@@ -277,7 +262,7 @@ class Accumulator:
 
         Raises
         ------
-        InputError
+        InputTypeError
             If options hold objects of your own, such as a binning rule.
 
         Examples
@@ -288,7 +273,7 @@ class Accumulator:
         2
         """
         archive = Archive()
-        settings = {name: encoded(getattr(self._settings, name)) for name in Settings.__slots__}
+        settings = {name: plain_setting(getattr(self._settings, name), name) for name in Settings.__slots__}
         frame = None if self._frame is None else self._frame.to_dict()
         about = {"settings": settings, "stream": self._stream, "frame": frame, **packed(self._held, archive)}
         others = {name: dict(CATALOGUE[name].provenance) for name in self.metrics if not CATALOGUE[name].is_ours}
@@ -319,7 +304,7 @@ class Accumulator:
         for name, said in made_by.items():
             resolve(name, made_by=said)
         with refusing():
-            given = {name: decoded(about["settings"][name]) for name in Settings.__slots__}
+            given = {name: setting_of(about["settings"][name]) for name in Settings.__slots__}
             names, single = given.pop("names"), given.pop("single")
             given["options"] = dict(given["options"])
             frame = None if about["frame"] is None else Frame.from_dict(about["frame"])
@@ -344,13 +329,6 @@ class Accumulator:
         """Return the same accumulator with the rows of an archive instead of its own."""
         deviations = any(one.metric.needs_codes_std for one in self._asked)
         return self._with(unpacked(self._held.cleared(), about, arrays, deviations=deviations))
-
-    def _with_options(self) -> list[Request]:
-        """Return the metrics with all their options."""
-        settings = self._settings
-        chosen: dict[str, Metric] = {name: CATALOGUE[name] for name in settings.names}
-        protocol, options = protocol_named(settings.protocol), dict(settings.options)
-        return requests_of(chosen, protocol, options, bins=settings.bins, reg_dim=settings.reg_dim)
 
     def _sampled_columns(
         self, rows: Rows | None, codes: object, factors: object, codes_std: object
@@ -379,23 +357,17 @@ class Accumulator:
     def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Described:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
-        options = {one.name: one.options for one in self._asked}
-        sums = [(rule_of(one.state, options[name]), one) for name, one in self._held.sums.items()]
-        source = Counted(frame, self._held.counts, sums)
-        self._held = replace(
-            self._held, counts=source.counts
-        )  # the same rows, counted: a next call need not count them again
+        self._held = self._held.settled()
+        source = Counted(frame, self._held.states)
         # sums first: what both say of a column that does not vary is said in their words
-        asked = sorted((one for one in self._asked if one.name in self._states), key=self._is_counted)
+        asked = [one for one in self._asked if one.name in self._states]
+        asked.sort(key=lambda one: self._states[one.name] == "table")
         run = Run(seed=settings.seed, missing=settings.missing)
         whole = computed(asked, source, run)
         scores = scores_of(whole, source, run, settings.protocol, settings.kinds, warn=False)
         found |= {score.metric: score for score in scores}
         left_out |= {item.metric: item for item in whole.left_out}
         return source.about()
-
-    def _is_counted(self, one: Request) -> bool:
-        return self._states[one.name] == "table"
 
     def _of_sample(self, asked: Sequence[Request], found: dict[str, Score], left_out: dict[str, LeftOut]) -> Evaluation:
         """Evaluate metrics on the rows kept."""
@@ -418,3 +390,54 @@ class Accumulator:
         how, context = f"bound={settings.bound}", {"sample_of": str(n)}
         found |= {score.metric: of_sample(score, kept, n, how, context) for score in about}
         return about
+
+
+def state_to_bytes(accumulator: Accumulator) -> bytes:
+    """Return the rows of an accumulator as bytes, without its settings and frame.
+
+    Parameters
+    ----------
+    accumulator : Accumulator
+
+    Returns
+    -------
+    bytes
+        For :func:`with_state`; they say which settings they belong to, but do not hold them.
+    """
+    pack = Archive()
+    own = {"plan": list(comparable(accumulator._settings)), "frame": _digest(accumulator._frame)}
+    return pack.written({**own, **packed(accumulator._held, pack)})
+
+
+def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
+    """Return an accumulator with the rows that :func:`state_to_bytes` wrote, instead of its own.
+
+    Parameters
+    ----------
+    accumulator : Accumulator
+        With the same settings and frame as the one that was written; it stays as it was.
+    data : bytes
+
+    Returns
+    -------
+    Accumulator
+
+    Raises
+    ------
+    IncompatibleState
+        If the settings or frames differ.
+    FormatError
+        If they are not an accumulator's bytes, or are damaged.
+    """
+    about, pack = opened(data)
+    with refusing():
+        theirs, digest = [str(value) for value in about["plan"]], about["frame"]
+        mine = list(comparable(accumulator._settings))
+        if theirs == mine and digest == _digest(accumulator._frame):
+            return accumulator._holding(about, pack)
+    told = difference(tuple(mine), tuple(theirs)) or "their frames: other columns, ranges or levels"
+    raise IncompatibleState(f"the state belongs to another accumulator, they differ in {told}; make both the same way")
+
+
+def _digest(frame: Frame | None) -> str | None:
+    return None if frame is None else frame.digest()

@@ -1,7 +1,6 @@
 """Bytes that hold arrays and JSON, with a checksum, and nothing that runs when they are read."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -10,26 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import (
-    DemeleError,
-    FormatError,
-    IncompatibleState,
-    InputError,
-    InputTypeError,
-    quoted,
-    shortened,
-)
+from demele.core.errors import DemeleError, FormatError, IncompatibleState, InputTypeError, quoted, shortened
 from demele.core.reading import check_characters, check_nesting, parsing
-from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
+from demele.streaming.settings import plain_setting
 
 #: First bytes, with the number of the format.
-MAGIC = b"demele-accumulator-1\n"
+MAGIC = b"demele-accumulator-2\n"
 CHECKSUM = 16
-_RULES: dict[str, type[Any]] = {rule.__name__: rule for rule in (EqualWidth, EqualFrequency, Adaptive, Edges)}
 #: Kinds of arrays that are written as they are in memory; objects are written as JSON.
 _PLAIN_KINDS = "biufUSMm"
-#: Bytes of one array among the settings, such as the edges of bins.
-LARGEST_SETTING = 64 << 20
 
 
 class Archive:
@@ -42,7 +30,7 @@ class Archive:
     def put(self, array: NDArray[Any]) -> int:
         """Add an array and return its number."""
         if array.dtype.kind == "O":
-            self._listed.append({"objects": [encoded(_plain_scalar(one)) for one in array]})
+            self._listed.append({"objects": plain_setting(array, "accumulator")})
         elif array.dtype.kind in _PLAIN_KINDS:
             data = np.ascontiguousarray(array).tobytes()
             self._listed.append({"dtype": array.dtype.str, "shape": list(array.shape), "size": len(data)})
@@ -53,7 +41,7 @@ class Archive:
 
     def written(self, about: Mapping[str, Any]) -> bytes:
         """Return the archive."""
-        header = json.dumps({"arrays": self._listed, **about}, allow_nan=False).encode()
+        header = json.dumps({"arrays": self._listed, **about}).encode()
         body = b"".join([len(header).to_bytes(8, "little"), header, *self._data])
         return MAGIC + checksum(body) + body
 
@@ -74,7 +62,7 @@ class Arrays:
         about = self._listed[count(index)]
         if "objects" in about:
             found = np.empty(len(about["objects"]), dtype=object)
-            found[:] = [decoded(one) for one in about["objects"]]
+            found[:] = about["objects"]
             return found
         dtype = np.dtype(str(about["dtype"]))
         if dtype.kind not in _PLAIN_KINDS:
@@ -132,61 +120,3 @@ def count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise FormatError("accumulator", f"expected a whole number of at least 0, got {quoted(value)}")
     return value
-
-
-def _plain_scalar(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-# Settings -------------------------------------------------------------------------------------------------------
-
-
-def encoded(value: Any) -> Any:
-    """Return a value as JSON can hold it, types included, so that it comes back equal."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "biufU":
-        array = np.asarray(value)
-        cells = [encoded(one) for one in array.ravel().tolist()]
-        return {"array": [array.dtype.str, list(array.shape), cells, isinstance(value, np.generic)]}
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, list | tuple):
-        return {type(value).__name__ if type(value) in (list, tuple) else "tuple": [encoded(one) for one in value]}
-    if isinstance(value, Mapping):
-        return {"dict": [[encoded(key), encoded(one)] for key, one in value.items()]}
-    if type(value).__name__ in _RULES and type(value) is _RULES[type(value).__name__]:
-        fields = {name: getattr(value, name) for name in type(value).__slots__}
-        return {"rule": [type(value).__name__, encoded(fields)]}
-    raise InputError(
-        "accumulator",
-        f"cannot write {value!r} ({type(value).__name__}) as bytes; settings are numbers, words, "
-        "sequences of them and the binning rules of demele",
-    )
-
-
-def decoded(value: Any) -> Any:
-    """Return the value that :func:`encoded` wrote."""
-    if not isinstance(value, dict):
-        return value
-    ((kind, held),) = value.items()
-    if kind == "array":
-        dtype, shape, cells, scalar = held
-        if np.dtype(dtype).kind not in "biufU":
-            raise FormatError("accumulator", f"its settings hold an array of {quoted(dtype)}")
-        if np.dtype(dtype).itemsize * max(len(cells), 1) > LARGEST_SETTING:
-            raise FormatError("accumulator", f"its settings hold {len(cells)} values of {quoted(dtype)}: too large")
-        array = np.array([decoded(one) for one in cells], dtype=dtype).reshape(shape)
-        return array[()] if scalar else array
-    if kind == "float":
-        return float(held)
-    if kind in ("list", "tuple"):
-        items = [decoded(one) for one in held]
-        return items if kind == "list" else tuple(items)
-    if kind == "dict":
-        return {decoded(key): decoded(one) for key, one in held}
-    if kind == "rule":
-        return _RULES[held[0]](**decoded(held[1]))
-    raise FormatError("accumulator", f"its settings hold a value of unknown kind {quoted(kind)}")

@@ -1,6 +1,5 @@
-"""Batches as they come, read: into the coding of a frame, or as columns where there is no frame; and their bins."""
+"""Batches as they come, read: into the coding of a frame, or as columns where there is no frame."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,55 +9,39 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
 from demele.core.sentences import give, plural, setting
 from demele.core.table_columns import as_column, check_same_rows, split_columns
-from demele.estimation.discretise import ColumnBins, cut
-from demele.estimation.moments import smallest_unsigned
 from demele.metrics.source import checked_std
-from demele.streaming.columns import Column, Columns, column_order, storage
+from demele.streaming.frame import OTHER_ROWS, Column, Frame, Rows, storage
+
+#: Names that columns of arrays are given.
+_DEFAULTS = {"codes": "z", "factors": "v", "codes_std": "z"}
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A batch in the coding of a frame.
+def column_order(
+    names: tuple[str, ...], expected: tuple[str, ...], argument: str, *, named: bool, where: str
+) -> list[int] | None:
+    """Return where each expected column stands in a batch, or None if they stand in order.
 
-    ``codes`` (n, d); ``factors``, one array per factor: floats (NaN: not annotated), or level numbers (-1).
-    ``clipped`` counts values outside the ranges that were moved to their ends; ``unclipped`` are the rows before.
+    Columns with names may come in any order; where one of the two sides was an array, which has no names, columns are
+    taken as they stand.
+
+    Raises
+    ------
+    InputError
+        Saying which column is missing, or is one too many; ``where`` says who expects the others.
     """
-
-    codes: NDArray[Any]
-    factors: tuple[NDArray[Any], ...]
-    clipped: int
-    unclipped: "Rows | None" = None
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.codes)
-
-
-@dataclass(frozen=True, slots=True)
-class Binned:
-    """Bins of all columns of a frame under one rule."""
-
-    codes: tuple[ColumnBins, ...]
-    factors: tuple[ColumnBins | None, ...]
-    n_levels: tuple[int, ...]
-
-    @property
-    def code_bins(self) -> NDArray[np.intp]:
-        """Number of bins of each code."""
-        return np.array([bins.n_bins for bins in self.codes], dtype=np.intp)
-
-    def cut(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the bins of codes (d, n) and factors (M, n); a missing annotation is one bin more than there are."""
-        most = max(int(self.code_bins.max()), *self.n_levels)
-        kind = smallest_unsigned(most)
-        codes = np.empty((len(self.codes), rows.n), dtype=kind)
-        for index, bins in enumerate(self.codes):
-            codes[index] = cut(rows.codes[:, index], bins)
-        factors = np.empty((len(self.factors), rows.n), dtype=kind)
-        for index, (values, own) in enumerate(zip(rows.factors, self.factors, strict=True)):
-            factors[index] = np.where(values < 0, self.n_levels[index], values) if own is None else cut(values, own)
-        return codes, factors
+    if names == expected:
+        return None
+    if len(names) == len(expected):
+        if named and set(names) == set(expected):
+            return [names.index(name) for name in expected]
+        if not named or all(name == f"{_DEFAULTS[argument]}{index + 1}" for index, name in enumerate(expected)):
+            return None
+    told = [f"got {len(names)}"]
+    if named:
+        told += [f"{name!r} is missing" for name in expected if name not in names][:1]
+        told += [f"{name!r} is not among them" for name in names if name not in expected][:1]
+    listed = ", ".join(map(repr, expected[:6])) + (", ..." if len(expected) > 6 else "")
+    raise InputError(argument, f"expected the {len(expected)} columns {where}, {listed}; {', '.join(told)}")
 
 
 def n_rows(table: NDArray[Any] | list[Any]) -> int:
@@ -68,19 +51,21 @@ def n_rows(table: NDArray[Any] | list[Any]) -> int:
 
 # In the coding of a frame ---------------------------------------------------------------------------------------------
 
-#: Of codes and of factors.
-OTHER_ROWS = (
-    "codes and factors: expected the same number of rows, got {} rows of codes and {} rows of factors; row r of both "
-    "must describe the same sample"
-)
 
+def read_batch(frame: Frame, codes: object, factors: object, outside: str = "raise") -> Rows:
+    """Return a batch in the coding of a frame.
 
-def read_batch(frame: Columns, codes: object, factors: object, outside: str) -> Rows:
-    """Return a batch in the coding of a frame: see :meth:`demele.Frame.read`."""
+    Raises
+    ------
+    InputError, InputTypeError
+        For other columns, values that are not finite, missing annotations (with ``missing="raise"``), levels that
+        the frame does not have, and (``outside="raise"``) values outside its ranges.
+    """
     table, names = split_columns(codes, "codes", default="z")
     columns, own = split_columns(factors, "factors", default="v")
-    in_codes = _order(table, names, frame.codes, "codes")
-    in_factors = _order(columns, own, frame.factors, "factors") or range(len(frame.columns))
+    where = "of the frame"
+    in_codes = column_order(names, frame.codes, "codes", named=not isinstance(table, np.ndarray), where=where)
+    in_factors = column_order(own, frame.factors, "factors", named=not isinstance(columns, np.ndarray), where=where)
     n, rows = n_rows(table), n_rows(columns)
     if rows != n:
         raise InputError(OTHER_ROWS.format(n, rows))
@@ -92,19 +77,12 @@ def read_batch(frame: Columns, codes: object, factors: object, outside: str) -> 
         read = Codes(read.values[:, in_codes], frame.codes, read.low[in_codes], read.high[in_codes])
     values = tuple(
         _factor(columns[:, index] if isinstance(columns, np.ndarray) else columns[index], about, frame.missing)
-        for index, about in zip(in_factors, frame.columns, strict=True)
+        for index, about in zip(in_factors or range(len(frame.columns)), frame.columns, strict=True)
     )
     return _within(frame, read, values, clip=outside == "clip")
 
 
-def _order(
-    table: NDArray[Any] | list[Any], names: tuple[str, ...], expected: tuple[str, ...], argument: str
-) -> list[int] | None:
-    named = not isinstance(table, np.ndarray)
-    return column_order(names, expected, argument, named=named, where="of the frame")
-
-
-def _within(frame: Columns, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
+def _within(frame: Frame, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
     """Refuse, or clip, what lies outside the ranges of a frame."""
     matrix, clipped = read.values, 0
     beyond = (read.low < frame.low) | (read.high > frame.high)

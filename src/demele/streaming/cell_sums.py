@@ -1,28 +1,231 @@
-"""State of cell sums: rows, means and squares of codes in the cells of all factors, for total effects (OMES).
+"""States of sums in cells: extremes by factor value for the crossed form of IRS, combinations of levels for OMES.
 
-As the other states of sums, equal in any order to rounding. It grows with the combinations of factor levels that
-occur: eight bytes for each, and sixteen for each of them and each code.
+As the other states of sums, equal in any order to rounding. That of combinations grows with those that occur: eight
+bytes for each, and sixteen for each of them and each code.
+
+The general forms of IRS are no metrics of an accumulator; their state,
+:class:`demele.estimation.cells.FactorCells`, merges too.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.cell_moments import CellMoments, CellSums, standardised
-from demele.streaming.batches import Rows
-from demele.streaming.centred import Arrays, Counts, Floats, Scale, check_arrays
-from demele.streaming.factor_levels import FactorLevels
-from demele.streaming.frame import Frame
+from demele.estimation.counts import factor_bins
+from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.extremes import CellExtremes, summarise_extremes
+from demele.estimation.moments import CodeMoments
+from demele.streaming.frame import Frame, Rows
+from demele.streaming.sums import Arrays, Counts, Floats, Scale, centred_columns, check_arrays, shares, squares
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
 #: Deviations of a code, as a share of its largest value in the unit of the frame, that are rounding of its means.
 ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, slots=True)
+class FactorLevels:
+    """What the values of factors are counted as.
+
+    Attributes
+    ----------
+    bins : tuple of ColumnBins or None
+        Of each continuous factor, fixed; None for a categorical one.
+    sizes : tuple of int
+        Number of levels of each factor.
+    """
+
+    bins: tuple[ColumnBins | None, ...]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, frame: Frame, rule: "Binning") -> Self:
+        """Return the levels under a rule.
+
+        Raises
+        ------
+        InputError
+            If the rule looks at values that the frame has not seen.
+        """
+        if rule in frame.exact or rule.needs_values:
+            bins = frame.bins(rule).factors
+        else:  # of factors only: nothing is counted by the bins of codes
+            _, factors = frame.described(2, [2] * len(frame.columns))
+            bins = tuple(factor_bins(factor, rule) for factor in factors.columns)
+        sizes = tuple(
+            len(column.levels) if own is None else own.n_bins for column, own in zip(frame.columns, bins, strict=True)
+        )
+        return cls(bins, sizes)
+
+    def read(self, rows: Rows) -> tuple[NDArray[np.intp], int]:
+        """Return levels (n, n_factors), -1 where not annotated, and how many values were moved into the ranges."""
+        labels = np.empty((rows.n, len(self.bins)), dtype=np.intp, order="F")
+        clipped = 0
+        for index, (values, own) in enumerate(zip(rows.factors, self.bins, strict=True)):
+            labels[:, index] = values if own is None else cut(values, own)
+            if rows.unclipped is not None and own is not None:
+                raw = rows.unclipped.factors[index]
+                clipped += int(((raw != values) & ~np.isnan(raw)).sum())
+        labels[labels >= np.array(self.sizes)] = -1
+        return labels, clipped
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExtremeState:
+    """Number, sum and extremes of every code at every value of every factor, for the crossed form of IRS.
+
+    Attributes
+    ----------
+    codes : Scale
+    levels : FactorLevels
+    cells : CellExtremes
+        About the middles of the frame's ranges, in the unit of ``codes``.
+    mean, square : arrays of shape (n_codes,)
+        Of the codes over all rows: mean, and sum of squares about it.
+    clipped : int
+        Values of factors that were moved to the ends of the ranges.
+    """
+
+    codes: Scale
+    levels: FactorLevels
+    cells: CellExtremes
+    mean: Floats
+    square: Floats
+    clipped: int = 0
+
+    @classmethod
+    def empty(cls, frame: Frame, rule: "Binning") -> Self:
+        """Return the state of no rows.
+
+        Raises
+        ------
+        InputError
+            If the rule looks at values that the frame has not seen.
+        """
+        levels = FactorLevels.of(frame, rule)
+        d = len(frame.codes)
+        zeros = np.zeros(d)
+        return cls(Scale.of(frame.low, frame.high), levels, CellExtremes.empty(d, levels.sizes), zeros, zeros)
+
+    def cleared(self) -> Self:
+        """Return the state of no rows, the identity of :meth:`merge`."""
+        d = len(self.mean)
+        zeros = np.zeros(d)
+        return replace(self, cells=CellExtremes.empty(d, self.levels.sizes), mean=zeros, square=zeros, clipped=0)
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.cells.moments.n
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return np.array([count.sum() for count in self._counts()], dtype=np.int64)
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors that fall into more than one bin."""
+        return [index for index, count in enumerate(self._counts()) if (count > 0).sum() > 1]
+
+    def _counts(self) -> list[Counts]:
+        return np.split(self.cells.count, self.cells.offsets[1:-1])
+
+    def update(self, rows: Rows) -> "ExtremeState":
+        """Add a batch; codes outside the ranges count as they are, factors in the first or last bin."""
+        if rows.n == 0:
+            return self
+        labels, clipped = self.levels.read(rows)
+        scaled = self.codes.scaled((rows.unclipped or rows).codes)
+        mean, centred = centred_columns(scaled)
+        cells = summarise_extremes(scaled, labels, self.levels.sizes, reference=np.zeros(len(self.mean)))
+        return self.merge(replace(self, cells=cells, mean=mean, square=squares(centred), clipped=clipped))
+
+    def merge(self, other: object) -> "ExtremeState":
+        """Return the extremes of the rows of both.
+
+        Raises
+        ------
+        IncompatibleState
+            If they count other bins, or from other references.
+        """
+        if not isinstance(other, ExtremeState) or self.levels != other.levels or not self.codes.same(other.codes):
+            raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
+        share, both = shares(np.array(self.n), np.array(other.n))
+        step = other.mean - self.mean
+        return replace(
+            self,
+            cells=self.cells.merge(other.cells),
+            mean=self.mean + share * step,
+            square=self.square + other.square + both * step**2,
+            clipped=self.clipped + other.clipped,
+        )
+
+    def of_varying(self, factors: Sequence[int] | None = None) -> CellExtremes:
+        """Return the extremes for the factors that vary, or these, with the moments of all codes about their means."""
+        active = self.varying if factors is None else list(factors)
+        cells, moments = self.cells, self.cells.moments
+        ranges = [np.arange(cells.offsets[i], cells.offsets[i + 1]) for i in active]
+        columns = np.concatenate(ranges)
+        # spreads from squares about the mean, not about a reference that may be far from it
+        about_mean = CodeMoments(
+            moments.n,
+            self.mean,
+            np.zeros_like(self.mean),
+            self.square,
+            moments.low - self.mean,
+            moments.high - self.mean,
+        )
+        return CellExtremes(
+            np.concatenate(([0], np.cumsum([len(one) for one in ranges], dtype=np.intp))),
+            cells.count[columns],
+            cells.total[:, columns],
+            cells.low[:, columns],
+            cells.high[:, columns],
+            about_mean,
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what a state holds besides frame and bins, by name."""
+        cells, moments = self.cells, self.cells.moments
+        return {
+            "n": np.array(self.n, dtype=np.int64),
+            "clipped": np.array(self.clipped, dtype=np.int64),
+            "mean": self.mean,
+            "square": self.square,
+            **{name: getattr(cells, name) for name in ("count", "total", "low", "high")},
+            **{f"code_{name}": getattr(moments, name) for name in ("total", "squares", "low", "high")},
+        }
+
+    def restored(self, arrays: Arrays) -> "ExtremeState":
+        """Return the state that held these arrays.
+
+        Raises
+        ------
+        FormatError
+            If they are not those of such a state.
+        """
+        check_arrays(self.arrays(), arrays, at_least_zero=("n", "clipped", "square", "count", "code_squares"))
+        n = int(arrays["n"])
+        offsets = self.cells.offsets
+        counts = [part.sum() for part in np.split(arrays["count"], offsets[1:-1])]
+        occupied = arrays["count"] > 0
+        ordered = (arrays["low"] <= arrays["high"])[:, occupied].all()
+        if max(counts) > n or not ordered or (n and not (arrays["code_low"] <= arrays["code_high"]).all()):
+            raise FormatError("accumulator", "the extremes of this state contradict one another")
+        zeros = np.zeros(len(self.mean))
+        totals, squares, low, high = (arrays[f"code_{name}"] for name in ("total", "squares", "low", "high"))
+        moments = CodeMoments(n, zeros, totals, squares, low, high)
+        cells = CellExtremes(offsets, arrays["count"], arrays["total"], arrays["low"], arrays["high"], moments)
+        clipped = int(arrays["clipped"])
+        return replace(self, cells=cells, mean=arrays["mean"], square=arrays["square"], clipped=clipped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +245,6 @@ class CellState:
     clipped : int
         Values of factors that were moved to the ends of the ranges.
     """
-
-    state: ClassVar[str] = "cells"
 
     codes: Scale
     names: tuple[str, ...]
@@ -110,7 +311,7 @@ class CellState:
         )
         return self.merge(part)
 
-    def merge(self, other: "CellState") -> "CellState":
+    def merge(self, other: object) -> "CellState":
         """Return the sums of the rows of both.
 
         Raises
@@ -118,7 +319,7 @@ class CellState:
         IncompatibleState
             If they count other bins, or from other references.
         """
-        if not (self.levels.same(other.levels) and self.codes.same(other.codes)):
+        if not isinstance(other, CellState) or self.levels != other.levels or not self.codes.same(other.codes):
             raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
         return replace(
             self,

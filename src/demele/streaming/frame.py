@@ -1,29 +1,192 @@
 """What is fixed before the first batch: columns, their kinds, levels and ranges, and so the edges of every bin."""
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted
+from demele.core.columns import WholeNumbers
+from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted, shortened
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.names import checked_name
-from demele.core.table_columns import check_same_rows, split_columns
+from demele.core.reading import parsing
+from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.estimation.counts import check_size, column_bins
-from demele.estimation.discretise import Binning
+from demele.estimation.discretise import Binning, ColumnBins, cut
+from demele.estimation.moments import smallest_unsigned
 from demele.metrics.options import as_binning
-from demele.streaming.batches import OTHER_ROWS, Binned, Rows, read_batch
-from demele.streaming.codec import columns_from_dict, frame_as_dict
-from demele.streaming.columns import Column, Columns, merged_columns, named_items, range_of
+from demele.streaming.settings import plain_setting, setting_of
 
-Floats = NDArray[np.float64]
+#: Of codes and of factors.
+OTHER_ROWS = (
+    "codes and factors: expected the same number of rows, got {} rows of codes and {} rows of factors; row r of both "
+    "must describe the same sample"
+)
 
 
-class Frame(Columns):
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A batch in the coding of a frame.
+
+    ``codes`` (n, d); ``factors``, one array per factor: floats (NaN: not annotated), or level numbers (-1).
+    ``clipped`` counts values outside the ranges that were moved to their ends; ``unclipped`` are the rows before.
+    """
+
+    codes: NDArray[Any]
+    factors: tuple[NDArray[Any], ...]
+    clipped: int
+    unclipped: "Rows | None" = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """Bins of all columns of a frame under one rule."""
+
+    codes: tuple[ColumnBins, ...]
+    factors: tuple[ColumnBins | None, ...]
+    n_levels: tuple[int, ...]
+
+    @property
+    def code_bins(self) -> NDArray[np.intp]:
+        """Number of bins of each code."""
+        return np.array([bins.n_bins for bins in self.codes], dtype=np.intp)
+
+    def cut(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the bins of codes (d, n) and factors (M, n); a missing annotation is one bin more than there are."""
+        most = max(int(self.code_bins.max()), *self.n_levels)
+        kind = smallest_unsigned(most)
+        codes = np.empty((len(self.codes), rows.n), dtype=kind)
+        for index, bins in enumerate(self.codes):
+            codes[index] = cut(rows.codes[:, index], bins)
+        factors = np.empty((len(self.factors), rows.n), dtype=kind)
+        for index, (values, own) in enumerate(zip(rows.factors, self.factors, strict=True)):
+            factors[index] = np.where(values < 0, self.n_levels[index], values) if own is None else cut(values, own)
+        return codes, factors
+
+
+def storage(column: Any) -> str:
+    """Return "i" for integers, "f" for other numbers, "" for classes that are no numbers, "?" if all are missing."""
+    if str(getattr(column, "dtype", "")) == "category":
+        return ""
+    values = as_column(column, "factors")
+    if values.dtype.kind != "O":
+        return {"i": "i", "u": "i", "f": "f"}.get(values.dtype.kind, "")
+    import pandas as pd
+
+    for value in values:
+        if not (value is None or value is pd.NA or value != value):
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            return "f" if number else ""
+    return "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One factor: continuous between ``low`` and ``high``, or categorical with ``levels``.
+
+    ``seen`` is the evidence for its kind; None if the kind was given, or is clear. The levels of ``text`` are
+    in the order of the alphabet, those of numbers in theirs.
+    """
+
+    name: str
+    kind: str
+    low: float
+    high: float
+    levels: tuple[str, ...] = ()
+    seen: WholeNumbers | None = field(default=None, compare=False)
+    text: bool = field(default=False, compare=False)
+
+    @classmethod
+    def of(cls, factor: Factor, column: Any, *, detected: bool) -> "Column":
+        """Describe a factor that was read from a column."""
+        stored = storage(column)
+        seen = WholeNumbers.of(factor, integer=stored == "i") if detected and stored else None
+        return cls(factor.name, factor.kind, factor.low, factor.high, factor.levels, seen, not stored)
+
+    def merge(self, other: "Column") -> "Column":
+        """Return the column of the rows of both.
+
+        Raises
+        ------
+        IncompatibleState
+            If their kinds differ, and it cannot be said how one pass over all rows would read the column.
+        """
+        if self.seen is not None and other.seen is not None:
+            return self._detected(other, self.seen.merge(other.seen))
+        if self.kind != other.kind:
+            raise IncompatibleState(
+                f"factor {self.name!r} is {self.kind} in one part and {other.kind} in the other; say which it is: "
+                f"make both frames with kinds={{{self.name!r}: ...}}"
+            )
+        if self.kind == "continuous":
+            return Column(self.name, self.kind, min(self.low, other.low), max(self.high, other.high))
+        text = self.text or other.text
+        levels = self.levels if self.levels == other.levels else _sorted({*self.levels, *other.levels}, text=text)
+        return Column(self.name, self.kind, 0.0, len(levels) - 1.0, levels, None, text)
+
+    def _detected(self, other: "Column", seen: WholeNumbers) -> "Column":
+        if seen.categorical and seen.values is not None:
+            levels = tuple(str(value) for value in seen.values)
+            return Column(self.name, "categorical", 0.0, len(levels) - 1.0, levels, seen)
+        reach = [*self._reach(), *other._reach()]
+        return Column(self.name, "continuous", min(reach), max(reach), (), seen)
+
+    def _reach(self) -> tuple[float, float]:
+        """Smallest and largest number."""
+        if self.kind == "categorical" and self.seen is not None and self.seen.values:
+            return float(self.seen.values[0]), float(self.seen.values[-1])
+        return self.low, self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column as plain values."""
+        plain: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        if self.kind == "categorical":
+            plain["levels"] = list(self.levels)
+        else:
+            plain |= {"low": float(self.low), "high": float(self.high)}
+        if self.text:
+            plain["text"] = True
+        if self.seen is not None:  # frames of parts merge by it
+            values = None if self.seen.values is None else list(self.seen.values)
+            plain["seen"] = {"values": values, "n": self.seen.n, "integer": self.seen.integer}
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Column":
+        """Return the column that :meth:`to_dict` wrote."""
+        seen = None
+        if plain.get("seen") is not None:
+            own = plain["seen"]
+            values = None if own["values"] is None else tuple(int(value) for value in own["values"])
+            seen = WholeNumbers(values, int(own["n"]), bool(own["integer"]))
+        name, kind = str(plain["name"]), str(plain["kind"])
+        if kind == "categorical":
+            levels = tuple(str(level) for level in plain["levels"])
+            return cls(name, kind, 0.0, len(levels) - 1.0, levels, seen, bool(plain.get("text", False)))
+        return cls(name, kind, float(plain["low"]), float(plain["high"]), (), seen, bool(plain.get("text", False)))
+
+
+def _sorted(levels: set[str], *, text: bool) -> tuple[str, ...]:
+    """Sort levels as one pass over all rows would: numbers by value, other classes by name."""
+    if text:
+        return tuple(sorted(levels))
+    try:
+        return tuple(sorted(levels, key=float))
+    except ValueError:
+        return tuple(sorted(levels))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame:
     """Columns of codes and factors with their kinds, levels and ranges: what batches must agree on to be counted.
 
     Bins cannot move once rows are counted in them. A frame is made from the data by a first pass (:meth:`of`, and
@@ -47,7 +210,22 @@ class Frame(Columns):
     Frame(3 codes, 2 factors: 'shape' (2 levels), 'size' [0, 1])
     """
 
-    __slots__ = ()
+    codes: tuple[str, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    columns: tuple[Column, ...]
+    missing: Missing = "raise"
+    exact: Mapping[Binning, tuple[tuple[ColumnBins, ...], tuple[ColumnBins | None, ...]]] = field(default_factory=dict)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each factor."""
+        return {one.name: one.kind for one in self.columns}
 
     @classmethod
     def of(
@@ -80,8 +258,11 @@ class Frame(Columns):
         if table.n != own.n:
             raise InputError(OTHER_ROWS.format(table.n, own.n))
         check_same_rows(codes, factors)
+        rules: Sequence[object] = [] if bins is None else [bins]
+        if isinstance(bins, list | tuple) and all(hasattr(rule, "needs_values") for rule in bins):
+            rules = bins
         exact = {}
-        for rule in _rules(bins):
+        for rule in map(as_binning, rules):
             of_codes, of_factors = column_bins(table, own, rule)
             exact[rule] = (tuple(of_codes), tuple(of_factors))
         given = given_kinds(kinds, own.names)
@@ -122,11 +303,23 @@ class Frame(Columns):
             low[index], high[index] = range_of(ends, f"code_ranges: {name!r}")
         columns = []
         for name, about in named_items(factors, "factors", "v"):
-            if _is_range(about):
+            if (
+                isinstance(about, tuple)
+                and len(about) == 2
+                and all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in about)
+            ):
                 columns.append(Column(name, "continuous", *range_of(about, f"factors: {name!r}")))
                 continue
-            levels = items_of(about, "factors", f"(low, high) or a list of levels of {quoted(name)}")
-            columns.append(_stated_levels(name, levels))
+            stated = items_of(about, "factors", f"(low, high) or a list of levels of {quoted(name)}")
+            levels = read_factor(np.array([*stated, None], dtype=object)[:-1], name, "categorical").levels
+            if len(levels) < len(stated) or not stated:
+                raise InputError(
+                    "factors",
+                    f"{name!r}: expected different levels, none of them missing, got {len(stated)}, but "
+                    f"only {len(levels)} differ",
+                )
+            text = any(isinstance(level, str | bool | np.bool_) for level in stated)
+            columns.append(Column(name, "categorical", 0.0, len(levels) - 1.0, levels, None, text))
         checked_name(missing, "missing", ("raise", "omit"))
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
@@ -149,8 +342,7 @@ class Frame(Columns):
             and self.missing == other.missing
             and np.array_equal(self.low, other.low)
             and np.array_equal(self.high, other.high)
-            and set(self.exact) == set(other.exact)
-            and all(_same_bins(self.exact[rule], other.exact[rule]) for rule in self.exact)
+            and self.exact == other.exact
         )
 
     def __hash__(self) -> int:
@@ -164,10 +356,16 @@ class Frame(Columns):
         IncompatibleState
             If the columns or kinds differ, or one has edges that looked at values: those of parts do not add up.
         """
-        _check_columns(self, other)
+        if not isinstance(other, Frame):
+            raise InputTypeError("other", f"expected a Frame, got {type(other).__name__}")
+        if self.codes != other.codes or self.factors != other.factors:
+            raise IncompatibleState(
+                f"the two frames have other columns: codes {self.codes[:4]} and {other.codes[:4]}, factors "
+                f"{self.factors[:4]} and {other.factors[:4]}"
+            )
         if self.exact or other.exact:
             raise IncompatibleState("frames with edges from values (bins=...) cannot be merged; make one from all rows")
-        columns = merged_columns(self.columns, other.columns)
+        columns = tuple(mine.merge(theirs) for mine, theirs in zip(self.columns, other.columns, strict=True))
         missing: Missing = "omit" if "omit" in (self.missing, other.missing) else "raise"
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Frame(self.codes, low, high, columns, missing)
@@ -180,7 +378,6 @@ class Frame(Columns):
         InputError
             If the rule looks at values that this frame has not seen.
         """
-        n_levels = []
         codes, factors = self.described(2, [2] * len(self.columns))
         if rule in self.exact:
             of_codes, of_factors = self.exact[rule]
@@ -191,10 +388,9 @@ class Frame(Columns):
         else:
             found, own = column_bins(codes, factors, rule)
             of_codes, of_factors = tuple(found), tuple(own)
-        for column, bins in zip(self.columns, of_factors, strict=True):
-            n_levels.append(len(column.levels) if bins is None else bins.n_bins)
         check_size(codes, factors, of_codes, of_factors)
-        return Binned(of_codes, of_factors, tuple(n_levels))
+        sizes = zip(self.columns, of_factors, strict=True)
+        return Binned(of_codes, of_factors, tuple(len(one.levels) if own is None else own.n_bins for one, own in sizes))
 
     def described(self, n: int, n_annotated: list[int]) -> tuple[Codes, Factors]:
         """Return columns of n rows without the rows: what results say of the data."""
@@ -202,15 +398,7 @@ class Frame(Columns):
         column = np.broadcast_to(np.float64(0.0), (n,))
         level = np.broadcast_to(np.intp(0), (n,))
         factors = tuple(
-            Factor(
-                one.name,
-                one.kind,
-                level if one.kind == "categorical" else column,
-                one.levels,
-                one.low,
-                one.high,
-                known,
-            )
+            Factor(one.name, one.kind, level if one.levels else column, one.levels, one.low, one.high, known)
             for one, known in zip(self.columns, n_annotated, strict=True)
         )
         return Codes(ghost, self.codes, self.low, self.high), Factors(factors, self.missing)
@@ -228,7 +416,19 @@ class Frame(Columns):
         InputTypeError
             If it holds edges under a rule of your own.
         """
-        return frame_as_dict(self)
+        return {
+            "codes": {"names": list(self.codes), "low": self.low.tolist(), "high": self.high.tolist()},
+            "factors": [column.to_dict() for column in self.columns],
+            "missing": self.missing,
+            "exact": [
+                {
+                    "bins": plain_setting(rule, "bins"),
+                    "codes": [_plain_bins(bins) for bins in codes],
+                    "factors": [_plain_bins(bins) for bins in factors],
+                }
+                for rule, (codes, factors) in self.exact.items()
+            ],
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Frame":
@@ -253,21 +453,60 @@ class Frame(Columns):
         >>> Frame.from_dict(frame.to_dict()) == frame
         True
         """
-        read = columns_from_dict(plain)
-        return cls(**{one.name: getattr(read, one.name) for one in fields(read)})
+        if not isinstance(plain, Mapping):
+            raise InputTypeError(
+                "frame", f"expected the mapping that Frame.to_dict returns, got {type(plain).__name__}"
+            )
+        with parsing("frame: expected the mapping that Frame.to_dict returns"):
+            try:
+                codes = plain["codes"]
+                found = cls(
+                    codes=tuple(str(name) for name in codes["names"]),
+                    low=np.array(codes["low"], dtype=np.float64),
+                    high=np.array(codes["high"], dtype=np.float64),
+                    columns=tuple(Column.from_dict(one) for one in plain["factors"]),
+                    missing=plain["missing"],
+                    exact={
+                        setting_of(one["bins"]): (
+                            tuple(_bins_of(bins) for bins in one["codes"]),
+                            tuple(None if bins is None else _bins_of(bins) for bins in one["factors"]),
+                        )
+                        for one in plain["exact"]
+                    },
+                )
+            except KeyError as error:
+                lacking = shortened(str(error))
+                raise InputError(
+                    "frame", f"expected the mapping that Frame.to_dict returns; it lacks {lacking}"
+                ) from error
+            found._check()
+            return found
 
-    # Reading a batch --------------------------------------------------------------------------------------------------
-
-    def read(self, codes: object, factors: object, *, outside: str = "raise") -> Rows:
-        """Return a batch in the coding of this frame.
-
-        Raises
-        ------
-        InputError, InputTypeError
-            For other columns, values that are not finite, missing annotations (with ``missing="raise"``), levels that
-            the frame does not have, and (``outside="raise"``) values outside its ranges.
-        """
-        return read_batch(self, codes, factors, outside)
+    def _check(self) -> None:
+        """Refuse ranges, kinds and edges that contradict one another."""
+        d, m = len(self.codes), len(self.columns)
+        if not (self.low.shape == self.high.shape == (d,)) or not d or not m:
+            raise InputError(
+                "frame", f"expected one low and one high for each of {d} codes, and a factor, got {m} factors"
+            )
+        if not np.isfinite([self.low, self.high]).all() or (self.low > self.high).any():
+            raise InputError("frame", "expected finite ranges of the codes, with low not above high")
+        for column in self.columns:
+            if column.kind not in ("continuous", "categorical"):
+                raise InputError(
+                    "frame", f"factor {quoted(column.name)} is 'continuous' or 'categorical', got {quoted(column.kind)}"
+                )
+            if not (np.isfinite([column.low, column.high]).all() and column.low <= column.high):
+                raise InputError("frame", f"expected a finite range, or a level, of factor {quoted(column.name)}")
+        if self.missing not in ("raise", "omit"):
+            raise InputError("frame", f"missing is 'raise' or 'omit', got {quoted(self.missing)}")
+        for rule, (codes, factors) in self.exact.items():
+            if (len(codes), len(factors)) != (d, m):
+                raise InputError(
+                    "frame",
+                    f"expected edges under {quoted(rule)} of {d} codes and {m} factors, got {len(codes)} and "
+                    f"{len(factors)}",
+                )
 
     def restored(self, factors: tuple[NDArray[Any], ...]) -> Any:
         """Return factors in the coding of this frame as a data frame with their classes.
@@ -305,50 +544,36 @@ class Frame(Columns):
                 found.update(b"none" if one is None else one.edges.tobytes())
         return found.hexdigest()
 
-    def with_missing(self, missing: Missing) -> "Frame":
-        """Return the same frame with another answer to missing annotations."""
-        return replace(self, missing=missing)
+
+def _plain_bins(bins: ColumnBins | None) -> dict[str, Any] | None:
+    return None if bins is None else {"edges": bins.edges.tolist(), "regular": bins.regular}
 
 
-def _rules(bins: object) -> list[Any]:
-    """Return binning rules: one, or several in a list."""
-    if bins is None:
-        return []
-    if isinstance(bins, list | tuple) and all(hasattr(rule, "needs_values") for rule in bins):
-        return [as_binning(rule) for rule in bins]
-    return [as_binning(bins)]
+def _bins_of(plain: Mapping[str, Any]) -> ColumnBins:
+    return ColumnBins(np.array(plain["edges"], dtype=np.float64), regular=bool(plain["regular"]))
 
 
-def _stated_levels(name: str, about: list[Any]) -> Column:
-    factor = read_factor(np.array([*about, None], dtype=object)[:-1], name, "categorical")
-    if len(factor.levels) < len(about) or not about:
-        raise InputError(
-            "factors",
-            f"{name!r}: expected different levels, none of them missing, got {len(about)}, but "
-            f"only {len(factor.levels)} differ",
-        )
-    text = any(isinstance(level, str | bool | np.bool_) for level in about)
-    return Column(name, "categorical", 0.0, len(factor.levels) - 1.0, factor.levels, None, text)
+# What is stated ---------------------------------------------------------------------------------------------------
 
 
-def _check_columns(first: Frame, second: Frame) -> None:
-    if not isinstance(second, Frame):
-        raise InputTypeError("other", f"expected a Frame, got {type(second).__name__}")
-    if first.codes != second.codes or first.factors != second.factors:
-        raise IncompatibleState(
-            f"the two frames have other columns: codes {first.codes[:4]} and {second.codes[:4]}, factors "
-            f"{first.factors[:4]} and {second.factors[:4]}"
-        )
+def named_items(given: Any, argument: str, default: str) -> list[tuple[str, Any]]:
+    """Return the pairs of a mapping, or the items of a sequence with names made up."""
+    if isinstance(given, Mapping):
+        items = [(str(name), value) for name, value in given.items()]
+    else:
+        held = items_of(given, argument, "a sequence or a mapping of names")
+        items = [(f"{default}{index + 1}", value) for index, value in enumerate(held)]
+    if not items:
+        raise InputError(argument, "expected at least one, got none")
+    return items
 
 
-def _same_bins(first: Any, second: Any) -> bool:
-    pairs = [*zip(first[0], second[0], strict=True), *zip(first[1], second[1], strict=True)]
-    return all((a is None) == (b is None) and (a is None or np.array_equal(a.edges, b.edges)) for a, b in pairs)
-
-
-def _is_range(about: Any) -> bool:
-    return (
-        isinstance(about, tuple)
-        and len(about) == 2
-        and all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in about)
-    )
+def range_of(ends: Any, what: str) -> tuple[float, float]:
+    """Return a range of finite numbers."""
+    try:
+        low, high = (float(end) for end in ends)
+    except (TypeError, ValueError) as error:
+        raise InputError(what, f"expected (low, high), got {quoted(ends)}") from error
+    if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
+        raise InputError(what, f"expected finite low < high, got {quoted(ends)}")
+    return low, high

@@ -34,7 +34,7 @@ class SampleState:
     bound: int
     seed: int
     streams: tuple[tuple[str, int], ...] = ()
-    parts: tuple["_Part", ...] = ()
+    parts: tuple["SampledRows", ...] = ()
 
     @property
     def n(self) -> int:
@@ -62,7 +62,7 @@ class SampleState:
             if not near.size:
                 return grown
             keys, numbers, columns = keys[near], numbers[near], tuple(column[near] for column in columns)
-        part = _Part(keys, np.full(keys.size, stream, dtype=object), numbers, columns).copied()
+        part = SampledRows(keys, np.full(keys.size, stream, dtype=object), numbers, columns).copied()
         grown = replace(grown, parts=_stacked((*self.parts, part)))
         return grown.sifted() if sum(one.keys.size for one in grown.parts) > 2 * self.bound else grown
 
@@ -92,7 +92,7 @@ class SampleState:
         """Return the same state with no more rows than its bound."""
         if not self.parts:
             return self
-        whole = _joined(self.parts)
+        whole = joined_rows(self.parts)
         if whole.keys.size > self.bound:
             nearest = np.argpartition(whole.keys, self.bound - 1)[: self.bound]
             whole = whole.take(np.sort(nearest))
@@ -100,7 +100,7 @@ class SampleState:
 
     def rows(self) -> tuple[NDArray[Any], ...]:
         """Return the columns of the rows kept, in the order of stream and number."""
-        whole = _joined(self.sifted().parts)
+        whole = joined_rows(self.sifted().parts)
         place = {name: at for at, name in enumerate(sorted((name for name, _ in self.streams), key=_stream_order))}
         streams = np.array([place[name] for name in whole.streams], dtype=np.intp)
         return whole.take(np.lexsort((whole.numbers, streams))).columns
@@ -113,35 +113,39 @@ def _stream_order(name: str) -> tuple[bool, int, str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class SampledRows:
+    """Rows that are kept: keys, streams, numbers within these, and columns."""
+
     keys: NDArray[np.uint64]
     streams: NDArray[Any]
     numbers: NDArray[np.int64]
     columns: tuple[NDArray[Any], ...]
 
-    def take(self, rows: NDArray[np.intp]) -> "_Part":
-        return _Part(
+    def take(self, rows: NDArray[np.intp]) -> "SampledRows":
+        """Return some of the rows."""
+        return SampledRows(
             self.keys[rows], self.streams[rows], self.numbers[rows], tuple(column[rows] for column in self.columns)
         )
 
-    def copied(self) -> "_Part":
+    def copied(self) -> "SampledRows":
         """Return a part that does not change when a caller writes into his batch again."""
         return replace(self, columns=tuple(column.copy() for column in self.columns))
 
 
-def _stacked(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
+def _stacked(parts: tuple[SampledRows, ...]) -> tuple[SampledRows, ...]:
     """Join the last parts while the one before is not much larger, so that few remain however small batches are."""
     stack = list(parts)
     while len(stack) > 1 and stack[-2].keys.size <= 2 * stack[-1].keys.size:
         last = stack.pop()
-        stack[-1] = _joined((stack[-1], last))
+        stack[-1] = joined_rows((stack[-1], last))
     return tuple(stack)
 
 
-def _joined(parts: tuple[_Part, ...]) -> _Part:
+def joined_rows(parts: Sequence[SampledRows]) -> SampledRows:
+    """Return the rows of at least one part, one behind the other."""
     if len(parts) == 1:
         return parts[0]
-    return _Part(
+    return SampledRows(
         np.concatenate([part.keys for part in parts]),
         np.concatenate([part.streams for part in parts]),
         np.concatenate([part.numbers for part in parts]),

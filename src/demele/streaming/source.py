@@ -1,7 +1,8 @@
 """What accumulators and passes know of all rows, as a source: joint counts under fixed edges, moments, extremes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,18 +21,13 @@ from demele.metrics.metric import SUMMED, Metric
 from demele.metrics.reg_dim import regularising_codes
 from demele.metrics.request import merged_options
 from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note
-from demele.streaming.cell_sums import CellState
 from demele.streaming.frame import Frame
-from demele.streaming.products import ProductState
-from demele.streaming.states import CountState
-from demele.streaming.sums import ExtremeState, MomentState, Sums
+from demele.streaming.states import CountState, Key, State, key_of
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
 
-#: Sums of values as they are, not of bins.
-WHOLE = ("moments", "products")
 #: Share of values beyond a frame's ranges from which a score says more of the frame than of the codes.
 MUCH = 0.05
 
@@ -144,23 +140,17 @@ class Counted(Source):
     Parameters
     ----------
     frame : Frame
-    counts : mapping of Binning to CountState
-    sums : sequence of MomentState, ExtremeState or CellState with the rule of their bins
+    held : mapping of keys to states
+        All rows counted.
     """
 
     states = frozenset({"table", *SUMMED})
     name = "an accumulator with a frame"
     probed = False
 
-    def __init__(
-        self,
-        frame: Frame,
-        counts: "Mapping[Binning, CountState] | None" = None,
-        sums: "Sequence[tuple[Binning | None, Sums]]" = (),
-    ) -> None:
+    def __init__(self, frame: Frame, held: Mapping[Key, State] = MappingProxyType({})) -> None:
         self.frame = frame
-        self.counts = {rule: state.settled() for rule, state in (counts or {}).items()}
-        self._sums: dict[tuple[str, Binning | None], Sums] = {(one.state, rule): one for rule, one in sums}
+        self.held = held
         self._kept: dict[Binning, JointCounts] = {}
         self._findings: dict[Binning, Finding] = {}
         self._warned: set[str] = set()
@@ -200,41 +190,38 @@ class Counted(Source):
             listed = ", ".join(map(repr, self.frame.factors[:6]))
             raise NotEnoughData("factors", f"none of them varies in the {seen.n} rows so far: {listed}")
         subject = seen.subject()
-        _warn_of_constants(subject, self._warned)
+        for note in subject.notes:
+            fragile = note.severity == "fragile"
+            key = note.code if fragile else note.message  # the numbers of the one grow with the rows
+            if (fragile or note.code == "constant-factor") and key not in self._warned:
+                self._warned.add(key)
+                warn_user(note.message, FragileScoreWarning if fragile else UndefinedFactorWarning)
         return subject
 
     def seen(self, state: str, options: Mapping[str, Any]) -> "Described":
         """Return what results say of the rows: the factors that vary are those under the metric's own bins."""
-        if state != "table":
-            sums = self.sums_of(state, options)
-            annotated = [int(one) for one in sums.annotated]
-            return Described(self.frame, sums.n, annotated, sums.clipped, sums.varying)
-        counts = self._counted(options["bins"])
-        own = self.counts[options["bins"]]
-        annotated = [0] * len(self.frame.columns) if own.annotated is None else [int(one) for one in own.annotated]
-        pairs = zip(_reached(counts).tolist(), counts.code_bins.tolist(), strict=True)
-        return Described(self.frame, own.n, annotated, own.clipped, _varying(counts), tuple(pairs))
+        own = self.held[key_of(state, options)]
+        seen = Described(self.frame, own.n, own.annotated.tolist(), own.clipped, own.varying)
+        if not isinstance(own, CountState):
+            return seen
+        pairs = zip(_reached(own.counted).tolist(), own.counted.code_bins.tolist(), strict=True)
+        return replace(seen, bins=tuple(pairs))
 
     def about(self) -> "Described":
         """Return what an evaluation says of the rows, under the first of the rules."""
-        if self.counts:
-            return replace(self.seen("table", {"bins": next(iter(self.counts))}), bins=())
-        (state, rule) = next(iter(self._sums))
-        return self.seen(state, {"bins": rule})
-
-    def _counted(self, rule: "Binning") -> JointCounts:
-        counts = self.counts[rule].counted
-        if counts is None:
-            raise ValueError("a settled state with rows has counts")
-        return counts
+        state, rule = min(self.held, key=lambda key: key[0] != "table")
+        return replace(self.seen(state, {"bins": rule}), bins=())
 
     def _of_varying(self, rule: "Binning") -> JointCounts:
         """Return the counts of the factors that vary."""
         if rule not in self._kept:
-            counts = self._counted(rule)
+            own = self.held["table", rule]
+            if not isinstance(own, CountState):
+                raise TypeError("tables are of counts")
+            counts = own.counted
             # A code that stays in one bin is constant for these metrics, as one without a range is.
             bins = np.where(_reached(counts) > 1, counts.code_bins, 1)
-            self._kept[rule] = replace(of_varying(counts, _varying(counts)), code_bins=bins)
+            self._kept[rule] = replace(of_varying(counts, own.varying), code_bins=bins)
         return self._kept[rule]
 
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
@@ -245,19 +232,18 @@ class Counted(Source):
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that single codes tell of the factors in their joint counts."""
         rule = (options or {}).get("bins")
-        if rule not in self.counts:
+        if rule is None or ("table", rule) not in self.held:
             return None
         if rule not in self._findings:
             self._findings[rule] = dependence_of_counts(self._of_varying(rule))
         return self._findings[rule]
 
-    def sums_of(self, state: str, options: Mapping[str, Any]) -> Sums:
-        """Return the state of sums that a metric with these options reads."""
-        return self._sums[state, rule_of(state, options)]
-
     def sums(self, state: str, options: Mapping[str, Any]) -> Any:
         """Return the moments, or the extremes, of the factors that vary."""
-        return self.sums_of(state, options).of_varying()
+        own = self.held[key_of(state, options)]
+        if isinstance(own, CountState):
+            raise TypeError("counts are no sums")
+        return own.of_varying()
 
 
 def _reached(counts: JointCounts) -> NDArray[np.intp]:
@@ -266,37 +252,10 @@ def _reached(counts: JointCounts) -> NDArray[np.intp]:
     return np.asarray(held.shape[1] - held.argmax(axis=1) - held[:, ::-1].argmax(axis=1), dtype=np.intp)
 
 
-def _warn_of_constants(subject: Subject, warned: set[str]) -> None:
-    """Warn of factors that do not vary, and of a frame that does not fit, of each once."""
-    for note in subject.notes:
-        fragile = note.severity == "fragile"
-        key = note.code if fragile else note.message  # the numbers of the one grow with the rows
-        if (fragile or note.code == "constant-factor") and key not in warned:
-            warned.add(key)
-            warn_user(note.message, FragileScoreWarning if fragile else UndefinedFactorWarning)
-
-
-def _varying(counts: JointCounts) -> list[int]:
-    """Return the factors that fall into more than one bin."""
-    return [index for index, table in enumerate(counts.tables) if (table[0].sum(axis=0) > 0).sum() > 1]
-
-
 def state_of_all_rows(state: str | None, metric: Metric, options: Mapping[str, Any]) -> str | None:
     """Return a state of every row: sums, and tables of joint counts of bins that are fixed; None for other tables."""
     counted = not metric.soft and options.get("estimator", "histogram") == "histogram"
     return state if state != "table" or counted else None
-
-
-def sums_for(state: str, options: Mapping[str, Any], frame: Frame) -> Sums:
-    """Return the empty state of sums that a metric reads: one of ``SUMMED``."""
-    if state in WHOLE:
-        return (MomentState if state == "moments" else ProductState).empty(frame)
-    return (ExtremeState if state == "extremes" else CellState).empty(frame, options["bins"])
-
-
-def rule_of(state: str, options: Mapping[str, Any]) -> "Binning | None":
-    """Return the rule of the bins that sums are taken in; None where values are summed as they are."""
-    return None if state in WHOLE else options["bins"]
 
 
 def of_varying(counts: JointCounts, active: list[int]) -> JointCounts:

@@ -1,35 +1,89 @@
-"""States of sums: moments for SAP of continuous factors, extremes by factor value for the crossed form of IRS.
+"""States of sums of values: moments for SAP of continuous factors, products for MCC of classes, weak MCC and affine R2.
 
-That of total effects stands in :mod:`demele.streaming.cell_sums`.
+Those of sums in cells, for IRS and total effects, stand in :mod:`demele.streaming.cell_sums`.
 
 Sums of floats round, so that batches and merges in another order agree to rounding, not to the bit. Digits are kept:
 values are counted from the middle of the frame's range, in units of about half of it (a power of two, which does not
 round), and squares are taken about the mean of the rows themselves (Chan, Golub and LeVeque 1983). Codes far from 0
 cost none; data that are a small part of their frame's range cost as many as a mean in the unit of the frame does.
-
-The general forms of IRS are no metrics of an accumulator; their state,
-:class:`demele.estimation.cells.FactorCells`, merges too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState
-from demele.estimation.extremes import CellExtremes, summarise_extremes
-from demele.estimation.moments import CodeMoments
-from demele.streaming.batches import Rows
-from demele.streaming.cell_sums import CellState
-from demele.streaming.centred import Arrays, Counts, Floats, Scale, centred_columns, check_arrays, shares, squares
-from demele.streaming.factor_levels import FactorLevels
-from demele.streaming.frame import Frame
-from demele.streaming.products import ProductState
+from demele.estimation.cross_products import CrossProducts
+from demele.streaming.frame import Frame, Rows
 
-if TYPE_CHECKING:
-    from demele.estimation.discretise import Binning
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Where columns are counted from, and in which unit: (value - reference) 2^-exponent; all of shape (n_columns,)."""
+
+    reference: Floats
+    exponent: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, low: Floats, high: Floats) -> Self:
+        """Count from the middle of ranges, in units of about half of them."""
+        half = high / 2 - low / 2
+        exponent = np.where(half > 0, np.frexp(half)[1], 0).astype(np.intp)
+        return cls(low / 2 + high / 2, exponent)
+
+    def scaled(self, values: NDArray[Any]) -> Floats:
+        """Return values, (n, n_columns), in this unit."""
+        # scaled before they are subtracted: the difference of values near the largest floats would overflow
+        found: Floats = np.ldexp(np.asarray(values, dtype=np.float64), -self.exponent)
+        found -= np.ldexp(self.reference, -self.exponent)
+        return found
+
+    def same(self, other: "Scale") -> bool:
+        """Whether two are equal."""
+        return np.array_equal(self.reference, other.reference) and np.array_equal(self.exponent, other.exponent)
+
+
+def centred_columns(values: Floats) -> tuple[Floats, Floats]:
+    """Return the means of columns, and the columns about them."""
+    mean = values.mean(axis=0)
+    centred = values - mean
+    rest = centred.mean(axis=0)  # what rounding left
+    return mean + rest, centred - rest
+
+
+def squares(centred: Floats) -> Floats:
+    """Return the sums of squares of columns."""
+    found: Floats = np.einsum("ij,ij->j", centred, centred)
+    return found
+
+
+def shares(mine: NDArray[Any], theirs: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the second's share of the rows, and the number that a squared difference of means counts for."""
+    share = np.divide(theirs, mine + theirs, out=np.zeros(mine.shape), where=theirs > 0)
+    return share, mine * share
+
+
+def check_arrays(expected: Arrays, given: Arrays, *, at_least_zero: tuple[str, ...]) -> None:
+    """Refuse arrays with other names, types or shapes, with numbers that are not finite, or counts below 0."""
+    fits = given.keys() == expected.keys() and all(
+        given[name].shape == one.shape and given[name].dtype == one.dtype for name, one in expected.items()
+    )
+    if not fits:
+        raise FormatError("accumulator", "the sums of this state do not have the columns of its frame")
+    for name, one in given.items():
+        extreme = name.endswith(("low", "high"))  # infinite where there are no rows
+        if not (np.isnan(one) if extreme else ~np.isfinite(one)).any() and (
+            name not in at_least_zero or (one >= 0).all()
+        ):
+            continue
+        raise FormatError("accumulator", f"the sums of this state hold impossible numbers ({name})")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +107,6 @@ class MomentState:
         Of the codes, and of code and factor, over the rows that are annotated for the factor.
     factor_mean, factor_square, factor_low, factor_high : arrays of shape (n_factors,)
     """
-
-    state: ClassVar[str] = "moments"
 
     codes: Scale
     factors: Scale
@@ -158,7 +210,7 @@ class MomentState:
         )
         return self.merge(part)
 
-    def merge(self, other: "MomentState") -> "MomentState":
+    def merge(self, other: object) -> "MomentState":
         """Return the moments of the rows of both.
 
         Raises
@@ -166,7 +218,11 @@ class MomentState:
         IncompatibleState
             If they count from other references.
         """
-        if not (self.codes.same(other.codes) and self.factors.same(other.factors)):
+        if (
+            not isinstance(other, MomentState)
+            or not self.codes.same(other.codes)
+            or not self.factors.same(other.factors)
+        ):
             raise IncompatibleState("the two sum about other references: give both the same frame")
         share, both = shares(np.array(self.n), np.array(other.n))
         own_share, own_both = shares(self.count, other.count)
@@ -251,135 +307,132 @@ class MomentState:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExtremeState:
-    """Number, sum and extremes of every code at every value of every factor, for the crossed form of IRS.
+class ProductState:
+    """Means of codes and of the columns of factors, and the products of all about them.
+
+    A categorical factor has a column for each class, 1 in its rows. Every row is annotated for all factors.
 
     Attributes
     ----------
-    codes : Scale
-    levels : FactorLevels
-    cells : CellExtremes
-        About the middles of the frame's ranges, in the unit of ``codes``.
-    mean, square : arrays of shape (n_codes,)
-        Of the codes over all rows: mean, and sum of squares about it.
-    clipped : int
-        Values of factors that were moved to the ends of the ranges.
+    scale : Scale
+        Of codes, then columns of factors.
+    n_codes : int
+    classes : tuple of int
+        Classes of each factor; 0 for numbers.
+    n : int
+        Rows.
+    mean : array of shape (n_columns,)
+    product : array of shape (n_columns, n_columns)
+    low, high : arrays of shape (n_columns,)
+        Extremes, in the unit of ``scale``.
     """
 
-    state: ClassVar[str] = "extremes"
-
-    codes: Scale
-    levels: FactorLevels
-    cells: CellExtremes
+    scale: Scale
+    n_codes: int
+    classes: tuple[int, ...]
+    n: int
     mean: Floats
-    square: Floats
-    clipped: int = 0
+    product: Floats
+    low: Floats
+    high: Floats
 
     @classmethod
-    def empty(cls, frame: Frame, rule: "Binning") -> Self:
-        """Return the state of no rows.
+    def empty(cls, frame: Frame) -> Self:
+        """Return the state of no rows."""
+        classes = tuple(len(one.levels) if one.kind == "categorical" else 0 for one in frame.columns)
+        ends = [[(0.0, 0.0)] * own or [(one.low, one.high)] for one, own in zip(frame.columns, classes, strict=True)]
+        low, high = np.array([pair for pairs in ends for pair in pairs]).T
+        scale = Scale.of(np.concatenate([frame.low, low]), np.concatenate([frame.high, high]))
+        return cls._without_rows(scale, len(frame.codes), classes)
 
-        Raises
-        ------
-        InputError
-            If the rule looks at values that the frame has not seen.
-        """
-        levels = FactorLevels.of(frame, rule)
-        d = len(frame.codes)
-        zeros = np.zeros(d)
-        return cls(Scale.of(frame.low, frame.high), levels, CellExtremes.empty(d, levels.sizes), zeros, zeros)
+    @classmethod
+    def _without_rows(cls, scale: Scale, n_codes: int, classes: tuple[int, ...]) -> Self:
+        p = len(scale.reference)
+        return cls(scale, n_codes, classes, 0, np.zeros(p), np.zeros((p, p)), np.full(p, np.inf), np.full(p, -np.inf))
 
     def cleared(self) -> Self:
         """Return the state of no rows, the identity of :meth:`merge`."""
-        d = len(self.mean)
-        zeros = np.zeros(d)
-        return replace(self, cells=CellExtremes.empty(d, self.levels.sizes), mean=zeros, square=zeros, clipped=0)
+        return self._without_rows(self.scale, self.n_codes, self.classes)
 
     @property
-    def n(self) -> int:
-        """Rows."""
-        return self.cells.moments.n
+    def clipped(self) -> int:
+        """Values that were moved: none, products take them as they are."""
+        return 0
 
     @property
     def annotated(self) -> Counts:
-        """Rows annotated for each factor."""
-        return np.array([count.sum() for count in self._counts()], dtype=np.int64)
+        """Rows annotated for each factor: all."""
+        return np.full(len(self.classes), self.n, dtype=np.int64)
 
     @property
     def varying(self) -> list[int]:
-        """Factors that fall into more than one bin."""
-        return [index for index, count in enumerate(self._counts()) if (count > 0).sum() > 1]
+        """Factors with more than one value."""
+        return [index for index, own in enumerate(self._columns()) if (self.low[own] < self.high[own]).any()]
 
-    def _counts(self) -> list[Counts]:
-        return np.split(self.cells.count, self.cells.offsets[1:-1])
+    def _columns(self) -> list[slice]:
+        ends = self.n_codes + np.cumsum([max(own, 1) for own in self.classes])
+        return [slice(int(end) - max(own, 1), int(end)) for own, end in zip(self.classes, ends, strict=True)]
 
-    def update(self, rows: Rows) -> "ExtremeState":
-        """Add a batch; codes outside the ranges count as they are, factors in the first or last bin."""
+    def update(self, rows: Rows) -> "ProductState":
+        """Add a batch; values outside the ranges count as they are."""
+        rows = rows.unclipped or rows
         if rows.n == 0:
             return self
-        labels, clipped = self.levels.read(rows)
-        scaled = self.codes.scaled((rows.unclipped or rows).codes)
+        columns = [np.asarray(rows.codes, dtype=np.float64)]
+        for values, own in zip(rows.factors, self.classes, strict=True):
+            given = np.asarray(values)
+            columns.append((given[:, None] == np.arange(own) if own else given[:, None]).astype(np.float64))
+        scaled = self.scale.scaled(np.hstack(columns))
         mean, centred = centred_columns(scaled)
-        cells = summarise_extremes(scaled, labels, self.levels.sizes, reference=np.zeros(len(self.mean)))
-        return self.merge(replace(self, cells=cells, mean=mean, square=squares(centred), clipped=clipped))
+        product = centred.T @ centred
+        part = replace(self, n=rows.n, mean=mean, product=product, low=scaled.min(axis=0), high=scaled.max(axis=0))
+        return self.merge(part)
 
-    def merge(self, other: "ExtremeState") -> "ExtremeState":
-        """Return the extremes of the rows of both.
+    def merge(self, other: object) -> "ProductState":
+        """Return the products of the rows of both.
 
         Raises
         ------
         IncompatibleState
-            If they count other bins, or from other references.
+            If they count from other references, or other classes.
         """
-        if not (self.levels.same(other.levels) and self.codes.same(other.codes)):
-            raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
+        if not isinstance(other, ProductState) or not self.scale.same(other.scale) or self.classes != other.classes:
+            raise IncompatibleState("the two sum about other references: give both the same frame")
         share, both = shares(np.array(self.n), np.array(other.n))
         step = other.mean - self.mean
         return replace(
             self,
-            cells=self.cells.merge(other.cells),
+            n=self.n + other.n,
             mean=self.mean + share * step,
-            square=self.square + other.square + both * step**2,
-            clipped=self.clipped + other.clipped,
+            product=self.product + other.product + both * np.outer(step, step),
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
         )
 
-    def of_varying(self, factors: Sequence[int] | None = None) -> CellExtremes:
-        """Return the extremes for the factors that vary, or these, with the moments of all codes about their means."""
-        active = self.varying if factors is None else list(factors)
-        cells, moments = self.cells, self.cells.moments
-        ranges = [np.arange(cells.offsets[i], cells.offsets[i + 1]) for i in active]
-        columns = np.concatenate(ranges)
-        # spreads from squares about the mean, not about a reference that may be far from it
-        about_mean = CodeMoments(
-            moments.n,
-            self.mean,
-            np.zeros_like(self.mean),
-            self.square,
-            moments.low - self.mean,
-            moments.high - self.mean,
-        )
-        return CellExtremes(
-            np.concatenate(([0], np.cumsum([len(one) for one in ranges], dtype=np.intp))),
-            cells.count[columns],
-            cells.total[:, columns],
-            cells.low[:, columns],
-            cells.high[:, columns],
-            about_mean,
+    def of_varying(self, factors: Sequence[int] | None = None) -> CrossProducts:
+        """Return the products of all codes with the factors that vary, or with these."""
+        active, d = self.varying if factors is None else list(factors), self.n_codes
+        columns = self._columns()
+        own = np.concatenate([np.arange(columns[index].start, columns[index].stop) for index in active])
+        classes = tuple(self.classes[index] for index in active)
+        indicator = np.concatenate([np.full(max(one, 1), one > 0) for one in classes])
+        return CrossProducts(
+            n=self.n,
+            codes=self.product[:d, :d],
+            varies=self.low[:d] < self.high[:d],
+            factors=self.product[np.ix_(own, own)],
+            with_codes=self.product[:d, own],
+            classes=classes,
+            # the mean of an indicator, which is counted from 0 in units of 1, is the share of its class
+            rows=np.where(indicator, np.round(self.mean[own] * self.n), float(self.n)),
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what a state holds besides frame and bins, by name."""
-        cells, moments = self.cells, self.cells.moments
-        return {
-            "n": np.array(self.n, dtype=np.int64),
-            "clipped": np.array(self.clipped, dtype=np.int64),
-            "mean": self.mean,
-            "square": self.square,
-            **{name: getattr(cells, name) for name in ("count", "total", "low", "high")},
-            **{f"code_{name}": getattr(moments, name) for name in ("total", "squares", "low", "high")},
-        }
+        """Return what a state holds besides its frame, by name."""
+        held = {name: getattr(self, name) for name in ("mean", "product", "low", "high")}
+        return {"n": np.array(self.n, dtype=np.int64), **held}
 
-    def restored(self, arrays: Arrays) -> "ExtremeState":
+    def restored(self, arrays: Arrays) -> "ProductState":
         """Return the state that held these arrays.
 
         Raises
@@ -387,39 +440,9 @@ class ExtremeState:
         FormatError
             If they are not those of such a state.
         """
-        check_arrays(self.arrays(), arrays, at_least_zero=("n", "clipped", "square", "count", "code_squares"))
-        n = int(arrays["n"])
-        offsets = self.cells.offsets
-        counts = [part.sum() for part in np.split(arrays["count"], offsets[1:-1])]
-        occupied = arrays["count"] > 0
-        ordered = (arrays["low"] <= arrays["high"])[:, occupied].all()
-        if max(counts) > n or not ordered or (n and not (arrays["code_low"] <= arrays["code_high"]).all()):
-            raise FormatError("accumulator", "the extremes of this state contradict one another")
-        zeros = np.zeros(len(self.mean))
-        totals, squares, low, high = (arrays[f"code_{name}"] for name in ("total", "squares", "low", "high"))
-        moments = CodeMoments(n, zeros, totals, squares, low, high)
-        cells = CellExtremes(offsets, arrays["count"], arrays["total"], arrays["low"], arrays["high"], moments)
-        clipped = int(arrays["clipped"])
-        return replace(self, cells=cells, mean=arrays["mean"], square=arrays["square"], clipped=clipped)
-
-
-Sums = MomentState | ExtremeState | CellState | ProductState
-
-
-def merged(mine: Sums, theirs: Sums) -> Sums:
-    """Return the sums of the rows of both.
-
-    Raises
-    ------
-    IncompatibleState
-        If they are other sums.
-    """
-    if isinstance(mine, MomentState) and isinstance(theirs, MomentState):
-        return mine.merge(theirs)
-    if isinstance(mine, ExtremeState) and isinstance(theirs, ExtremeState):
-        return mine.merge(theirs)
-    if isinstance(mine, CellState) and isinstance(theirs, CellState):
-        return mine.merge(theirs)
-    if isinstance(mine, ProductState) and isinstance(theirs, ProductState):
-        return mine.merge(theirs)
-    raise IncompatibleState(f"one holds {type(mine).__name__}, the other {type(theirs).__name__}")
+        check_arrays(self.arrays(), arrays, at_least_zero=("n",))
+        n, product = int(arrays["n"]), arrays["product"]
+        ordered = not n or (arrays["low"] <= arrays["high"]).all()
+        if not ordered or (np.diag(product) < 0).any() or not np.array_equal(product, product.T):
+            raise FormatError("accumulator", "the products of this state contradict one another")
+        return replace(self, n=n, mean=arrays["mean"], product=product, low=arrays["low"], high=arrays["high"])

@@ -180,14 +180,11 @@ def _nearest(*hits: Hit) -> Hit:
     return Hit(np.take_along_axis(distances, first, axis=0)[0], np.take_along_axis(normals, first[None], axis=0)[0])
 
 
-def _dot(one: Floats, other: Floats) -> Floats:
-    return np.asarray((one * other).sum(axis=0))
-
-
 def _finite(distance: Floats) -> Floats:
     return np.where(np.isfinite(distance), distance, 0.0)
 
 
 def _shade(normal: Floats) -> Floats:
-    facing = _dot(normal, (LIGHT / np.linalg.norm(LIGHT))[:, None])
-    return DARKEST + LIT * np.maximum(facing, 0.0)
+    facing = (normal * (LIGHT / np.linalg.norm(LIGHT))[:, None]).sum(axis=0)
+    found: Floats = DARKEST + LIT * np.maximum(facing, 0.0)
+    return found

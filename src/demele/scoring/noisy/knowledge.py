@@ -159,7 +159,14 @@ def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argu
     table = given.probabilities if isinstance(given, TransitionMatrix) else given.counts.astype(np.float64)
     kind: Kind = "transition" if isinstance(given, TransitionMatrix) else "counts"
     if kind == "transition":
-        _refuse_singular(table, argument)
+        smallest = float(np.linalg.svd(table, compute_uv=False)[-1])
+        if smallest < SINGULAR:
+            raise InputError(
+                argument,
+                f"the transition is too close to one that loses classes (smallest singular value {smallest:.3f}, below "
+                f"{SINGULAR:g}): the classes that it mixes cannot be separated",
+                "join classes that are mistaken for each other, or give an audit with factor_noise_method='audited'",
+            )
     if not factor.categorical:  # its classes are the bins of a metric, which are not known here
         return NoiseOfFactor(factor.name, kind, matrix=table, source=given)
     if given.classes is None:
@@ -177,17 +184,6 @@ def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argu
         raise InputError(argument, f"its classes {shown(classes)} lack {shown(lacking)}, which the factor has")
     position = np.array([classes.index(level) for level in factor.levels], dtype=np.intp)
     return NoiseOfFactor(factor.name, kind, classes, position, matrix=table, source=given)
-
-
-def _refuse_singular(table: Floats, argument: str) -> None:
-    smallest = float(np.linalg.svd(table, compute_uv=False)[-1])
-    if smallest < SINGULAR:
-        raise InputError(
-            argument,
-            f"the transition is too close to one that loses classes (smallest singular value {smallest:.3f}, below "
-            f"{SINGULAR:g}): the classes that it mixes cannot be separated",
-            "join classes that are mistaken for each other, or give an audit with factor_noise_method='audited'",
-        )
 
 
 def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
@@ -210,7 +206,15 @@ def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
     known: dict[str, Any] = {"rows": audit.rows, "unclear": audit.unclear, "source": audit}
     if not factor.categorical:
         return NoiseOfFactor(factor.name, "audit", values=np.asarray(true.values, dtype=np.float64), **known)
-    _refuse_other_classes(true, factor, audit, argument)
+    given = np.asarray(factor.values)[audit.rows]
+    pairs = [(int(one), int(other)) for one, other in zip(given, true.values, strict=True) if one >= 0]
+    if not any(factor.levels[one] == true.levels[other] for one, other in pairs):
+        raise NotEnoughData(
+            argument,
+            f"all {audit.k} audited rows contradict the factor: true values are "
+            f"{shown(true.levels)}, given ones {shown(factor.levels)}",
+            "are its rows those of the factors, counted from 0, and its classes the same?",
+        )
     classes = factor.levels + tuple(level for level in true.levels if level not in factor.levels)
     place = np.array([classes.index(level) for level in true.levels], dtype=np.intp)
     return NoiseOfFactor(
@@ -221,16 +225,3 @@ def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
         values=place[np.asarray(true.values, dtype=np.intp)],
         **known,
     )
-
-
-def _refuse_other_classes(true: Factor, factor: Factor, audit: FactorAudit, argument: str) -> None:
-    """Refuse an audit that mostly contradicts the column: its rows or classes belong to other data."""
-    given = np.asarray(factor.values)[audit.rows]
-    pairs = [(int(one), int(other)) for one, other in zip(given, true.values, strict=True) if one >= 0]
-    if not any(factor.levels[one] == true.levels[other] for one, other in pairs):
-        raise NotEnoughData(
-            argument,
-            f"all {audit.k} audited rows contradict the factor: true values are "
-            f"{shown(true.levels)}, given ones {shown(factor.levels)}",
-            "are its rows those of the factors, counted from 0, and its classes the same?",
-        )
