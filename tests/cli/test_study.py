@@ -64,7 +64,7 @@ def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:
     [
         (("show",), "--demo shows the one"),
         (("show", "nothing"), "cannot read nothing"),
-        (("show", "study.jsonl", "--demo"), "STUDY: study.jsonl is given beside --demo"),
+        (("show", "study.jsonl", "--demo"), "STUDY: study.jsonl and --demo exclude each other"),
         (("run", "--store", "x", "--preset", "embeded"), ", got 'embeded'; did you mean 'embedded'"),
         (("run", "--store", "x", "--betas", "a"), "expected numbers, separated by commas"),
         (("run", "--store", "x", "--size", 16), "--size: is of --data"),
@@ -95,4 +95,4 @@ def test_who_asks_for_the_page_gets_a_summary_beside_it(demele: Program, stored:
 def test_a_study_beside_the_demonstration_is_refused_by_its_own_name(demele: Program, stored: Path) -> None:
     run = demele("study", "show", stored, "--demo")
     assert run.status == 2
-    assert f"STUDY: {stored} is given beside --demo; one of them" in run.err
+    assert f"STUDY: {stored} and --demo exclude each other" in run.err

@@ -32,9 +32,9 @@ examples:
   demele bench metrics --scenarios all --seeds source=100,added=20 --jobs 2 --store rows.jsonl --save all.json.gz
 
 A function gets arrays (n_samples, n_codes) and (n_samples, n_factors) and returns a number. With --store, the
-same command goes on where it stopped; what comes from a Python file that was edited is measured anew.
+same command continues where it stopped; metrics from an edited Python file are measured again.
 Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
-Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted.
+Exit status: 0 done, 2 mistake in the arguments, 130 interrupted.
 """
 #: What the ten criteria of the review need.
 _SCENARIOS = ("source", "settings")
@@ -44,7 +44,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele bench`` to the commands."""
     group = commands.add_parser(
         "bench",
-        help="measure metrics and comparison methods themselves, yours too",
+        help="measure metrics and comparison methods, also your own",
         description="Measure the measures: what they do where the truth is known.",
         epilog="demele bench ACTION --help says more about an action.",
         allow_abbrev=False,

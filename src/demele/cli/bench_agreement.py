@@ -1,4 +1,4 @@
-"""``demele bench agreement``: how far metrics agree about models that you scored."""
+"""``demele bench agreement``: agreement of metrics on models that you scored."""
 
 from functools import partial
 from typing import Any

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Measure how often comparison methods err on noisy labels: noise whose truth is known, all ordered pairs of classifiers,
-the verdict of each method against the comparison on true labels. Type I: the candidate is taken and should not be;
-type II: the baseline is kept and should not be.
+the verdict of each method against the comparison on true labels. Type I error: the candidate is selected, but the
+reference keeps the baseline. Type II error: the baseline is kept, but the reference selects the candidate.
 
   demele bench comparisons                                   the whole experiment, on digits
   demele bench comparisons --features F --true-labels L      the same on your data: noise, classifiers are made of it
@@ -53,8 +53,8 @@ examples:
 
 A function gets (baseline, candidate, labels), arrays of one class per row, and returns baseline, candidate,
 inconclusive, or True for the candidate; with a parameter known it also gets the noise and the measure, without
-one it is asked for accuracy only. With --store, the same command goes on where it stopped. Labels are held for right:
-noise is put on them.
+one it compares accuracy only. With --store, the same command continues where it stopped. Labels are taken as true:
+noise is added to them.
 Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
 Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 """
@@ -93,7 +93,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         data,
         "--true-labels",
         argument=("true_labels", "y", "labels"),
-        help="the labels of these rows, held for right",
+        help="labels of these rows, taken as true",
     )
     option(
         data,
@@ -148,18 +148,18 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         argument="n_candidates",
         type=int,
         metavar="N",
-        help="trained, of which these are chosen (default: 400)",
+        help="classifiers to train and choose from (default: 400)",
     )
     option(what, "--annotators", help="artificial annotators (default: 100)")
-    option(what, "--folds", help="predictions are out of so many folds (default: 5)")
+    option(what, "--folds", help="folds for predictions out of fold (default: 5)")
     option(
         what,
         "--reference",
         metavar="R",
-        help="what verdicts are held against, on true labels: overlap of the intervals (the default), paired "
+        help="reference for verdicts, on true labels: overlap of the intervals (the default), paired "
         "(McNemar's test, of accuracy) or sample (the larger value)",
     )
-    option(what, "--level", help="of the intervals whose overlap decides (default: 0.95)")
+    option(what, "--level", help="level of the intervals whose overlap decides (default: 0.95)")
     option(what, "--seed")
     option(
         what,
@@ -181,7 +181,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         help="write matrices and curves for print (needs matplotlib)",
     )
     option(out, "--force", "--store", "--jobs")
-    option(out, "--title", metavar="TEXT", help="of the page")
+    option(out, "--title", metavar="TEXT", help="title of the page")
     option(out, "--quiet")
 
 
@@ -233,7 +233,7 @@ def _check_data(arguments: argparse.Namespace) -> None:
     if source in ("features", "predictions") and arguments.true_labels is None:
         raise InputError(f"--true-labels: expected the labels of the rows of --{source}")
     if source in (None, "label_set"):
-        why = "--label-set brings its own" if source else "they need --features or --predictions beside them"
+        why = "--label-set brings its own" if source else "they need --features or --predictions as well"
         refuse(arguments, ("true_labels",), why)
     if source in (None, "features"):
         refuse(arguments, _OF_PREDICTIONS, "is for --predictions or --label-set")

@@ -1,4 +1,4 @@
-"""``demele fabric prune``: links, channels or weights of a trained fabric go, and what that costs and gains is told."""
+"""``demele fabric prune``: prune links, channels or weights of a trained fabric, with the cost and gain."""
 
 import argparse
 from pathlib import Path
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from demele.models import Fabric
 
 _DESCRIPTION = """\
-Remove what matters least of a trained fabric, and keep what is left in another file. Removed links and channels make it
-faster; masked weights do not. Batch norms are averaged anew on images of the training.
+Remove the least important parts of a trained fabric, and write the rest to another file. Removed links and channels
+make it faster; masked weights do not. Batch norms are averaged again on training images.
 
-Errors on held-out images are told before, after (raw), recalibrated, and fine-tuned. Without --data, images are those
-of the training, if it was on clutter; without any, the fabric is pruned unseen.
+Errors on held-out images are reported before, after (raw), recalibrated, and fine-tuned. Without --data, images are
+those of the training, if it was on clutter; otherwise the fabric is pruned without images.
 """
 _EXAMPLES = """\
 criteria:
@@ -36,8 +36,8 @@ examples:
   demele fabric prune fabric --remove links --fraction 0.5 --criterion gate --report pruned.html --output pruned
   demele fabric prune fabric --data mine.npz --remove links --fraction 0.5 --output pruned
 
-What was asked for cannot always go: some links must stay, nodes keep multiples of --round-to channels, kernels a share
-of their weights. Asked and achieved are both told, and why they differ.
+The requested share cannot always be removed: some links must stay, nodes keep multiples of --round-to channels, and
+kernels keep a share of their weights. The report shows the requested and the achieved share, and the reason.
 Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted; FABRIC is never changed.
 """
 _SETTINGS = ("min_links", "overshoot", "round_to", "cap", "fraction_of", "seed")
@@ -57,24 +57,35 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "fabric", metavar="FABRIC", type=Path, help="the file of demele fabric train")
     what = parser.add_argument_group("what goes")
     levels = ("links", "channels", "weights")
-    option(what, "--remove", argument="what", choices=levels, help="what goes (needed)")
-    option(what, "--fraction", required=True, type=_fraction, metavar="F", help="share that shall go, between 0 and 1")
+    option(what, "--remove", argument="what", choices=levels, help="parts to remove (needed)")
+    option(what, "--fraction", required=True, type=_fraction, metavar="F", help="share to remove, between 0 and 1")
     option(what, "--criterion", default="magnitude", metavar="C", help="see below (default: magnitude)")
     option(
         what,
         "--min-links",
         type=_links,
         metavar="N",
-        help="of links: longest (the default), shortest, or how many stay",
+        help="links to keep: longest (the default), shortest, or a number",
     )
-    option(what, "--overshoot", type=float, metavar="S", help="of links: share that may go beyond (default: 0.05)")
-    option(what, "--round-to", type=int, metavar="N", help="of channels: nodes keep a multiple of it (default: 8)")
-    option(what, "--cap", type=float, metavar="S", help="of weights: most that a kernel loses (default: 0.9)")
-    option(what, "--fraction-of", choices=("live", "whole"), help="of what is left, or of the whole (default: live)")
-    option(what, "--seed", default=0, help="of criteria that draw (default: 0)")
+    option(
+        what,
+        "--overshoot",
+        type=float,
+        metavar="S",
+        help="links: share that may be removed in addition (default: 0.05)",
+    )
+    option(what, "--round-to", type=int, metavar="N", help="channels: nodes keep a multiple of N (default: 8)")
+    option(what, "--cap", type=float, metavar="S", help="weights: largest share that a kernel loses (default: 0.9)")
+    option(
+        what,
+        "--fraction-of",
+        choices=("live", "whole"),
+        help="share of the remaining or of the whole fabric (default: live)",
+    )
+    option(what, "--seed", default=0, help="random seed of the criteria (default: 0)")
     then = parser.add_argument_group("afterwards")
-    option(then, "--fine-tune", argument="epochs", type=int, metavar="EPOCHS", help="train on for so many epochs")
-    option(then, "--rate", type=float, default=0.01, metavar="R", help="of that (default: 0.01)")
+    option(then, "--fine-tune", argument="epochs", type=int, metavar="EPOCHS", help="epochs of further training")
+    option(then, "--rate", type=float, default=0.01, metavar="R", help="learning rate of --fine-tune (default: 0.01)")
     option(then, "--batch", type=int, default=64, metavar="B", help="images at a time (default: 64)")
     option(then, "--benchmark", action="store_true", help="measure milliseconds before and after")
     add_options(

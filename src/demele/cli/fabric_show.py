@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from demele.models import Fabric
 
 _DESCRIPTION = """\
-Show a fabric: its links, channels and weights beside those of the whole one, what was pruned, how it was trained, and,
-if asked for, how fast it is beside the whole.
+Show a fabric: its links, channels and weights compared with the whole fabric, its prunings and its training; with
+--benchmark also its speed compared with the whole fabric.
 """
 _EXAMPLES = """\
 examples:
@@ -40,7 +40,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         examples=_EXAMPLES,
     )
     option(parser, "fabric", metavar="FABRIC", type=Path, help="the file of demele fabric train or prune")
-    option(parser, "--benchmark", action="store_true", help="measure milliseconds, beside the whole fabric's")
+    option(parser, "--benchmark", action="store_true", help="measure milliseconds, also of the whole fabric")
     option(parser, "--batch", type=int, default=64, metavar="B", help="images at a time (default: 64)")
     option(parser, "--report")
     option(parser, "--picture", type=Path, metavar="FILE.svg", help="write the structure as a picture")

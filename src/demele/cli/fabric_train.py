@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from demele.models import Fabric, FabricPreset
 
 _DESCRIPTION = """\
-Train a convolutional neural fabric on images and their classes, and keep it in the file FABRIC. The same command goes
-on where it was stopped, to the same bits; with more --epochs it goes on from where it ended. Its scales follow the size
-of the images: 5 for 16 x 16, 6 for 32 x 32.
+Train a convolutional neural fabric on images and their classes, and keep it in the file FABRIC. The same command
+continues where it was stopped, to the same bits; with more --epochs it continues after its end. Its scales follow the
+size of the images: 5 for 16 x 16, 6 for 32 x 32.
 
-IMAGES is clutter, which is drawn, or a file or folder of yours: .npz, .npy, pictures; their class is a factor of
-theirs, or --labels. Errors are counted on images that are set aside, with the labels that they came with.
+IMAGES is clutter, which is generated, or your own file or folder: .npz, .npy, pictures; their class is one of their
+factors, or --labels. Errors are counted on held-out images, with their original labels.
 """
 _EXAMPLES = """\
 presets: layers, channels, epochs, and the epochs after which the rate is divided by ten
   ci          3 layers of 8 channels, 5 epochs (3, 4): seconds
   embedded    4 layers of 16 channels, 10 epochs (6, 8): about a minute for 8000 images of 16 x 16 on a CPU
-  print       8 layers of 64 channels, 200 epochs (80, 120): as in print, on a GPU
+  print       8 layers of 64 channels, 200 epochs (80, 120): as published, on a GPU
   annotator   the same with the rate divided after epochs 50 and 80
 
 examples:
@@ -35,7 +35,7 @@ examples:
   demele fabric prune fabric --remove links --fraction 0.5 --output pruned
 
 Results go to stdout (a table on a terminal, JSON otherwise; csv is the history), progress to stderr.
-Exit status: 0 done, also if the loss diverged, which the status tells; 2 a mistake; 130 interrupted, and saved.
+Exit status: 0 done, also if the loss diverged (see the status); 2 a mistake; 130 interrupted, and saved.
 """
 _TRAINING = ("epochs", "batch", "rate", "momentum", "weight_decay", "milestones", "seed", "device", "threads")
 

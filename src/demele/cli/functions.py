@@ -32,7 +32,7 @@ class PythonFiles:
         self._modules: dict[Path, tuple[ModuleType, str]] = {}
 
     def module(self, path: Path, argument: str) -> tuple[ModuleType, str]:
-        """Return what a file defines, and a digest of its code; ``argument`` is what a mistake is told of."""
+        """Return what a file defines, and a digest of its code; ``argument`` is named in errors."""
         if path not in self._modules:
             self._modules[path] = _loaded(path, argument)
         return self._modules[path]
@@ -55,7 +55,7 @@ def named_files(items: Sequence[str]) -> list[Path]:
 
 @contextmanager
 def folders_on_path(files: Sequence[Path]) -> Iterator[None]:
-    """Let files import modules that lie beside them, as ``python FILE`` does; installed ones go first."""
+    """Let files import modules from their own folder, as ``python FILE`` does; installed ones go first."""
     folders = list(dict.fromkeys(str(real_path(file).parent) for file in files))
     before = list(sys.path)
     sys.path += [folder for folder in folders if folder not in sys.path]
@@ -255,7 +255,7 @@ class _OfMetric:
 
 
 def _metric(found: Any, name: str, path: Path, source: str) -> "Metric":
-    """Return a metric of a file, whose functions are told apart from others of their name by the code of the file."""
+    """Return a metric of a file; the code of the file distinguishes its functions from others of their name."""
     from dataclasses import replace
 
     from demele.metrics.metric import as_metric
@@ -383,7 +383,7 @@ def _meant_of_file(name: str, kind: str, files: PythonFiles, names: Callable[[Mo
 
 
 class _Compiled(importlib.machinery.SourceFileLoader):
-    """Runs a file that was compiled already, and leaves no cache beside it."""
+    """Runs a file that was compiled already, and writes no cache."""
 
     def __init__(self, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def named_images(text: str, size: int | None = None) -> "ImageSet":
-    """Return the images that a command names; of which kind the factors are is asked where codes are scored.
+    """Return the images that a command names; kinds of factors are asked for where codes are scored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files of answers: who says what of which item, in a long table or with a column per annotator; and what is joined."""
+"""Files of answers: a long table, or one with a column per annotator; and files of aggregated labels."""
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ def read_answers(arguments: argparse.Namespace, warn: Warn) -> Read:
 
 
 def aligned(one: ByItem, found: "Consensus", option: str, warn: Warn) -> tuple["Consensus", NDArray[Any]]:
-    """Return what the answers say of the items that have such labels, and these labels in the same order."""
+    """Return the answers on the items that have such labels, and these labels in the same order."""
     from demele.core.labelled import read_labels
 
     with in_file(one.text, labels="column of labels"):
@@ -80,7 +80,7 @@ def aligned(one: ByItem, found: "Consensus", option: str, warn: Warn) -> tuple["
         if labels.size != len(found.items):
             raise InputError(
                 f"{one.text}: expected {len(found.items)} labels, one per item in their order, got {labels.size}; "
-                "labels of some items need a column of items beside them"
+                "labels of some items need a column of items"
             )
         return found, labels
     place = {class_text(name): index for index, name in enumerate(found.items)}

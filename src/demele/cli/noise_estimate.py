@@ -34,7 +34,7 @@ Estimate labels and their noise: from the answers of several annotators, or from
   demele noise estimate --true-labels FILE --given FILE   a sample with true labels: how classes are mistaken
 
 ANSWERS is a long table with columns item (or task), annotator (or worker) and answer (or label), or with --wide a table
-with a column per annotator. The majority is always shown beside: it can be the better one.
+with a column per annotator. The majority is always shown for comparison: it can be better.
 """
 _EXAMPLES = """\
 examples:
@@ -84,7 +84,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         argument="annotations",
         nargs="?",
         metavar="ANSWERS",
-        help="who says what of which item",
+        help="table of answers",
     )
     parser.add_argument("--demo", action="store_true", help="answers of a real crowd, whose right ones are known")
     table = parser.add_argument_group("the table of answers")
@@ -97,7 +97,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         "--no-answer",
         argument="missing",
         metavar="VALUE",
-        help="what stands for no answer with --wide, beside nothing",
+        help="value that means no answer with --wide",
     )
     option(
         table,
@@ -134,8 +134,8 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="FILE",
         help="labels whose noise is estimated, of the items or of the sample",
     )
-    option(what, "--true-labels", help="true labels of a random sample, beside --given")
-    option(what, "--gold", metavar="FILE", help="right labels of some items, which the estimates are held against")
+    option(what, "--true-labels", help="true labels of a random sample, with --given")
+    option(what, "--gold", metavar="FILE", help="true labels of some items, to check the estimates")
     option(what, "--agreement", action="store_true", help="how far annotators agree, with intervals")
     option(
         what,
@@ -278,7 +278,7 @@ def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":
 
 
 def _content(found: "Consensus") -> dict[str, Any]:
-    """Return what the consensus says, with the majority beside it."""
+    """Return the consensus, with the majority."""
     content = found.to_dict()
     content["per_class"] = [
         {

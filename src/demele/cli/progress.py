@@ -27,7 +27,7 @@ def reporting(quiet: bool, *, even: bool = True) -> Iterator[Report | None]:
 
 @contextmanager
 def saying_where_it_stopped(store: Path | None) -> Iterator[None]:
-    """Tell whoever interrupts a run that what was finished is kept."""
+    """On Ctrl-C, print where results were saved."""
     try:
         yield
     except KeyboardInterrupt:

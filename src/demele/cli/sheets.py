@@ -31,7 +31,7 @@ def check_sheet(path: "Path | None", option: str, *, force: bool, inputs: "Seque
     """
     if path is None:
         raise InputError(
-            f"{option}: --blind writes a sheet and a key beside it; name the sheet, such as {option} sheet.csv"
+            f"{option}: --blind writes a sheet and a key next to it; name the sheet, such as {option} sheet.csv"
         )
     check_sheet_name(path, option)
     check_writable(key_path(path), force=force, inputs=inputs)

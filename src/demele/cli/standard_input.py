@@ -74,7 +74,7 @@ def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
     while piece := stream.read(_PIECE):
         if shutil.disk_usage(folder).free < _KEPT_FREE + len(piece):
             raise InputError(
-                f"-: standard input is larger than the room in {folder.parent}, of which {_KEPT_FREE >> 20} MiB stay "
+                f"-: standard input is larger than the room in {folder.parent}, where {_KEPT_FREE >> 20} MiB stay "
                 f"free; it ended after {copied >> 20} MiB. Give a file instead, or set TMPDIR to a folder with "
                 "more room"
             )

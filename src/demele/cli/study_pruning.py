@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from demele.studies import PruningStudy
 
 _DESCRIPTION = """\
-Train whole fabrics, prune each in many ways, with right and with wrong labels, and ask which way is really better: over
-seeds, and by comparisons on a test set whose labels are wrong too. Everything is kept in the folder STUDY: the same
-command goes on where it was stopped, to the same bits; with more seeds or noises it adds to it.
+Train whole fabrics, prune each in many ways, with true and with wrong labels, and test which way is better: over
+seeds, and by comparisons on a test set with wrong labels. Everything is kept in the folder STUDY: the same command
+continues where it was stopped, to the same bits; with more seeds or noises it adds to the study.
 """
 _EXAMPLES = """\
 presets:
@@ -29,13 +29,13 @@ examples:
   demele study pruning run --noises none,uniform:0.2 --seeds 3 --jobs 2 --store uniform
   demele study pruning show pruning --report pruning.html
 
-The ways in print, for images of your own such as CIFAR-10, are demele.studies.pruning_study(..., preset="print").
+The published ways, for your own images such as CIFAR-10, are demele.studies.pruning_study(..., preset="print").
 Results go to stdout (a table on a terminal and with --report, JSON otherwise), progress to stderr.
 Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted: what was finished is kept.
 """
 _SHOW = """\
-Show what a study of pruning has found: which claims of print hold, and the errors of all fabrics. STUDY is the folder
-of demele study pruning run, finished or not, or a file of a packed study.
+Show the results of a study of pruning: the published claims that hold, and the errors of all fabrics. STUDY is the
+folder of demele study pruning run, finished or not, or a file of a packed study.
 """
 _SHOW_EXAMPLES = """\
 examples:
@@ -53,7 +53,7 @@ def add_actions(actions: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele study pruning`` to the actions of ``demele study``."""
     group = actions.add_parser(
         "pruning",
-        help="prune fabrics in many ways, ask which is really better",
+        help="prune fabrics in many ways, and test which is better",
         description="Prune fabrics in many ways, with right and wrong labels, and ask which way is really better. "
         "Needs PyTorch to run: pip install 'demele[torch]'.",
         epilog="demele study pruning ACTION --help says more about an action.",
@@ -70,7 +70,7 @@ def _add_run(actions: "argparse._SubParsersAction[Any]") -> None:
         actions,
         "run",
         _run,
-        help="train and prune the fabrics of a study; again: goes on",
+        help="run or resume a study",
         description=_DESCRIPTION,
         examples=_EXAMPLES,
     )
@@ -89,14 +89,14 @@ def _add_run(actions: "argparse._SubParsersAction[Any]") -> None:
         "--store",
         metavar="STUDY",
         required=True,
-        help="the folder that keeps the study; if it is there, it goes on",
+        help="folder of the study; an existing study continues",
     )
     option(out, "--jobs", "--format", "--output", "--report", "--explain", "--force", "--quiet")
 
 
 def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
     parser = command(
-        actions, "show", _show, help="show what a study has found", description=_SHOW, examples=_SHOW_EXAMPLES
+        actions, "show", _show, help="show the results of a study", description=_SHOW, examples=_SHOW_EXAMPLES
     )
     option(parser, "study", nargs="?", type=Path, metavar="STUDY", help="folder of a study, or a packed one")
     option(parser, "--demo", action="store_true", help="the stored study of demele")

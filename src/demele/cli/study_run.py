@@ -1,4 +1,4 @@
-"""``demele study run`` and ``demele study plan``: models are trained and scored, or it is told how long that takes."""
+"""``demele study run`` and ``demele study plan``: train and score models, or estimate the time."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from demele.studies import StudyPlan
 
 _DESCRIPTION = """\
-Train a family of models, keep their codes, score them with 17 metrics, and ask how far the metrics agree. Everything is
-kept in the folder STUDY: the same command goes on where it was stopped, to the same bits; with more betas, latents,
-seeds or metrics it adds to it.
+Train a family of models, keep their codes, score them with 17 metrics, and measure the agreement of the metrics.
+Everything is kept in the folder STUDY: the same command continues where it was stopped, to the same bits; with more
+betas, latents, seeds or metrics it adds to the study.
 """
 _EXAMPLES = """\
 presets:
   ci              4 models of 16 x 16 sprites, less than a minute: the first try
   embedded        36 models of 32 x 32 sprites, about half an hour on two cores (the default)
   embedded-room   the same on a coloured room
-  print           network and training as in print, for --data of 64 x 64, with a GPU
+  print           published network and training, for --data of 64 x 64, with a GPU
 
 examples:
   demele study run --preset ci --store first
@@ -49,7 +49,7 @@ def add_run(actions: "argparse._SubParsersAction[Any]") -> None:
         actions,
         "run",
         _run,
-        help="train and score the models of a study; again: goes on",
+        help="run or resume a study",
         description=_DESCRIPTION,
         examples=_EXAMPLES,
     )
@@ -60,7 +60,7 @@ def add_run(actions: "argparse._SubParsersAction[Any]") -> None:
         "--store",
         metavar="STUDY",
         required=True,
-        help="the folder that keeps the study; if it is there, it goes on",
+        help="folder of the study; an existing study continues",
     )
     option(out, "--jobs", "--format", "--output", "--report", "--explain", "--force", "--quiet")
 
@@ -71,7 +71,7 @@ def add_plan(actions: "argparse._SubParsersAction[Any]") -> None:
         actions,
         "plan",
         _plan,
-        help="what a study would train, how long that takes and how much it keeps",
+        help="models, time and disk space of a study, without running it",
         description="Tell what demele study run would train with the same options; a few steps are timed, and nothing "
         "is kept.",
     )
@@ -94,19 +94,19 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         models, "--latents", type=whole_numbers_in, metavar="A,B,...", help="numbers of codes (default: the preset's)"
     )
     option(models, "--seeds", type=int, metavar="K", help="trainings of each (default: 1)")
-    option(models, "--objective", metavar="O", help="as of demele vae train (default: beta_vae)")
+    option(models, "--objective", metavar="O", help="objective, as for demele vae train (default: beta_vae)")
     option(
         models,
         "--beta-scale",
         choices=("raw", "per_pixel"),
         help="per_pixel: as strong as at 64 x 64 x 3 (default: raw)",
     )
-    option(models, "--steps", type=int, metavar="N", help="of each training (default: the preset's)")
+    option(models, "--steps", type=int, metavar="N", help="steps of each training (default: the preset's)")
     scores = parser.add_argument_group("scores")
-    option(scores, "--metrics", help="registered names (default: the 17 of the printed study)")
+    option(scores, "--metrics", help="registered names (default: the 17 of the published study)")
     option(scores, "--rows", help="images whose codes are scored (default: 5000)")
     option(scores, "--nulls", type=int, metavar="K", help="scores against permuted factors (default: 1)")
-    option(scores, "--codes", choices=("mean", "sampled"), help="what is scored (default: mean)")
+    option(scores, "--codes", choices=("mean", "sampled"), help="codes to score (default: mean)")
     option(scores, "--protocol", "--seed")
 
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 _DESCRIPTION = """\
-Show what a study has found: which metrics agree about its models, beside what is in print; how stable each ranking is;
-what became of each model. STUDY is the folder of demele study run, finished or not, or a file of a packed study.
+Show the results of a study: the agreement of metrics on its models, compared with published matrices; the stability of
+each ranking; the outcome of each model. STUDY is the folder of demele study run, finished or not, or a file
+of a packed study.
 """
 _EXAMPLES = """\
 examples:
@@ -34,7 +35,7 @@ Exit status: 0 done, 2 a mistake in the arguments.
 def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele study show`` to the actions."""
     parser = command(
-        actions, "show", _run, help="show what a study has found", description=_DESCRIPTION, examples=_EXAMPLES
+        actions, "show", _run, help="show the results of a study", description=_DESCRIPTION, examples=_EXAMPLES
     )
     option(parser, "study", nargs="?", type=Path, metavar="STUDY", help="folder of a study, or a packed one")
     option(parser, "--demo", action="store_true", help="the stored study of demele: 36 beta-VAEs on sprites")
@@ -53,7 +54,7 @@ def asked_for(arguments: argparse.Namespace, demo: Callable[[], Found], load: Ca
     """Return the study that comes with demele, or that of STUDY, once what is to be written could be."""
     if arguments.demo:
         if arguments.study is not None:
-            raise InputError(f"STUDY: {arguments.study} is given beside --demo; one of them")
+            raise InputError(f"STUDY: {arguments.study} and --demo exclude each other; give one of them")
         check_targets(arguments, ("report", "output"))
         return demo()
     if arguments.study is None:

@@ -130,7 +130,7 @@ def _check_rows(given: Given, found: PredictionSet) -> None:
     if found.left_out:
         by_row = [name for name in held if not (found.fields and name in _CHECKED)]
         if by_row:
-            raise InputError(f"{flag_of(by_row[0])}: counts the rows of LABELS, of which --ids common leaves some out")
+            raise InputError(f"{flag_of(by_row[0])}: counts the rows of LABELS, but --ids common leaves some out")
         rows = plural(found.left_out, "row", "rows")
         given.warn(f"{rows} that not all files have left out; {found.labels.size} are compared")
     classes = [name for name in held if name not in ("difficulty", "groups")]
@@ -189,7 +189,7 @@ def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSe
     if len(audits) > 2:
         raise InputError("--audit: expected at most 2 files, one of all rows and one of the rows in dispute")
     if not apart.any():
-        raise InputError(f"--audit {texts[1]}: expected rows on which {what}, of which there are none; leave it out")
+        raise InputError(f"--audit {texts[1]}: there are no rows on which {what}; leave it out")
     with in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
         return join_audits(*audits, within=np.flatnonzero(apart))
 
