@@ -272,7 +272,7 @@ def test_interrupted(stored: bool, demele: Program, own: Path, monkeypatch: pyte
     *told, last = run.err.splitlines()
     assert last == "demele: interrupted"
     assert told == (
-        ["demele: what was finished is in rows.jsonl; the same command goes on where it stopped"] if stored else []
+        ["demele: what was finished is in rows.jsonl; the same command continues where it stopped"] if stored else []
     )
     assert not stored or len(Store.read(own / "rows.jsonl")[1]) == 1
 

@@ -334,7 +334,7 @@ def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkey
     run = demele(*GIVEN, "--store", "rows.jsonl")
     assert run.status == 130
     assert run.err.splitlines() == [
-        "demele: what was finished is in rows.jsonl; the same command goes on where it stopped",
+        "demele: what was finished is in rows.jsonl; the same command continues where it stopped",
         "demele: interrupted",
     ]
 

@@ -167,7 +167,7 @@ def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--blind",), "-o: --blind writes a sheet and a key beside it"),
+        (("--blind",), "-o: --blind writes a sheet and a key next to it"),
         (("--blind", "-o", "s.json"), "-o: expected a file called .csv, .tsv, .xlsx, got s.json"),
         (("--keep", "id"), "--keep: says what the sheet of --blind shows"),
         (("--blind", "-o", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),

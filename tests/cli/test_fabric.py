@@ -108,7 +108,7 @@ def test_the_same_command_goes_on_and_more_epochs_are_added(demele: Program, mon
         patched.setattr(FabricFitting, "_epoch", interrupted)
         found = demele(*SMALL, "--epochs", 2)
     assert (found.status, found.out) == (130, "")
-    assert "what was finished is in run; the same command goes on where it stopped" in found.err
+    assert "what was finished is in run; the same command continues where it stopped" in found.err
     assert Fabric.load("run").run.status == "interrupted"
     assert json.loads(demele(*SMALL, "--epochs", 2).out)["run"]["status"] == "done"
     assert [one["epoch"] for one in json.loads(demele(*SMALL, "--epochs", 3).out)["run"]["history"]] == [1, 2, 3]

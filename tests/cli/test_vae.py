@@ -73,7 +73,7 @@ def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatc
         patched.setattr(Training, "advance", interrupted)
         found = demele(*SMALL, "--steps", 9)
     assert (found.status, found.out) == (130, "")
-    assert "what was finished is in run; the same command goes on where it stopped" in found.err
+    assert "what was finished is in run; the same command continues where it stopped" in found.err
     kept = load("run").run
     assert kept is not None
     assert (kept.status, kept.steps) == ("interrupted", 6)

@@ -231,7 +231,7 @@ def _three(codes: Array, factors: Array, third: Array) -> float:
         ),
         (metric("mig"), "'mig' is a name of"),
         (metric("b", aliases=("MIG",)), "'MIG' is a name of"),
-        (mean_correlation, "guards are undecided"),
+        (mean_correlation, "guards are not declared"),
     ],
 )
 def test_what_would_fail_at_the_call_is_refused_at_registration(wrong: Any, told: str) -> None:

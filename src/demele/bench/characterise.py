@@ -71,7 +71,7 @@ def characterise(
     executor : concurrent.futures.Executor, optional
         Where to work instead.
     store : str or Path, optional
-        A file that keeps every row as it comes. A run that was killed goes on where it was; a later call with more
+        A file that keeps every row as it comes. A run that was killed continues where it was; a later call with more
         metrics, scenarios or seeds computes only those. Rows of a function of yours are found again by its code; what
         it calls, and global variables, are not looked at: after a change there, use another file.
     progress : bool or callable(done, total, label), default False

@@ -1,4 +1,4 @@
-"""Options: those that several commands share, declared once; and what the library says, told in them."""
+"""Options that several commands share, declared once; and messages of the library, rewritten with options."""
 
 import argparse
 import difflib
@@ -169,7 +169,7 @@ def option(
 
 
 class _Once(argparse._StoreAction):
-    """The value of an option, which another does not replace; a second --audit is kept beside the first."""
+    """The value of an option that cannot be given twice; a second --audit is added to the first."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
         given: list[str] = namespace.__dict__.setdefault("given_once", [])
@@ -253,7 +253,7 @@ def add_reading(parser: argparse.ArgumentParser, *, but: Sequence[str] = ()) -> 
         files,
         "--input-format",
         choices=get_args(Format),
-        help="of standard input, which - names in place of a file, and -::a,b columns of it",
+        help="format of standard input: - instead of a file name, -::a,b for columns",
     )
     option(
         files,
@@ -350,7 +350,7 @@ def told_by(arguments: argparse.Namespace) -> Callable[[str | Exception], str]:
     """Return what says a message of the library in the options of the command.
 
     Of several options for one argument, the one that was given is named. ``arguments.decided`` names arguments that
-    nobody can give, since a signature is replayed: nobody is told to.
+    cannot be given, since a signature is replayed: messages do not suggest them.
     """
     called: Mapping[str, str] = getattr(arguments, "called", {})
     options: dict[str, list[argparse.Action]] = {}

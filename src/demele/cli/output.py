@@ -168,7 +168,7 @@ def deliver(
     table : callable, optional
         Returns the result for a terminal; by default the text of its document.
     frame : callable, optional
-        Returns the table of a CSV; by default the result's own. Warnings, which a CSV does not hold, are told.
+        Returns the table of a CSV; by default the result's own. A CSV has no warnings, so they are printed.
     """
     papers = hasattr(arguments, "methods")
     kind = format_of(arguments.format, arguments.output, papers=papers)

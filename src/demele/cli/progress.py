@@ -32,7 +32,7 @@ def saying_where_it_stopped(store: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if store is not None and store.exists():
-            log(f"demele: what was finished is in {store}; the same command goes on where it stopped")
+            log(f"demele: what was finished is in {store}; the same command continues where it stopped")
         raise
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from demele.models import Preset
 
 _DESCRIPTION = """\
-Train a VAE on images, and keep it in the file RUN. The same command goes on where it was stopped, to the same bits;
+Train a VAE on images, and keep it in the file RUN. The same command continues where it was stopped, to the same bits;
 with more --steps it goes on from where it ended.
 
 IMAGES is sprites, room, squares or clutter, which are drawn, or a file or folder of yours: .npz, .npy, pictures.

@@ -1,4 +1,4 @@
-"""Metrics of representations: one object for what is true of each, beside its mathematics, and one engine for all."""
+"""Metrics of representations: one object with the facts and the mathematics of each, and one engine for all."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

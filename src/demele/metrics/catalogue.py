@@ -144,7 +144,7 @@ CATALOGUE = _Catalogue()
 
 
 def register(metric: Metric) -> Metric:
-    """Make a metric of your own known by its name, everywhere that names of metrics are taken.
+    """Register your own metric under its name, for all functions that take names of metrics.
 
     In :func:`demele.evaluate`, :class:`demele.Accumulator`, the metrics of PyTorch and Keras, the bench,
     :func:`demele.describe` and :func:`demele.replay`, as long as this process runs. A package does the same for all who
@@ -163,7 +163,7 @@ def register(metric: Metric) -> Metric:
     Raises
     ------
     InputError, InputTypeError
-        If a name is taken, an option has no check, or guards are undecided.
+        If a name is taken, an option has no check, or guards are not declared.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def names_of_all() -> list[str]:
 
 
 def describe(name: str) -> Metric:
-    """Return what is known of one metric: family, properties, range, source, definition.
+    """Return the facts about one metric: family, properties, range, source, definition.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """Codes of several columns: rows in memory as a source whose codes are groups of columns.
 
-Metrics of information see a table as always: the joint cells of a group are counted in place of the bins of a column,
-or, where there would be too many of them, its information is bounded by what boosted trees tell of unseen rows; nearest
-neighbours are looked for among the vectors. Metrics
+Metrics of information see a table as always: the joint cells of a group replace the bins of a column, or, if there are
+too many, boosted trees on unseen rows bound its information; nearest neighbours are searched among the vectors. Metrics
 of rows that know groups find them in ``data.groups``.
 """
 
@@ -48,7 +47,7 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     source : InMemory
     code_groups : mapping of name to columns, or sequence with a label for each column
     reduce : None or "pca1"
-        Keep the first principal component of each group in place of its columns.
+        Replace the columns of each group by their first principal component.
 
     Raises
     ------
@@ -137,7 +136,7 @@ class Grouped(InMemory):
         self._losses: dict[Binning, Array] = {}
 
     def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
-        """Return what a metric that knows groups reads: a table that is counted, or rows of which it reads groups."""
+        """Return the input of a metric that knows groups: a table of counts, or rows with groups."""
         counted = options.get("estimator", "histogram") != "robust" and not metric.soft
         known = {"table": counted, "rows": metric.in_groups}
         usable = (state for state in metric.states if known.get(state))
@@ -280,7 +279,7 @@ class Grouped(InMemory):
         losses: Array,
         weights: Array | None = None,
     ) -> InformationTable:
-        """Put the bounds into a table: entropy of the factor less the mean loss, at least 0."""
+        """Put the bounds into a table: entropy of the factor minus the mean loss, at least 0."""
         places = list(self.uncounted(binning))
         information = table.information.copy()
         statistic, freedom = (None if part is None else part.copy() for part in (table.statistic, table.freedom))

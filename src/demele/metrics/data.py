@@ -70,7 +70,7 @@ def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
 
 
 def _clipped(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a column clipped to the central 99% of its values, both ends of which are among them.
+    """Return a column clipped to the central 99% of its values; both ends are values of the column.
 
     Of a column that is mostly zeros, the other values are clipped.
     """

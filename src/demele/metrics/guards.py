@@ -165,8 +165,8 @@ def finer_bins_notes(
         after = _read_again(read, finer) if source.in_groups else float(read(finer).value)
         if abs(after - before) > FRAGILE:
             message = (
-                f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins in place of "
-                f"{rule.bins} it would be {after:.3f} instead of {before:.3f}"
+                f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins instead of "
+                f"{rule.bins} it would be {after:.3f}, not {before:.3f}"
             )
             found[name] = (*found.get(name, ()), Note(code="finer-bins", message=message, severity="fragile"))
     return found
@@ -266,7 +266,7 @@ def pruned_notes(value: float, without: float, names: tuple[str, ...], threshold
 
 
 def few_rows_notes(guards: Guards, factors: Factors, options: Mapping[str, Any]) -> tuple[Note, ...]:
-    """Return a note where a metric has too few rows: to tell codes from noise, or to tell one table from another."""
+    """Return a note if a metric has too few rows to distinguish codes from noise, or tables from each other."""
     if not guards.fewest_rows:
         return ()
     bins = getattr(options.get("bins"), "bins", 10)
@@ -305,7 +305,7 @@ def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
 def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
     """Return a note where the codes are many for the rows and score above 0 with the rows of the factors shuffled.
 
-    ``of`` says of which codes the level is, where not of all.
+    ``of`` names the codes of the level, if not all.
     """
     level = float(np.mean(chance)) if len(chance) else float("nan")
     if not (value > FRAGILE and level > FRAGILE and many_codes(n, d)):
@@ -347,7 +347,7 @@ def unprobed_notes(guards: Guards, value: float, n: int, d: int, *, kept: str, c
     n, d : int
         Rows and codes.
     kept : str
-        What there is in place of rows.
+        The data that replace rows.
     chance : bool
         Whether anything was looked at that codes of noise would score.
     """

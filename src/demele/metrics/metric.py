@@ -124,13 +124,13 @@ def _states(function: Callable[..., Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """What a score is examined for, decided for each metric: there are no defaults.
+    """The checks of a score, declared for each metric without defaults.
 
     Attributes
     ----------
-    outliers : {"move it", "of factors move it", "leave it", "undecided"}
+    outliers : {"move it", "of factors move it", "leave it", "unknown"}
         Whether one outlying value can move the score: it is then computed again with outlying columns clipped.
-        ``"undecided"``: not looked at; no registered metric may say so.
+        ``"unknown"``: not examined; not allowed for registered metrics.
     bins : bool
         Whether equal-width bins that outliers or ties crowd, or many cells for the rows, can move it.
     fewest_rows : int
@@ -141,7 +141,7 @@ class Guards:
         Whether the entropy of the codes' bins enters, so that finer bins of continuous codes can move it.
     """
 
-    outliers: Literal["move it", "of factors move it", "leave it", "undecided"]
+    outliers: Literal["move it", "of factors move it", "leave it", "unknown"]
     bins: bool
     fewest_rows: int
     rows_per_value: int = 0
@@ -152,7 +152,7 @@ def _undecorated(*_: object) -> Native:
     raise InputTypeError("metric", "it has no function", "decorate a formula with it, or give it a name and a function")
 
 
-_UNDECIDED = Guards(outliers="undecided", bins=False, fewest_rows=0)
+_UNKNOWN = Guards(outliers="unknown", bins=False, fewest_rows=0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +172,7 @@ class Metric:
         The public function, or a function of two arrays; its keyword-only parameters are the options, with defaults
         and, in annotations, checks.
     title : str
-        Name in print; the name itself unless given.
+        Name on pages; ``name`` by default.
     family : str
         Such as ``"information"``, ``"predictor"`` or ``"intervention"``.
     properties : tuple of str
@@ -216,7 +216,7 @@ class Metric:
     shares : str
         Metrics of one name share options and random streams; the metric's name unless given.
     slow : int
-        0, or how much the bench spares it: 1 few representations, 2 also no shuffle beside its score.
+        0, or the savings of the bench: 1 few representations, 2 also no shuffle with its score.
     probe : (str, tuple) or None
         The option that the bench varies, and its values: the default, a quarter, half, twice and four times.
     screened : bool
@@ -365,12 +365,12 @@ class Metric:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it wraps a function of which nothing more is known."""
-        return self.guards is _UNDECIDED
+        """Whether it wraps a function without declared facts."""
+        return self.guards is _UNKNOWN
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is one of demele's, which the version of demele says all of."""
+        """Whether it is one of demele's, which the version of demele identifies."""
         return str(getattr(self.call, "__module__", "")).partition(".")[0] == "demele"
 
     @property
@@ -381,18 +381,18 @@ class Metric:
 
     @property
     def bibtex(self) -> str:
-        """What to cite, as BibTeX reads it; empty for a metric that names nothing."""
+        """The works to cite, as BibTeX; empty if the metric names none."""
         return bibtex_of(self.references)
 
     @property
     def provenance(self) -> Mapping[str, str]:
-        """What a signature says of a metric that is not of demele: its code, and the package that it is from."""
+        """The part of a signature for a metric from elsewhere: its code and its package."""
         if self.is_ours:
             return {}
         return {"code": self.code} | ({"from": self.package} if self.package else {})
 
     def facts(self) -> dict[str, Any]:
-        """Return what a page says of the metric, as plain values."""
+        """Return the facts about the metric for a page, as plain values."""
         names = (
             "name title family properties native range source references definition group best stochastic discretises "
             "needs_codes needs_factors needs_codes_std options aliases"
@@ -430,9 +430,9 @@ class Metric:
         known = self.option_table
         if self.probe is not None and self.probe[0] not in known:
             raise InputTypeError(f"{self.name}: probe varies {self.probe[0]!r}, which is no option")
-        if self.guards.outliers == "undecided":
+        if self.guards.outliers == "unknown":
             raise InputTypeError(
-                f"{self.name}: guards are undecided; say whether outliers and bins move it, and its fewest rows"
+                f"{self.name}: guards are not declared; pass Guards with outliers, bins and fewest_rows"
             )
 
 
@@ -467,4 +467,4 @@ def as_metric(item: object, name: str = "", *, package: str = "") -> Metric:
     if not callable(item):
         raise InputTypeError("metrics", f"expected a name, a Metric or a function (codes, factors), got {quoted(item)}")
     own = name or str(getattr(item, "__name__", type(item).__name__))
-    return Metric(own, item, guards=_UNDECIDED)
+    return Metric(own, item, guards=_UNKNOWN)

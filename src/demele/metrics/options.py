@@ -460,7 +460,7 @@ def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
 
 
 def check_blocks(run: Run, **beside: object) -> None:
-    """Refuse blocks of rows beside what takes rows for independent, and where nothing is permuted.
+    """Refuse blocks of rows together with options that assume independent rows, and without permutations.
 
     Raises
     ------

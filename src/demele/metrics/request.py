@@ -187,7 +187,7 @@ def checked(metric: Metric, given: Mapping[str, Any], name: str = "") -> dict[st
 
 
 def given_options(options: object, chosen: Mapping[str, Metric] | None = None) -> dict[str, Mapping[str, Any]]:
-    """Return options by group or name, each of which is known to a metric."""
+    """Return options by group or name; each is known to a metric."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):

@@ -508,7 +508,7 @@ def keys_of(references: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
-    """Say why there is no level of chance, of which shuffles it is, or that they are too few for a small p-value."""
+    """Return notes on the chance level: missing, with its shuffles, or too few for a small p-value."""
     drawn = len(chance.values) + chance.failed
     without = round(chance.undefined_share * drawn)
     if chance.undefined_share > MOST_UNDEFINED:
@@ -531,7 +531,7 @@ def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
 
 
 def _undefined(request: Request, native: Native, own: Array, names: Sequence[str], constant: Collection[str]) -> Note:
-    """Say of which varying factors, or codes, the native value is not defined; of codes that do not vary, that."""
+    """Name the varying factors, or codes, without a per-factor value, and the codes that do not vary."""
     missing = tuple(name for name, value in zip(names, own, strict=True) if np.isnan(value))
     severity: Severity = "warning" if np.isnan(native.value) else "info"
     still = tuple(name for name in missing if name in constant)

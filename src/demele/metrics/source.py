@@ -171,7 +171,7 @@ class Source:
         raise self._lacks("columns")
 
     def information(self, counts: JointCounts, correction: Correction) -> InformationTable:
-        """Turn joint counts into information: the only place where this is done, for values, draws and guards alike."""
+        """Turn joint counts into information: the only place for this, for values, draws and guards."""
         return information_table(counts, correction)
 
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:

@@ -74,7 +74,7 @@ def fitted(
 ) -> dict[str, Outcome | str]:
     """Run the metrics that need rows, one task for those that share a fit and for each draw: outcomes, or reasons.
 
-    A shuffle beside the score is left out where the score takes long, and the shuffle would as well.
+    The shuffle is left out if the score takes long, because the shuffle would, too.
     """
     groups, outlying = planned(requests, source, run, shuffle=shuffle, guards=guards)
     data = source.rows()
@@ -250,7 +250,7 @@ def _called(
     Raises
     ------
     NotEnoughData
-        With what it raised, or returned in place of a real number.
+        With the error that it raised, or the value that it returned instead of a real number.
     """
     random = {RANDOM: streams()} if takes_rng(function) else {}
     try:

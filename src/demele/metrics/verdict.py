@@ -98,11 +98,11 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
     names : tuple of str, optional
         All factors in their order; those that are not in the data do not vary.
     seed : int
-        Of the permutations that say what chance gives, and of the rows drawn where there are more than 5,000.
+        Seed of the permutations for the chance level, and of the sample if there are more than 5,000 rows.
 
     Notes
     -----
-    What 5,000 rows leave undecided is judged again on as many rows as would decide it, up to all of them.
+    If 5,000 rows are too few, the verdict is made again on as many rows as needed, up to all of them.
     """
     size = FIRST_ROWS
     while True:
@@ -150,7 +150,7 @@ def bins_for(n: int) -> int:
 
 
 def shares_of(data: Data, *, seed: int = 0) -> Held:
-    """Return how much each code tells of each factor, against chance: what a verdict rests on."""
+    """Return the share of each factor that each code carries, compared with chance: the basis of a verdict."""
     return held(binned(data, bins_for(data.n)), seed=seed)
 
 
@@ -218,7 +218,7 @@ class _Judge:
         return replace(row, status="mixed code" if others else "one code", codes=self._names([best]), others=others)
 
     def _below_a_tenth(self, i: int, row: FactorVerdict, sharing: list[int]) -> FactorVerdict:
-        """Judge a factor of which no single code tells a tenth: several hold it together, it is weak, or it is lost."""
+        """Judge a factor if no single code carries a tenth: several hold it together, it is weak, or it is lost."""
         if len(sharing) > 1 and (shared := self._shared(i, row, sharing)).together >= HELD:
             return shared
         shares = self.held.share[:, i]
@@ -302,7 +302,7 @@ class _Judge:
     # By code ---------------------------------------------------------------------------------------------------------
 
     def _holds(self, j: int) -> tuple[list[int], list[int], float]:
-        """Return the factors that a code holds, those of which it tells a little, and how many times the rows decide.
+        """Return the factors that a code holds, those that it carries a little of, and the needed multiple of the rows.
 
         Up to 1 nothing is open.
         """
@@ -382,7 +382,7 @@ def _features(factor: Factor, rows: NDArray[np.bool_]) -> Array:
 
 
 def _ranks(column: Array) -> Array:
-    """Return ranks between -1 and 1, those of equal values in their middle, so that no tail bears a regression."""
+    """Return mid-ranks between -1 and 1, so that tails do not decide a regression."""
     return 2 * (mid_ranks(column[:, None])[:, 0] - 0.5) / len(column) - 1
 
 
@@ -390,7 +390,7 @@ def _ranks(column: Array) -> Array:
 
 
 def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed: int) -> dict[tuple[int, int], int]:
-    """Return which codes tell of which factor only through another one, and through which."""
+    """Return the codes that carry a factor only through another one, with that factor."""
     linked = _linked(coarse, data)
     between = _shares_between(fine, linked)
     shuffled: dict[int, Labels] = {}

@@ -1,4 +1,4 @@
-"""From a trained model of any framework to codes beside factors: the checks that save an afternoon are made here."""
+"""Codes and factors from a trained model of any framework, with checks for common mistakes."""
 
 import sys
 from collections.abc import Iterator

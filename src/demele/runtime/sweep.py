@@ -54,7 +54,7 @@ class Sweep:
     """Tasks, the store of their records, and the processes that work them off.
 
     What the store holds is not computed again. A record is written as soon as its call of the work ends, whole or not
-    at all, so that a run may be killed at any moment, or stopped with Ctrl-C, and goes on where it was. The records
+    at all, so that a run may be killed at any moment, or stopped with Ctrl-C, and continues where it was. The records
     are the same bits for any number of processes and any order; in the file they stand as they came.
 
     A task that was killed is given to the work again, as it was: work that takes long may leave files of its own where

@@ -88,7 +88,7 @@ def model_family(
     seed : int, default 0
         Random seed of the rows, permutations and metrics; trainings have the seeds 0, 1, ...
     store : str or Path, optional
-        A folder that keeps everything. A study that was killed goes on where it was, to the same bits; a later one with
+        A folder that keeps everything. A killed study continues where it was, to the same bits; a later one with
         more betas, latents, seeds, metrics or nulls adds to it.
     n_jobs : int, default 1
         Processes; -1 for all processors. Rows are the same bits for any number.

@@ -37,7 +37,7 @@ COLLAPSED, PARTIAL, DIVERGED, FAILED, MISSING = "collapsed", "partial", "diverge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedModel:
-    """One model of a study, and what became of its training.
+    """One model of a study, and the outcome of its training.
 
     Attributes
     ----------

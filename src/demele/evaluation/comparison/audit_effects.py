@@ -466,7 +466,7 @@ def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...
     names = tuple(str(data.vocabulary.classes[k]) for k in few)
     message = (
         f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(names)} of {data.k} classes, {shown(names)}: "
-        f"what is not known of them keeps the interval of {question.measure} wide; audit more rows, or compare "
+        f"their uncertainty widens the interval of {question.measure} wide; audit more rows, or compare "
         "the accuracy"
     )
     return (Note(code="few-audited-in-class", message=message, subject=names, severity="warning"),)

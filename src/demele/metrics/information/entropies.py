@@ -45,7 +45,7 @@ DEAD_CODE = 1e-12
     aligns_with=("gate", True),
 )
 def modularity(table: InformationTable, *, gate: bool = False, **options: Unpack[TableOptions]) -> Native:
-    r"""Modularity score: how little each code informs on other factors than its best one.
+    r"""Modularity score: how little information each code has on factors other than its best one.
 
     .. math:: 1 - \sum_{i \ne i*} I(v_i; z_j)^2 / [(M - 1) I(v_{i*}; z_j)^2]
 
@@ -58,8 +58,8 @@ def modularity(table: InformationTable, *, gate: bool = False, **options: Unpack
     gate : bool, default False
         Not the published score: the mean over the codes that are *alive*, which inform on some factor beyond chance
         (the rule of :func:`infom`), of informations adjusted for chance unless Miller-Madow's correction is asked for.
-        NaN, with a note, where no code is alive. ``details["share_alive"]`` is the share of alive codes: the mean of a
-        few rests on little.
+        NaN, with a note, where no code is alive. ``details["share_alive"]`` is the share of alive codes: with few of
+        them, the mean is not informative.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
@@ -162,8 +162,8 @@ def dcimig(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
     Returns
     -------
     Score
-        value in [0, 1], best 1; ``per_factor``: each factor's own ratio, of which the value is the mean weighted by
-        entropy; ``matrix``: mutual information (n_codes, n_factors) in nats.
+        value in [0, 1], best 1; ``per_factor``: each factor's own ratio (the value is their mean weighted by entropy);
+        ``matrix``: mutual information (n_codes, n_factors) in nats.
 
     Raises
     ------
@@ -217,8 +217,8 @@ def jemmig(table: InformationTable, **options: Unpack[CountOptions]) -> Native:
     Returns
     -------
     Score
-        value in [0, 1], best 1; ``per_factor``; ``details["raw"]`` and ``["raw_per_factor"]`` keep the bracket in
-        nats, of which 0 is best; ``matrix``: mutual information (n_codes, n_factors) in nats.
+        value in [0, 1], best 1; ``per_factor``; ``details["raw"]`` and ``["raw_per_factor"]`` keep the bracket in nats
+        (best 0); ``matrix``: mutual information (n_codes, n_factors) in nats.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def minimality(
     relative_to: Literal["entropy", "channel"] = "entropy",
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""Minimality: how much of what each code holds is of one factor: modularity, and no nuisance beside.
+    r"""Minimality: the share of each code's information that is on one factor: modularity, without nuisance.
 
     .. math:: \mathrm{minimality}_j = \max_i I(v_i; z_j) / H(z_j)
 
@@ -375,7 +375,7 @@ def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[Inform
     in_all=False,
 )
 def sufficiency(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
-    r"""Sufficiency: how much of each factor the code knows that knows most: explicitness of single codes.
+    r"""Sufficiency: the information of the best code on each factor: explicitness of single codes.
 
     .. math:: \mathrm{sufficiency}_i = \max_j I(v_i; z_j) / H(v_i)
 
@@ -403,10 +403,10 @@ def sufficiency(table: InformationTable, **options: Unpack[TableOptions]) -> Nat
 
     Notes
     -----
-    Almudévar & Ortega 2024, beside :func:`minimality`: codes are disentangled, of dependent factors too, where each is
-    minimal and sufficient for its factor. It is MIG without the second code taken away: copies and further codes that
-    mix the factors change nothing, and a factor that two codes hold by halves counts as half known. Codes of
-    noise score what few rows leave of information: by ten bins about 0.2 on 100 rows, 0.07 on 300, 0.02 on 1 000.
+    Almudévar & Ortega 2024, with :func:`minimality`: codes are disentangled, of dependent factors too, where each is
+    minimal and sufficient for its factor. It is MIG without the subtraction of the second code: copies and further
+    codes that mix the factors change nothing, and a factor that two codes hold by halves counts as half known. Codes of
+    noise score above 0 on few rows: with ten bins about 0.2 on 100 rows, 0.07 on 300, 0.02 on 1,000.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> 
         return ()
     count = int(chosen.sum())
     message = (
-        f"it rests on {count} of {len(chosen):,} codes, {'which is' if count == 1 else 'which are'} barely beyond "
+        f"it depends on {count} of {len(chosen):,} codes, {'which is' if count == 1 else 'which are'} barely above "
         f"chance: at level {GATE}, where codes of noise pass in one call of {round(1 / GATE)}, and not at {SURE}"
     )
     return (Note(code="barely-beyond-chance", message=message, severity="fragile"),)
@@ -133,17 +133,17 @@ def infom(
     Notes
     -----
     Hsu et al. 2023 (InfoMEC). A ratio does not see how much a code knows: one with 0.01 nats on one factor scores 1;
-    read it beside :func:`infoe`. For the same reason codes of noise score far above 0 for any number of rows (0.26 for
-    two factors of 4 values and codes of 4 bins, 0.64 for two of 2) unless they are left out as inactive. Public code
-    gives 1 where all informations are 0 but for rounding; here such a code is not active. Shuffled rows have no active
-    code, nearly always: the level of ``n_permutations`` is then NaN.
-    Copies of codes change nothing, nor does a factor that no code holds: one code of one of two factors scores 1.
+    read it together with :func:`infoe`. For the same reason codes of noise score far above 0 for any number of rows
+    (0.26 for two factors of 4 values and codes of 4 bins, 0.64 for two of 2) unless they are left out as inactive.
+    Public code gives 1 where all informations are 0 but for rounding; here such a code is not active. Shuffled rows
+    have no active code, nearly always: the level of ``n_permutations`` is then NaN. Copies of codes change nothing, nor
+    does a factor that no code holds: one code of one of two factors scores 1.
 
     The gate is no proof. Codes of noise pass it in one call of twenty, by its level, and for any number of rows
-    (measured: 2 to 8 % of calls from 300 to 20 000 rows), and what passes has the score of noise: 0.07 of eight factors
-    and 0.8 of two binary ones. A score that rests on codes that would not pass at level 0.001 has a note. G tests of
-    each code on all factors together, not scaled for few rows, would let noise through in 91 % of calls at 100 rows and
-    11 % at 1000 (four codes and factors in 10 bins).
+    (measured: 2 to 8% of calls from 300 to 20,000 rows), and codes that pass have the score of noise: 0.07 with eight
+    factors and 0.8 with two binary ones. A note marks scores that depend on codes that would not pass at level 0.001. G
+    tests of each code on all factors together, not scaled for few rows, would let noise through in 91 % of calls at 100
+    rows and 11 % at 1000 (four codes and factors in 10 bins).
 
     Examples
     --------

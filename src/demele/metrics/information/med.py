@@ -25,8 +25,9 @@ Counted = Literal["informative", "all"]
 def _shares_of_codes(table: InformationTable, active: Counted) -> Array:
     """Return R_ij = I(v_i; z_j) / sum_j' I(v_i; z_j') as (..., n_codes, n_factors); 0 for what does not count.
 
-    With ``"informative"`` the codes that tell nothing beyond chance do not count, nor does a factor of which the others
-    tell nothing: its shares, which add up to 1 as those of all factors do, would be shares of noise.
+    With ``"informative"``, codes without information beyond chance do not count. Factors without information in the
+    other codes do not count either: their shares, which add up to 1 like those of all factors, would be shares of
+    noise.
     """
     information = np.maximum(table.information, 0.0)
     if active == "informative":
@@ -138,13 +139,13 @@ def med_modularity(
     top_k: Count | None = None,
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""MED modularity: whether what each code has of the information is on one factor.
+    r"""MED modularity: concentration of the information of each code on one factor.
 
     .. math::
         D_j = 1 - H(R_{\cdot j} / \textstyle\sum_i R_{ij}) / \log M,\quad
         R_{ij} = I(v_i; z_j) / \textstyle\sum_{j'} I(v_i; z_{j'})
 
-    and the mean over codes, weighted by :math:`\sum_i R_{ij}`: the modularity of DCI with information in place of
+    and the mean over codes, weighted by :math:`\sum_i R_{ij}`: the modularity of DCI with information instead of
     importances, at the cost of MIG.
 
     Parameters
@@ -158,7 +159,7 @@ def med_modularity(
         published.
     top_k : int, optional
         Only so many codes of each factor count, those with the largest :math:`D_j` among the codes that have their
-        largest share on it: for representations of hundreds of codes, of which a few are meant to serve. They are
+        largest share on it: for representations with hundreds of codes, if a few should be used. They are
         chosen on one half of the rows and scored on the other, and the two results averaged; published code chooses
         and scores on the same rows, which lifts 512 codes of noise. The halves are drawn once for all seeds.
     **run
@@ -178,9 +179,9 @@ def med_modularity(
     Notes
     -----
     Cao et al. 2022, whose settings are the protocol ``med2022``. Shares say nothing of how much a code knows: codes
-    with a tenth of the information on each factor score as well. Every factor weighs the same, one of which hardly
-    anything is known too, so that noise does not score 0 with ``active="all"``; a factor on which no active code
-    informs is left out (published code divides 0 by 0). Copies of codes change nothing.
+    with a tenth of the information on each factor score as well. Every factor has the same weight, even with hardly any
+    information, so that noise does not score 0 with ``active="all"``. A factor without information in active codes is
+    left out (published code divides 0 by 0). Copies of codes change nothing.
 
     Examples
     --------
@@ -248,11 +249,11 @@ def med_compactness(
     top_k: Count | None = None,
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""MED compactness: whether the information of single codes on each factor is in one of them.
+    r"""MED compactness: concentration of the information on each factor in one code.
 
     .. math:: C_i = 1 - H(R_{i \cdot}) / \log d,\quad R_{ij} = I(v_i; z_j) / \textstyle\sum_{j'} I(v_i; z_{j'})
 
-    and the mean over factors: the compactness of DCI with information in place of importances, at the cost of MIG.
+    and the mean over factors: the compactness of DCI with information instead of importances, at the cost of MIG.
 
     Parameters
     ----------

@@ -57,14 +57,14 @@ def told_by_majority(train: Array, test: Array) -> Array:
 
 
 def guessed(train: Array, test: Array) -> Array:
-    """Return the share of test rows with the value that most training rows have, by code: what is told by none."""
+    """Return the share of test rows with the commonest training value, by code: the baseline without codes."""
     most = train.sum(axis=-2).argmax(axis=-1)
     right = np.take_along_axis(test.sum(axis=-2), most[:, None], axis=-1)[:, 0]
     return np.asarray(right / np.maximum(test.sum(axis=(-2, -1)), 1.0))
 
 
 def told_one_to_one(train: Array, test: Array) -> Array:
-    """Return the share of test rows told by the best one-to-one map of bins to values in training, by code."""
+    """Return the share of test rows predicted by the best one-to-one map of bins to training values, by code."""
     found = []
     for learnt, scored in zip(train, test, strict=True):
         bins = matched(learnt)
@@ -161,7 +161,7 @@ def snc(
     score_on: Literal["unseen", "training"] = "unseen",
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""Single-code classification: how well a code of its own tells each factor: compactness with explicitness.
+    r"""Single-code classification: accuracy of one code per factor: compactness with explicitness.
 
     Each factor is paired with a code of its own, so that the pairs hold most information together; the bins of the code
     stand for values of the factor.
@@ -205,8 +205,8 @@ def snc(
 
     Notes
     -----
-    Mahon et al. 2024 (SNC). Their bins are K equal-frequency ones, at times K + 1 through rounding. It sees neither
-    copies nor further codes that mix the factors: read it beside :func:`nk`, which sees nothing else. O(n d M).
+    Mahon et al. 2024 (SNC). Their bins are K equal-frequency ones, at times K + 1 through rounding. It ignores copies
+    and further codes that mix the factors: read it together with :func:`nk`, which measures only these. O(n d M).
 
     Examples
     --------

@@ -41,7 +41,7 @@ def counted(cells: Partition, levels: Labels, known: NDArray[np.bool_], correcti
 
 
 def boosted(codes: Array, levels: Labels, rng: np.random.Generator, n_trees: int) -> float:
-    """Return a lower bound of the information of codes: entropy less the log-loss of boosted trees on unseen rows."""
+    """Return a lower bound of the information of codes: entropy minus the log-loss of boosted trees on unseen rows."""
     from demele.estimation.boosting_importance import boosted_log_loss
 
     if not codes.shape[1]:
@@ -214,8 +214,8 @@ def unique_information(
 
     Notes
     -----
-    Tokui & Sato 2022 (UniBound). Any code that the others give back scores 0, so that a perfect code of each factor
-    beside their sum scores 0: read it with a metric that sees perfect codes, such as :func:`mcc`. It says nothing of
+    Tokui & Sato 2022 (UniBound). Any code that the others give back scores 0, so that perfect codes of all factors and
+    their sum score 0: read it with a metric that sees perfect codes, such as :func:`mcc`. It says nothing of
     modularity: one code that holds two factors alone is unique for both. With boosted trees informations of all codes
     and of one are lower bounds, and their difference may be off either way. n_codes n_factors fits at most; codes that
     tell nothing by a G test, or less than an excess found already, are not fitted.

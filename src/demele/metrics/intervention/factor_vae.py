@@ -275,9 +275,9 @@ def z_max_variance(
     Kim, Wang, Sahu & Pavlovic 2019. With many factors the groups shrink to pairs of rows, whose variance says
     little: a note says so.
 
-    A group is drawn as often as it has rows, which is how often its fixed values occur. The review's code draws every
-    combination of values alike, small groups included, whose votes are noise: with five noisy codes on 1 500 rows it
-    gives 0.645 and this function 0.667; with eight on 20 000 rows, 0.37 and 0.41.
+    A group is drawn in proportion to its rows, that is, to the frequency of its fixed values. The review's code draws
+    every combination of values equally often, including small groups, whose votes are noise: with five noisy codes on
+    1,500 rows it gives 0.645 and this function 0.667; with eight on 20,000 rows, 0.37 and 0.41.
 
     Examples
     --------

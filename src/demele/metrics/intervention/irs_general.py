@@ -43,7 +43,7 @@ def interventional_robustness(
     missing: Missing = "raise",
     kinds: object = None,
 ) -> Score:
-    r"""How little nuisance factors can move codes once the factors of interest are known, from confounded data.
+    r"""Robustness of codes to nuisance factors, given the factors of interest, from confounded data.
 
     .. math:: \mathrm{IRS}(L \mid I, J) = 1 - \mathrm{EMPIDA}(L \mid I, J) / \mathrm{EMPIDA}(L \mid \emptyset, all)
 
@@ -181,7 +181,7 @@ def interventional_robustness(
         notes.append(Note(code="combinations-missing", message=message, severity=severity))
     smallest = float(found.worst_rows.min())
     if smallest < 10:
-        message = f"a largest distance rests on {smallest:.0f} rows: use fewer bins or more rows, or doubt it"
+        message = f"a largest distance uses {smallest:.0f} rows and is unreliable: use fewer bins or more rows"
         notes.append(Note(code="few-rows-in-cells", message=message, severity="fragile"))
     return Score(
         metric="interventional_robustness",
@@ -215,7 +215,7 @@ def domain_shift_robustness(
     codes_of_interest: Columns = None,
     **options: Any,
 ) -> Score:
-    """How little codes move when the factors that make the domain change: IRS(L | all but S, S).
+    """Stability of codes when the factors of the domain change: IRS(L | all but S, S).
 
     Parameters
     ----------
@@ -298,8 +298,8 @@ def interventional_disentanglement(
 
     Notes
     -----
-    Suter et al. 2019, eq. 7. :func:`demele.irs` is the form for crossed factors, with the largest deviation of
-    single samples in place of means.
+    Suter et al. 2019, eq. 7. :func:`demele.irs` is the form for crossed factors, with the largest deviation of single
+    samples instead of means.
 
     Examples
     --------

@@ -87,8 +87,8 @@ def usable_notes(names: tuple[str, ...], found: TotalEffects) -> tuple[Note, ...
 def pooled(effect: Array, pooling: str, overlap_weight: float) -> Array:
     """Return the score of each factor from effects (n_codes, n_factors) of the codes that vary.
 
-    A code's overlap score for factor i is 1 less its mean distance, over factors, from a code of factor i alone; its
-    encoding score 1 less the mean distance, over codes, of the factor's effects from those on this code alone.
+    A code's overlap score for factor i is 1 minus its mean distance, over factors, from a code of factor i alone; its
+    encoding score is 1 minus the mean distance, over codes, of the factor's effects from those on this code alone.
     """
     d, m = effect.shape
     # |1 - t| in place of |t| for the one that is meant

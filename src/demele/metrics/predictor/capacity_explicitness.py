@@ -100,7 +100,7 @@ def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
     if abs(second - first) < SAME:
         return ()
     message = (
-        f"with another draw of random features it would be {second:.3f} in place of {first:.3f}; "
+        f"with another draw of random features it would be {second:.3f} instead of {first:.3f}; "
         f"{setting(n_repeats=20)} gives the mean over draws, and over splits"
     )
     severity: Severity = "fragile" if abs(second - first) > FRAGILE else "info"
@@ -142,7 +142,7 @@ def capacity_explicitness(
     n_test: Count | None = None,
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""Explicitness by loss and capacity: how soon growing predictors of each factor have nothing left to gain.
+    r"""Explicitness by loss and capacity: how early the loss of growing predictors of each factor stops falling.
 
     .. math:: E_i = 1 - 2 A_i / [(x_m - x_1)\, \ell^0_i]
 
@@ -175,10 +175,11 @@ def capacity_explicitness(
     Returns
     -------
     Score
-        value in [-1, 1], best 1: the smallest predictor reads all that any does; 0: a straight line down to 0; -1: only
-        the largest gains; ``per_factor``, NaN where none reads it. Read it beside ``details["least_loss"]``: it says
-        how soon, not how much. ``["losses"]`` (n_factors, n_capacities), ``["capacity"]``, ``["worst_loss"]``,
-        ``["size"]``: codes for each factor; ``["second_draw"]``: scores of a second draw of features.
+        value in [-1, 1], best 1: the smallest predictor is as good as any; 0: a straight line down to 0; -1: only the
+        largest predictor gains; ``per_factor``, NaN if no predictor gains. Read it together with
+        ``details["least_loss"]``: the score says how early the loss falls, not how far. ``["losses"]`` (n_factors,
+        n_capacities), ``["capacity"]``, ``["worst_loss"]``, ``["size"]``: codes for each factor; ``["second_draw"]``:
+        scores of a second draw of features.
 
     Raises
     ------
@@ -190,7 +191,7 @@ def capacity_explicitness(
     see codes that are mixed linearly, nor copies. O(N m^2) for m features, once for all factors that are annotated on
     the same rows.
 
-    The score hangs on the draw of features where much capacity is needed: of v1 + sin(12 v2) / 2 beside v2, its
+    The score depends on the draw of features if much capacity is needed: for codes v1 + sin(12 v2) / 2 and v2, its
     standard deviation over draws is 0.11, 0.04 and 0.07 for 200, 400 and 800 training rows, of a circle 0.006. Up to
     1000 training rows features are drawn twice; the score is that of the first draw, and a note says what the second
     would give. ``n_repeats=20`` averages.

@@ -145,8 +145,8 @@ def dci(
         Forest: impurity importances, depth and features per split tuned. Lasso: absolute coefficients, penalty tuned.
         Boosting: gradient-boosted trees.
     informativeness : {"variance", "uniform-6"}
-        Explicitness of a continuous factor: 1 - MSE / Var, or 1 - 6 MSE on the factor scaled to [0, 1] as an equation
-        in print has it, which gives a useless representation 0.5.
+        Explicitness of a continuous factor: 1 - MSE / Var, or 1 - 6 MSE on the factor scaled to [0, 1], as in a
+        published equation, which gives a useless representation 0.5.
     **options
         ``importance``: the predictor's own (``"impurity"`` of trees, ``"coefficients"`` of the Lasso), as published, or
         ``"permutation"``: what the explicitness of the factor loses when the values of the code are shuffled among the
@@ -176,7 +176,7 @@ def dci(
 
     Permutation importances ask what the predictor needs, own ones what it used. Trees that try few codes at a split
     must often do without the best one, and codes of many values offer more splits than binary ones: impurity goes to
-    them too, and a perfect code beside codes of noise loses compactness. Shuffling a code of noise costs nothing. But
+    them too, and a perfect code among codes of noise loses compactness. Shuffling a code of noise costs nothing. But
     of codes that can stand in for each other each is of little importance, and it takes 5 more predictions for each
     code. Where a factor is not predicted better than the best constant does, and better than the same predictions score
     for rows in random order (level 0.01, shared among the factors), no code is important for it; where that holds for
@@ -184,7 +184,7 @@ def dci(
 
     The Lasso's penalty is chosen among 100 that span what the data allow. The review's code chooses among eight fixed
     ones, on columns scaled to [0, 1], where 0.0001 leaves weights on codes of noise and 0.001 hardly predicts: three
-    noisy codes beside four of noise, 1 000 rows, have a compactness of 0.952 there and of 0.983 here.
+    noisy codes with four of noise, 1,000 rows, have a compactness of 0.952 there and of 0.983 here.
 
     Examples
     --------

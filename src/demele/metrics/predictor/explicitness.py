@@ -49,7 +49,7 @@ def explicitness(
     report: Literal["above-chance", "unscaled"] = "above-chance",
     **run: Unpack[RunOptions],
 ) -> Native:
-    """Explicitness score: how well linear classifiers tell the values of each factor from the codes.
+    """Explicitness score: accuracy of linear classifiers of the values of each factor from the codes.
 
     For each value of a factor, the area under the ROC curve of a logistic regression of that value against the rest;
     2 AUC - 1, mean over values, then over factors.
@@ -63,9 +63,9 @@ def explicitness(
     bins : int, str, Binning or edges, default 10
     classifier : {"one-vs-rest", "multinomial"}
     probabilities : {"normalised", "raw"}
-        One-vs-rest probabilities divided by their sum over the values, as a multi-class classifier gives them, or
-        each as it is. Matters for a factor that one code follows monotonically: its middle values cannot be told by
-        one linear function, so ``"raw"`` gives a perfect code about 0.56.
+        One-vs-rest probabilities divided by their sum over the values, as a multi-class classifier gives them, or each
+        as it is. Matters for a factor that one code follows monotonically: one linear function cannot detect its middle
+        values, so ``"raw"`` gives a perfect code about 0.56.
     penalty : float, default 1.0
         Inverse strength C of the quadratic penalty.
     class_weight : {"balanced", None}

@@ -105,7 +105,7 @@ def infoe(
     n_test: Count | None = None,
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""InfoE: the share of each factor that a linear predictor of all codes knows: explicitness.
+    r"""InfoE: the share of each factor's information in a linear predictor of all codes: explicitness.
 
     .. math:: \mathrm{InfoE}_i = 1 - \mathrm{loss}(v_i | z) / \mathrm{loss}(v_i)
 

@@ -92,7 +92,7 @@ def nk(
     n_test: Count | None = None,
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""Neuron knockout: how much of each factor is lost without the code that is its own: exclusiveness.
+    r"""Neuron knockout: the loss of accuracy on each factor without its own code: exclusiveness.
 
     .. math:: \mathrm{NK}_i = \mathrm{accuracy}_i(z) - \mathrm{accuracy}_i(z_{-a(i)})
 
@@ -105,7 +105,7 @@ def nk(
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Continuous ones are cut into bins, which are their values.
     bins : int, str, Binning or edges, default "equal-frequency:10"
-        As in :func:`mig`, of factors, and of codes where these are paired. Of equal width, they would hang on outliers.
+        As in :func:`mig`, for factors, and for paired codes. Bins of equal width would depend on outliers.
     share : bool, default False
         With fewer codes than factors: whether factors share codes, or those without one count 0.
     n_trees : int, default 20

@@ -237,9 +237,9 @@ def sap(
         code is better, the gap is 0.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
     units : {"standard", "raw"}
-        Codes in standard deviations, or as they come, as in public code: a classifier of scikit-learn's then sees each
-        code with its unit and its origin, both of which move the score (so says a note), and for continuous factors
-        codes with a variance of at most 1e-12 score 0.
+        Codes in standard deviations, or as they come, as in public code: a classifier of scikit-learn then sees the
+        unit and the origin of each code. Both move the score (a note says so), and for continuous factors codes with a
+        variance of at most 1e-12 score 0.
     penalty : float, default 1.0
         C of the support vector classifier (``l2_reg`` of Latte; 0.01 in disentanglement_lib).
     class_weight : {"balanced", None}

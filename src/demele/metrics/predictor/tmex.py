@@ -1,4 +1,4 @@
-"""T-MEX: tests of which codes depend on which factors, against what is meant (Yao et al. 2025)."""
+"""T-MEX: tests of dependence between codes and factors, compared with the intended one (Yao et al. 2025)."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Unpack
@@ -123,7 +123,7 @@ def tmex(
     n_splits: Count = 9,
     **run: Unpack[RunOptions],
 ) -> Native:
-    r"""Test-based measurement exclusivity: which codes depend on which factors, given the others: modularity.
+    r"""Test-based measurement exclusivity: conditional dependence of codes on factors: modularity.
 
     .. math:: \mathrm{TMEX} = 1 - \frac{1}{dM} \sum_{ij} |W_{ij} - A_{ij}|
 

@@ -39,7 +39,7 @@ FEWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """One experiment: which value of which factor training rows alone have, or lack, and what became of the score."""
+    """One experiment: the value of a factor that only training rows have, or lack, and its effect on the score."""
 
     target: str
     shifted: str
@@ -90,7 +90,7 @@ class StrongDownstreamScores(TableResult):
         )
 
     def document(self) -> Document:
-        """Return what the result says: the scores of each factor, and the experiments that they are means of."""
+        """Return the document: the scores of each factor, and the experiments that they are means of."""
         made = super(StrongDownstreamScores, self).document()
         found = {"Values in training": self.ordinary, "Values not in training": self.strong}
         experiments, _ = table_of_frame("Experiments", self.shifts_frame())
@@ -132,11 +132,11 @@ def strong_downstream(
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> StrongDownstreamScores:
-    """Whether predictions of a factor hold where another factor takes values that training rows never had.
+    """Predict each factor on values of another factor that training rows never had.
 
     In each experiment a predictor of one factor learns from the training rows with one value of another factor
-    (``"one"``), or from all but these (``"others"``), and is scored on the test rows with the other values. Beside it
-    a predictor that learnt from as many rows of all values is scored on the same test rows.
+    (``"one"``), or from all but these (``"others"``), and is scored on the test rows with the other values. For
+    comparison, a predictor that learnt from as many rows of all values is scored on the same test rows.
 
     Parameters
     ----------
@@ -166,12 +166,12 @@ def strong_downstream(
 
     Notes
     -----
-    ``strong_downstream_task`` of disentanglement_lib draws images anew: ``num_train`` of them with the value, all other
-    factors independent of it, and compares with scores of other test images and more training values. Here rows are
-    those that there are: where factors go together, those with one value lack others too, and predictors learn from
-    fewer rows, for which the ordinary predictor makes up. Linear predictors standardise codes by all training rows: by
-    those of one value, a code that hardly varies among them would carry its noise far away on others.
-    Cost: twice ``experiments`` fits for each factor.
+    ``strong_downstream_task`` of disentanglement_lib draws new images: ``num_train`` of them with the value, all other
+    factors independent of it, and compares with scores of other test images and more training values. Here the rows are
+    given: if factors are correlated, rows with one value lack values of others, too, and predictors learn from fewer
+    rows; the ordinary predictor has the same number. Linear predictors standardise codes by all training rows: by those
+    of one value, a code that hardly varies among them would carry its noise far away on others. Cost: twice
+    ``experiments`` fits for each factor.
 
     Examples
     --------

@@ -6,8 +6,8 @@ Posteriors are q(z|x) = N(mu, sigma^2), the networks return l = log sigma^2. For
     \text{loss} = R + \text{penalty}, \qquad
     K_j = \frac{1}{B} \sum_b \tfrac{1}{2} (\mu_{bj}^2 + e^{l_{bj}} - 1 - l_{bj}), \qquad K = \sum_j K_j
 
-Errors are summed over pixels and divergences over codes, and both are averaged over the batch: with means in place of
-the sums the same beta is another one.
+Errors are summed over pixels and divergences over codes, and both are averaged over the batch: with means instead of
+the sums, the same beta has another effect.
 
 The aggregate posterior q(z), the mean of the posteriors of all n training images, is estimated from a batch of B:
 sample b is compared with the posterior of every image m of the batch, each with a weight w_bm:
