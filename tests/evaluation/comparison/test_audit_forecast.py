@@ -160,7 +160,9 @@ def test_how_many_more() -> None:
     assert 60 < half <= most
     more = f"{half - 60:,}" if half == most else f"{half - 60:,} to {most - 60:,}"
     assert found.sentence.startswith(f"Going on with the audit, {more} more rows settle it ")
-    assert found.document().table.rows[0][-1] == name("b")
+    table = found.document().table
+    assert table is not None
+    assert table.rows[0][-1] == name("b")
 
 
 def test_whom_it_would_be_settled_for_is_said() -> None:
