@@ -96,7 +96,7 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
     further, kept = tau / question.data.n, kept_share(question)
     difference, low, high = outcomes.difference / kept, outcomes.low / kept - further, outcomes.high / kept + further
     apart = np.asarray(disagreements) / question.data.n
-    # On these rows, right labels cannot lead by more than the rows on which the two disagree.
+    # On these rows, true labels cannot lead by more than the rows on which the two disagree.
     most = np.ones_like(apart) if question.inference == "population" else apart
     notes = outcomes.notes + _contradicted(question, difference, apart)
     difference = np.clip(difference, -most, most)

@@ -139,7 +139,7 @@ class PseudoEvaluation(TableResult):
 
         rows = []
         for model in self.models:
-            beside = model.observed_interval
+            observed = model.observed_interval
             rows.append(
                 {
                     "model": model.name,
@@ -149,8 +149,8 @@ class PseudoEvaluation(TableResult):
                     "high": model.interval.high,
                     "expected": model.expected,
                     "observed": math.nan if model.observed is None else model.observed,
-                    "observed_low": math.nan if beside is None else beside.low,
-                    "observed_high": math.nan if beside is None else beside.high,
+                    "observed_low": math.nan if observed is None else observed.low,
+                    "observed_high": math.nan if observed is None else observed.high,
                 }
             )
         return pd.DataFrame(rows)
@@ -365,11 +365,11 @@ def _weights(weights: Any, names: Sequence[str]) -> Any:
     if weights is None or isinstance(weights, str):
         return weights
     if isinstance(weights, Mapping):
-        told = {str(name): value for name, value in weights.items()}
-        unlike = sorted(set(names) ^ set(told))
+        by_name = {str(name): value for name, value in weights.items()}
+        unlike = sorted(set(names) ^ set(by_name))
         if unlike:
             raise InputError("weights", f"expected one of each classifier, by name; not in both: {shown(unlike)}")
-        weights = [told[name] for name in names]
+        weights = [by_name[name] for name in names]
     array = number_column(weights, "weights", len(names), "classifier", names=names)
     if not array.any():
         raise InputError("weights", "expected at least one above 0, got only zeros")

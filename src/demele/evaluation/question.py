@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: What "better" means: on new instances, on these with right labels, or so much that the intervals would not overlap.
+#: What "better" means: on new instances, on these with true labels, or so much that the intervals would not overlap.
 Inference = Literal["population", "test_set", "overlap"]
 #: What is known of the label noise.
 Noise = Annotated[

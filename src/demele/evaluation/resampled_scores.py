@@ -121,9 +121,9 @@ class TTest(TableResult):
     def headline(self) -> str:
         """Return the better estimator, and the difference."""
         better = f"The {self.verdict} is significantly better"
-        told = "Inconclusive" if self.verdict == "inconclusive" else better
+        verdict = "Inconclusive" if self.verdict == "inconclusive" else better
         by = f"candidate minus baseline {written(self.difference)} {written(ends(self.interval))}"
-        return f"{told}: {by}, p = {written(self.p_value, 'p')}, over {count(self.n_scores, 'score')}."
+        return f"{verdict}: {by}, p = {written(self.p_value, 'p')}, over {count(self.n_scores, 'score')}."
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the test as one row."""

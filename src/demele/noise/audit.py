@@ -220,11 +220,11 @@ class Audit:
     ) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
             raise InputError("design", f"expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
-        drawn, said = read_rows(rows), read_labels(labels, "labels")
-        if said.size != drawn.size:
+        drawn, expert = read_rows(rows), read_labels(labels, "labels")
+        if expert.size != drawn.size:
             raise InputError(
                 ("rows", "labels"),
-                f"expected one expert label per audited row, got {drawn.size} rows and {said.size} labels",
+                f"expected one expert label per audited row, got {drawn.size} rows and {expert.size} labels",
             )
         chances = None
         if design == "weighted":
@@ -246,7 +246,7 @@ class Audit:
         set_fields(
             self,
             rows=drawn,
-            labels=said,
+            labels=expert,
             design=design,
             probabilities=chances,
             least_probability=None
@@ -374,14 +374,14 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
             f"{plural(stray.size, 'row of the second audit is', 'rows of the second audit are')} not among the "
             f"{among.size:,} rows that it was drawn among, first row {int(stray[0])}",
         )
-    held = dict(zip(first.rows.tolist(), first.labels.tolist(), strict=True))
+    known = dict(zip(first.rows.tolist(), first.labels.tolist(), strict=True))
     new = np.ones(second.k, np.bool_)
     for at, (row, label) in enumerate(zip(second.rows.tolist(), second.labels.tolist(), strict=True)):
-        new[at] = row not in held
-        if held.get(row, label) != label:
+        new[at] = row not in known
+        if known.get(row, label) != label:
             raise InputError(
                 ("first", "second"),
-                f"row {row} is {plain_text(held[row])} in one, {plain_text(label)} in the other",
+                f"row {row} is {plain_text(known[row])} in one, {plain_text(label)} in the other",
             )
     return Audit(
         np.r_[first.rows, second.rows[new]],

@@ -25,7 +25,7 @@ def undirected_interval(
     given : array of shape (n,)
         s(given label) of every row, with s(l) = [candidate says l] - [baseline says l].
     audited, truth : arrays of shape (k,)
-        s(given label) and s(right label) of the rows of a uniform audit.
+        s(given label) and s(true label) of the rows of a uniform audit.
     level : float in (0, 1)
     sampled : bool
         Whether the target is new instances; else it is these rows with true labels.
@@ -40,10 +40,10 @@ def undirected_interval(
 
     Notes
     -----
-    With w = n / k and r = s(right) - s(given), the losses are y = sum w max(-r, 0), of variance
+    With w = n / k and r = s(true) - s(given), the losses are y = sum w max(-r, 0), of variance
     v = sum w (w - 1) max(-r, 0)^2, and likewise the gains. The upper bound of the losses is the gamma bound (Fay and
     Feuer 1997) of y + .75 w and v + (1.5 w)^2 / 2: half a guard of size 1.5. The lower bound of the gains is that of
-    y and v. New instances add the variance of a mean of s(right). All are combined in quadrature.
+    y and v. New instances add the variance of a mean of s(true). All are combined in quadrature.
 
     *Why only half a guard.* The verdict must hold for every pattern of wrong labels, and the audit says little of those
     that it did not meet. This interval assumes that they are as likely for the candidate as against it. Where all wrong

@@ -99,8 +99,7 @@ def plan_audit(
     For each draw, true classes of all rows are made under the assumption; audits of all sizes are drawn from them, and
     read by the methods that :func:`demele.evaluation.compare` uses: ``"audit"`` for uniform and weighted audits, with
     :func:`demele.labels.disagreement` of these models, and :class:`demele.evaluation.SequentialComparison` for labels
-    :asked
-    one at a time. Nothing is approximated; each share has its simulation error.
+    that are requested one at a time. Nothing is approximated; each share has its simulation error.
 
     *After an audit* its rows are known in every draw. The share of wrong labels among rows that all, some with the
     leader, some without it, or none of the models say has a Beta posterior, whose prior is worth half a wrong label at
@@ -120,12 +119,12 @@ def plan_audit(
     >>> forecast.smallest("weighted", share=0.8)
     300
     """
-    data, held = _read(predictions, labels, audit, classes)
+    data, coded = _read(predictions, labels, audit, classes)
     checked_name(inference, "inference", ("population", "test_set"))
-    if held is None:
+    if coded is None:
         worlds = assumed_worlds(_rates(wrong))
     else:
-        rate = held.wrong_labels(data.labels) / data.n
+        rate = coded.wrong_labels(data.labels) / data.n
         worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
     # Of every two models, the candidate is the one that the given labels put ahead.
     order = np.argsort((data.predictions == data.labels).sum(axis=1), kind="stable")
@@ -134,9 +133,9 @@ def plan_audit(
     question = Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
     run = _Run(
         question,
-        _checked_sizes(sizes, data.n, held),
+        _checked_sizes(sizes, data.n, coded),
         worlds,
-        held,
+        coded,
         disagreement(list(data.predictions)),
         checked_count(draws, "draws", 2),
         checked_seed(seed),
@@ -157,14 +156,14 @@ def _read(
     data = read_labelled(models, labels, classes=classes_of(None, audit, classes))
     if data.k < 2:
         raise InputError("labels", "expected at least 2 classes, got 1: no label could be wrong")
-    held = None if audit is None else audit.coded(data.vocabulary, data.n)
-    if held is not None and held.design == "selective":
+    coded = None if audit is None else audit.coded(data.vocabulary, data.n)
+    if coded is not None and coded.design == "selective":
         raise InputError(
             "audit", "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows"
         )
-    if held is not None and held.design == "stratified":
+    if coded is not None and coded.design == "stratified":
         raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
-    return data, held
+    return data, coded
 
 
 def _rates(wrong: float | Sequence[float]) -> tuple[float, ...]:
@@ -176,19 +175,19 @@ def _rates(wrong: float | Sequence[float]) -> tuple[float, ...]:
     return tuple(dict.fromkeys(sorted(rates)))
 
 
-def _checked_sizes(sizes: int | Sequence[int] | None, n: int, held: CodedAudit | None) -> tuple[int, ...]:
-    done = 0 if held is None else held.k
+def _checked_sizes(sizes: int | Sequence[int] | None, n: int, coded: CodedAudit | None) -> tuple[int, ...]:
+    done = 0 if coded is None else coded.k
     if sizes is None:
-        wanted = _SIZES if held is None else (done, *(done + more for more in _MORE))
+        wanted = _SIZES if coded is None else (done, *(done + more for more in _MORE))
         return tuple(size for size in wanted if size <= n) or (n,)
-    asked: list[int] = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
-    for size in asked:
+    several: list[int] = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
+    for size in several:
         if not is_whole(size) or not max(1, done) <= size <= n:
             least = f"{done}, the rows that were audited," if done else "1"
             raise InputError("sizes", f"expected whole numbers from {least} to {n}, the rows, got {plain_text(size)}")
-    if not asked:
+    if not several:
         raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
-    return tuple(sorted({int(size) for size in asked}))
+    return tuple(sorted({int(size) for size in several}))
 
 
 @dataclass
@@ -198,7 +197,7 @@ class _Run:
     question: Question
     sizes: tuple[int, ...]
     worlds: tuple[World, ...]
-    held: CodedAudit | None
+    coded: CodedAudit | None
     doubts: Floats
     draws: int
     seed: int
@@ -212,7 +211,7 @@ class _Run:
         every = (shape[0], 3, len(self.sizes), *shape[1:])
         self.verdicts, self.half_widths = np.zeros(every, np.int64), np.full(every, np.nan)
         self.labels, self.at_most = np.full(shape, np.inf), np.zeros(shape, np.int64)
-        truths = Truths(self.question.data, self.held)
+        truths = Truths(self.question.data, self.coded)
         for place, world in enumerate(self.worlds):
             for draw in range(self.draws):
                 self._one(place, draw, truths.drawn(world, self._rng("truth", place, draw)))
@@ -223,8 +222,8 @@ class _Run:
     def _one(self, place: int, draw: int, truth: NDArray[np.int32]) -> None:
         own = int(self._rng("audit", place, draw).integers(2**31))
         begun = np.zeros(0, np.intp)
-        if self.held is not None and self.held.design == "uniform":
-            begun = self.held.rows
+        if self.coded is not None and self.coded.design == "uniform":
+            begun = self.coded.rows
         for at, size in enumerate(self.sizes):
             # The same stream for every size, so that a larger uniform audit begins with the rows of a smaller.
             rng = np.random.default_rng(own)
@@ -256,17 +255,17 @@ def _result(run: _Run) -> AuditForecast:
             named = {"baseline": baseline, "candidate": candidate, "world": world.name}
             for design, name in enumerate(designs):
                 for at, size in enumerate(run.sizes):
-                    shown = run.verdicts[place, design, at, :, pair]
+                    verdicts = run.verdicts[place, design, at, :, pair]
                     widths = run.half_widths[place, design, at, :, pair]
-                    prospects.append(AuditProspect.of(shown, widths, design=name, rows=size, **named))
+                    prospects.append(AuditProspect.of(verdicts, widths, design=name, rows=size, **named))
             outlooks.append(PairOutlook.of(run.at_most[place, :, pair], run.labels[place, :, pair], **named))
     arguments: dict[str, object] = {"sizes": run.sizes, "level": question.level, "inference": question.inference}
-    if run.held is None:
+    if run.coded is None:
         arguments["wrong"] = tuple(dict.fromkeys(world.rate for world in run.worlds))
     arguments |= {"draws": run.draws, "seed": run.seed}
     met = {"n": str(data.n), "models": str(len(data.names)), "digest": digest(data.labels, data.predictions)}
-    if run.held is not None:
-        met["audit"] = digest(run.held.rows, run.held.labels)
+    if run.coded is not None:
+        met["audit"] = digest(run.coded.rows, run.coded.labels)
     return AuditForecast(
         names=data.names,
         n=data.n,
@@ -277,21 +276,21 @@ def _result(run: _Run) -> AuditForecast:
         draws=run.draws,
         level=question.level,
         inference=str(question.inference),
-        audited=0 if run.held is None else run.held.k,
-        design=None if run.held is None else cast("ForecastDesign", run.held.design),
+        audited=0 if run.coded is None else run.coded.k,
+        design=None if run.coded is None else cast("ForecastDesign", run.coded.design),
         assumptions=_assumptions(run),
-        notes=() if run.held is None else run.held.notes(data.labels),
+        notes=() if run.coded is None else run.coded.notes(data.labels),
         signature=Signature("plan_audit", arguments, {**met, "demele": __version__}),
     )
 
 
 def _assumptions(run: _Run) -> tuple[str, ...]:
     common = ("The expert's labels are right.", "Each pair is decided by itself.")
-    if run.held is None:
+    if run.coded is None:
         return ("The share of wrong labels, and whom they side with, are as each assumption says.", *common)
     more = (
         "A uniform audit goes on with random rows."
-        if run.held.design == "uniform"
+        if run.coded.design == "uniform"
         else "A larger weighted audit is drawn again; with the same seed, most of its rows are the same."
     )
     return (

@@ -73,20 +73,20 @@ def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
     """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
     guess = Guess(data, _votes(data), PRESUMED)
     tables = np.stack(guess.scores(audit.rows), axis=-1)
-    told = tables[np.arange(audit.k), audit.labels]
+    expert = tables[np.arange(audit.k), audit.labels]
     weights = PRESUMED.copy()
 
     def likelihood(at: Floats) -> float:
         logits = tables @ at
         top = logits.max(axis=1)
         log_total = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-        return float((told @ at - log_total).sum() - PRESUMPTION / 2 * ((at - PRESUMED) ** 2).sum())
+        return float((expert @ at - log_total).sum() - PRESUMPTION / 2 * ((at - PRESUMED) ** 2).sum())
 
     best = likelihood(weights)
     for _ in range(50):
         chances = _probabilities(tables @ weights)
         means = np.einsum("kc,kcp->kp", chances, tables)
-        slope = (told - means).sum(axis=0) - PRESUMPTION * (weights - PRESUMED)
+        slope = (expert - means).sum(axis=0) - PRESUMPTION * (weights - PRESUMED)
         curve = np.einsum("kc,kcp,kcq->pq", chances, tables, tables) - means.T @ means + PRESUMPTION * np.eye(2)
         step = np.linalg.solve(curve, slope)
         reached = likelihood(weights + step)

@@ -88,8 +88,8 @@ class Truths:
         The share of wrong labels of each stratum has a Beta posterior; its prior is worth half a wrong label, at the
         rate of the whole audit. Whether a wrong label is truly what a model says, is drawn likewise.
         """
-        rows, said = audit.rows, audit.labels
-        mistaken = said != self.data.labels[rows]
+        rows, expert = audit.rows, audit.labels
+        mistaken = expert != self.data.labels[rows]
         overall = (mistaken.sum() + 0.5) / (rows.size + 1)
         truth = self.data.labels.copy()
         for stratum in range(4):
@@ -102,11 +102,11 @@ class Truths:
                 truth[wrong] = self._other_class(wrong, rng)
                 continue
             seen = rows[mistaken & here]
-            by_models = int((self.data.predictions[:, seen] == said[mistaken & here]).any(axis=0).sum())
+            by_models = int((self.data.predictions[:, seen] == expert[mistaken & here]).any(axis=0).sum())
             instead = rng.random(wrong.size) < rng.beta(0.5 + by_models, 0.5 + seen.size - by_models)
             truth[wrong[instead]] = self._predicted_instead(wrong[instead], rng)
             truth[wrong[~instead]] = self._other_class(wrong[~instead], rng)
-        truth[rows] = said
+        truth[rows] = expert
         return truth
 
     def _other_class(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Indices:
@@ -117,7 +117,7 @@ class Truths:
 
     def _predicted_instead(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Indices:
         """Return the prediction of a random model that contradicts the label; every row has one."""
-        said = self.data.predictions[:, rows]
-        chances = np.where(said != self.data.labels[rows], rng.random(said.shape), -1.0)
-        found: Indices = said[chances.argmax(axis=0), np.arange(rows.size)].astype(np.int32)
+        expert = self.data.predictions[:, rows]
+        chances = np.where(expert != self.data.labels[rows], rng.random(expert.shape), -1.0)
+        found: Indices = expert[chances.argmax(axis=0), np.arange(rows.size)].astype(np.int32)
         return found

@@ -180,7 +180,7 @@ def _answered(spec: MethodSpec, question: Question, correction: Correction) -> A
     if (verdicts["candidate"] != outcomes.candidate).any():
         # One tail for the intervals of all, that gives these verdicts: the k-th rejected p-value is at most
         # error / (claims - k + 1), so all are, and the first that is not rejected exceeds error / (claims - k). Where a
-        # method spends a share of its tail on estimating the noise, an interval may touch 0 beside a verdict.
+        # method spends a share of its tail on estimating the noise, an interval may touch 0 despite a verdict.
         strict = _at_tail(question, error / (claims - max(int(shown_better.sum()), 1) + 1))
         outcomes = replace(spec(strict), p_value=outcomes.p_value)
     return AskedPairs(spec, strict, replace(outcomes, **verdicts), "holm")  # type: ignore[arg-type]

@@ -190,13 +190,13 @@ class SequentialComparison(Result):
             If a row is none of those to ask, a label is no class, or a row is answered twice in different ways. Nothing
             is taken then.
         """
-        asked = read_rows(rows)
-        if asked.size == 0:
+        numbers = read_rows(rows)
+        if numbers.size == 0:
             return
-        said = read_labels([labels] if np.isscalar(labels) else labels, "labels")
-        if said.size != asked.size:
-            raise InputError("labels", f"expected {asked.size}, one per row, got {said.size}")
-        self._take(asked, self._question.data.vocabulary.encode(said, "labels"))
+        classes = read_labels([labels] if np.isscalar(labels) else labels, "labels")
+        if classes.size != numbers.size:
+            raise InputError("labels", f"expected {numbers.size}, one per row, got {classes.size}")
+        self._take(numbers, self._question.data.vocabulary.encode(classes, "labels"))
 
     def pass_over(self, rows: object) -> None:
         """Take that the expert could not label some rows: they count for neither classifier.
@@ -211,25 +211,25 @@ class SequentialComparison(Result):
         InputError, InputTypeError
             If a row is none of those to ask, or was labelled before. Nothing is taken then.
         """
-        asked = read_rows(rows)
-        self._take(asked, np.full(asked.size, UNCLEAR, dtype=np.int32))
+        numbers = read_rows(rows)
+        self._take(numbers, np.full(numbers.size, UNCLEAR, dtype=np.int32))
 
-    def _take(self, asked: Rows, codes: NDArray[np.int32]) -> None:
+    def _take(self, numbers: Rows, codes: NDArray[np.int32]) -> None:
         n = self._question.data.n
-        outside = np.flatnonzero((asked < 0) | (asked >= n))
+        outside = np.flatnonzero((numbers < 0) | (numbers >= n))
         if outside.size:
-            raise InputError("rows", f"{outside.size} do not exist, first {asked[outside[0]]}; rows are 0 to {n - 1}")
-        positions = self._position[asked]
+            raise InputError("rows", f"{outside.size} do not exist, first {numbers[outside[0]]}; rows are 0 to {n - 1}")
+        positions = self._position[numbers]
         idle = np.flatnonzero(positions < 0)
         if idle.size:
             raise InputError(
                 "rows",
-                f"{idle.size} of {asked.size} are never asked, first {asked[idle[0]]}: the two classifiers agree "
+                f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}: the two classifiers agree "
                 "there, or its label cannot hurt the claim; label the rows that ask() returns",
             )
         answers = self._answers.copy()
         named = {UNCLEAR: "unclear", **dict(enumerate(self._question.data.vocabulary.classes))}
-        for position, row, code in zip(positions, asked, codes, strict=True):
+        for position, row, code in zip(positions, numbers, codes, strict=True):
             if answers[position] not in (UNASKED, code):
                 before, now = named[int(answers[position])], named[int(code)]
                 raise InputError(
@@ -371,10 +371,10 @@ class SequentialComparison(Result):
             notes = (Note(code="one-sided", message=message),)
         notes += unclear_note(self._unclear().size, int(np.count_nonzero(self._answers != UNASKED)))
         used = self.labels_used
-        shown = [claim for claim, log in logs.items() if log >= enough(bet)]
+        claims = [claim for claim, log in logs.items() if log >= enough(bet)]
         outcomes = Outcomes(
-            candidate=np.array([shown == ["candidate"]]),
-            baseline=np.array([shown == ["baseline"]]),
+            candidate=np.array([claims == ["candidate"]]),
+            baseline=np.array([claims == ["baseline"]]),
             difference=np.array([(won - lost + draws.estimate()) / n]),
             low=ends[0] / n,
             high=ends[1] / n,
@@ -398,17 +398,17 @@ class SequentialComparison(Result):
                 "expected_labels": self.expected_labels,
                 "required_gap": gap,
                 "done": self.done,
-                "expert_breakdown": self._expert_breakdown(shown),
+                "expert_breakdown": self._expert_breakdown(claims),
             },
         )
         return with_expert_errors(self._question, outcomes, self._counts.disagreements)
 
-    def _expert_breakdown(self, shown: list[str]) -> ExpertBreakdown | None:
+    def _expert_breakdown(self, claims: list[str]) -> ExpertBreakdown | None:
         """How many of the expert's labels may be wrong, with the same rows asked, while the one claim shown stands."""
         at_random = self._question.expert_error and self._question.expert_errors == "random"
-        if len(shown) != 1 or at_random:
+        if len(claims) != 1 or at_random:
             return None
-        draws, at_stake = self._claims(self._draws())[shown[0]]
+        draws, at_stake = self._claims(self._draws())[claims[0]]
         spare = draws.exceeds(self._terms.bet) - at_stake.threshold
         d = int(self._counts.disagreements[0])
         wrong = (spare + int(allowed_rows(self._question, self._counts.disagreements)[0])) // 2

@@ -8,6 +8,7 @@ from demele.evaluation.comparison.overlap import shifted_overlap
 from demele.evaluation.comparison.worst_case import misfit_notes
 from demele.evaluation.measures.average_bounds import average_bounds
 from demele.evaluation.measures.bias_bounds import bias_bounds, observed_measure
+from demele.evaluation.measures.confusion import confusion_counts
 from demele.evaluation.question import Outcomes, Question
 from demele.noise.budget import noise_budget
 
@@ -30,8 +31,7 @@ def worst_case_overlap(question: Question) -> Outcomes:
     budget = noise_budget(question.noise, data.labels, data.k, tail=question.tail)  # type: ignore[arg-type]  # demanded
     lowest, highest = (np.full(len(data.predictions), math.nan) for _ in range(2))
     for model in np.unique(np.concatenate([question.baseline, question.candidate])):
-        counts = np.bincount(data.labels.astype(np.intp) * data.k + data.predictions[model], minlength=data.k**2)
-        confusion = counts.reshape(data.k, data.k)
+        confusion = confusion_counts(data.labels, data.predictions[model], data.k)
         if question.of_table:  # the balanced accuracy is the macro recall
             behind = {"macro-f1": "f1", "balanced-accuracy": "recall"}[measure]
             low, high = average_bounds(behind, "macro", confusion, budget)

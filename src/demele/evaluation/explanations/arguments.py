@@ -27,7 +27,7 @@ NAMELESS = "map"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Inputs:
     """Checked arguments.
 
     Attributes
@@ -62,7 +62,7 @@ class Asked:
 
 def checked(
     images: Any, maps: Any, labels: object, noise: Any, measure: Any, classes: Sequence[object] | None, level: float
-) -> Asked:
+) -> Inputs:
     """Check what was given.
 
     Raises
@@ -78,7 +78,7 @@ def checked(
     named = maps if isinstance(maps, Mapping) else {NAMELESS: maps}
     if not named:
         raise NotEnoughData("maps", "expected at least 1 map, got none")
-    return Asked(
+    return Inputs(
         images=shown,
         ends=ends,
         maps={str(name): _read_map(one, str(name), shown.shape) for name, one in named.items()},

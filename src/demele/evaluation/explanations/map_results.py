@@ -21,7 +21,7 @@ from demele.evaluation.explanations.areas import (
     mean_interval,
     predicted_shares,
 )
-from demele.evaluation.explanations.arguments import Asked
+from demele.evaluation.explanations.arguments import Inputs
 from demele.evaluation.explanations.classifier import Classifier
 from demele.evaluation.explanations.courses import Course, Setting, state_after
 from demele.evaluation.explanations.destruction import ORDERS, Order
@@ -63,7 +63,7 @@ class Judged:
         Worst cases of each map.
     """
 
-    asked: Asked
+    inputs: Inputs
     classifier: Classifier
     setting: Setting
     courses: Courses
@@ -115,7 +115,7 @@ class Judged:
         return self._estimate(first.areas.mean(axis=0) - second.areas.mean(axis=0), payoffs, name, shared)
 
     def _estimate(self, values: Floats, payoffs: Floats | None, of: str, shared: int) -> Estimate:
-        level = 1 - (1 - self.asked.level) / shared
+        level = 1 - (1 - self.inputs.level) / shared
         mean, (low, high) = mean_interval(values, level)
         bias, corrected = None, None
         if payoffs is not None and self.known is not None:
@@ -133,10 +133,10 @@ class Judged:
         )
 
     def _curve(self, run: Course, order: Order) -> PerturbationCurve:
-        mean, ends = mean_interval(run.values.mean(axis=0), self.asked.level)
+        mean, ends = mean_interval(run.values.mean(axis=0), self.inputs.level)
         corrected: Ends | None = None
         if self.setting.measured == "accuracy" and self.setting.labels is not None:
-            ends = accuracy_curve(run, self.setting.labels, self.asked.level)
+            ends = accuracy_curve(run, self.setting.labels, self.inputs.level)
             corrected = None if self.known is None else corrected_curve(run, self.known)
         return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
 
@@ -151,17 +151,17 @@ class Judged:
             "difference": means["area_most"] - means["area_random"],
             "beats": (areas["most"] > areas["random"]).sum(axis=0),
             "predicted": names[self.classifier.whole.classes],
-            "label": None if self.asked.labels is None else self.asked.labels,
+            "label": None if self.inputs.labels is None else self.inputs.labels,
         }
-        return pd.DataFrame(columns, index=pd.RangeIndex(self.asked.n, name="image"))
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.inputs.n, name="image"))
 
     def _worst(self, name: str, own: Mapping[Order, Course], row: int) -> WorstCase:
-        images = self.asked.images
+        images = self.inputs.images
         half = math.ceil(self.setting.steps / 2)
         return WorstCase(
             row=row,
             image=images[row],
-            importance=self.asked.maps[name][row],
+            importance=self.inputs.maps[name][row],
             destroyed=state_after(images, row, self.importance[name], self.setting, half),
             most=own["most"].values[:, row].mean(axis=0),
             random=own["random"].values[:, row].mean(axis=0),
@@ -183,21 +183,21 @@ class Judged:
 
     def assumptions(self) -> tuple[str, ...]:
         """Say what must hold."""
-        told = [
+        texts = [
             "The images are a random sample of those that the maps are for.",
             "There are enough images for a mean over them to be nearly normal.",
         ]
         if self.measured == "accuracy" and self.known is None:
-            told.append(ALL_CORRECT)
+            texts.append(ALL_CORRECT)
         if self.known is not None:
-            told += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.known.budget.assumptions]
-        return tuple(told)
+            texts += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.known.budget.assumptions]
+        return tuple(texts)
 
     def notes(self) -> tuple[Note, ...]:
         """Return the notes for a reader."""
         found = [note for name, one in self.importance.items() if (note := _tied(name, one)) is not None]
         if self.known is not None:
-            message = f"at most {self.known.budget.wrong} of {self.asked.n} labels are assumed to be wrong"
+            message = f"at most {self.known.budget.wrong} of {self.inputs.n} labels are assumed to be wrong"
             found.append(Note(code="wrong-labels", message=message))
         if self.measured == "output":
             message = (

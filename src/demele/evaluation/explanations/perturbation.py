@@ -12,7 +12,7 @@ from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.explanations.areas import KnownNoise
-from demele.evaluation.explanations.arguments import Asked, checked, checked_region, checked_steps, checked_targets
+from demele.evaluation.explanations.arguments import Inputs, checked, checked_region, checked_steps, checked_targets
 from demele.evaluation.explanations.classifier import Classifier
 from demele.evaluation.explanations.courses import Course, Measured, Setting, course
 from demele.evaluation.explanations.destruction import (
@@ -154,49 +154,49 @@ def perturbation_test(
     >>> found.pairs[0].better
     'right'
     """
-    asked = checked(images, maps, labels, noise, measure, classes, level)
-    sides = checked_region(region, asked.images.shape[1:3])
-    where = regions(asked.images.shape[1], asked.images.shape[2], sides)
+    inputs = checked(images, maps, labels, noise, measure, classes, level)
+    sides = checked_region(region, inputs.images.shape[1:3])
+    where = regions(inputs.images.shape[1], inputs.images.shape[2], sides)
     count, size = int(where.max()) + 1, checked_count(batch, "batch", 1)
     filling, length, kept = checked_filling(destroy), checked_steps(steps, count), checked_count(worst, "worst", 0)
     runs, seed = checked_count(n_repeats, "n_repeats", 1), checked_seed(seed)
-    classifier = Classifier(predict, asked.images, asked.labels, asked.words, size, closed=asked.noise is not None)
-    coded = None if asked.labels is None else classifier.words.encode(asked.labels, "labels")
+    classifier = Classifier(predict, inputs.images, inputs.labels, inputs.words, size, closed=inputs.noise is not None)
+    coded = None if inputs.labels is None else classifier.words.encode(inputs.labels, "labels")
     followed = Setting(
         where=where,
         steps=length,
         filling=filling,
-        ends=asked.ends,
+        ends=inputs.ends,
         n_repeats=runs,
         seed=seed,
-        measured=asked.measured,
+        measured=inputs.measured,
         targets=classifier.whole.classes
         if targets is None
-        else checked_targets(targets, asked.n, len(classifier.words)),
+        else checked_targets(targets, inputs.n, len(classifier.words)),
         labels=coded,
     )
     known = None
-    if asked.noise is not None and coded is not None:
-        own = asked.noise if isinstance(asked.noise, float) else asked.noise.ordered(classifier.words.classes)
-        known = KnownNoise.of(own, coded, len(classifier.words), asked.level)
-    importance = {name: region_importance(one, where) for name, one in asked.maps.items()}
-    courses = _courses(classifier, asked.images, importance, followed, size, progress)
-    judged = Judged(asked, classifier, followed, courses, importance, known, kept)
+    if inputs.noise is not None and coded is not None:
+        own = inputs.noise if isinstance(inputs.noise, float) else inputs.noise.ordered(classifier.words.classes)
+        known = KnownNoise.of(own, coded, len(classifier.words), inputs.level)
+    importance = {name: region_importance(one, where) for name, one in inputs.maps.items()}
+    courses = _courses(classifier, inputs.images, importance, followed, size, progress)
+    judged = Judged(inputs, classifier, followed, courses, importance, known, kept)
     return PerturbationTest(
         maps=judged.maps(),
         pairs=judged.pairs(),
-        n=asked.n,
+        n=inputs.n,
         regions=count,
         region=sides,
         steps=length,
         n_repeats=runs,
         measured=judged.measured,
         destroy=filling,
-        level=asked.level,
-        ends=asked.ends,
+        level=inputs.level,
+        ends=inputs.ends,
         assumptions=judged.assumptions(),
         notes=judged.notes(),
-        signature=_signature(asked, followed, sides, own_targets=targets is not None),
+        signature=_signature(inputs, followed, sides, own_targets=targets is not None),
     )
 
 
@@ -209,8 +209,8 @@ def _courses(
     progress: bool | Report,
 ) -> Courses:
     """Destroy the regions of all images in every order; random orders serve all maps."""
-    asked: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
-    passes = setting.runs("random") + sum(setting.runs(order) for _, order in asked)
+    orders: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
+    passes = setting.runs("random") + sum(setting.runs(order) for _, order in orders)
     total, done = passes * setting.steps * len(images), 0
     found: dict[tuple[str, Order], Course] = {}
     with reporting(progress) as report:
@@ -225,19 +225,19 @@ def _courses(
             return course(classifier, images, importance[name], order, setting, batch=batch, done=looked_at)
 
         chance = run(next(iter(importance)), "random")
-        for name, order in asked:
+        for name, order in orders:
             found[name, order] = run(name, order)
             found[name, "random"] = chance
     return found
 
 
-def _signature(asked: Asked, setting: Setting, sides: tuple[int, int], *, own_targets: bool) -> Signature:
-    arguments: dict[str, object] = {"measure": asked.measured, "region": sides, "steps": setting.steps}
+def _signature(inputs: Inputs, setting: Setting, sides: tuple[int, int], *, own_targets: bool) -> Signature:
+    arguments: dict[str, object] = {"measure": inputs.measured, "region": sides, "steps": setting.steps}
     arguments |= {"destroy": setting.filling, "n_repeats": setting.n_repeats}
-    if asked.noise is not None:
-        arguments["noise"] = asked.noise
-    arguments |= {"level": asked.level, "seed": setting.seed}
-    context = {"n": str(asked.n), "maps": str(len(asked.maps)), "demele": __version__}
+    if inputs.noise is not None:
+        arguments["noise"] = inputs.noise
+    arguments |= {"level": inputs.level, "seed": setting.seed}
+    context = {"n": str(inputs.n), "maps": str(len(inputs.maps)), "demele": __version__}
     if own_targets:
         context["targets"] = "given"
     return Signature("perturbation_test", arguments, context)

@@ -368,7 +368,7 @@ def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
 def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
     notes = []
     n_classes = len(table.classes)
-    of_classes = len(estimates) > 2  # beside accuracy and error
+    of_classes = len(estimates) > 2  # more than accuracy and error
     small = tuple(str(table.classes[k]) for k in np.flatnonzero((table.support > 0) & (table.support < SMALL_CLASS)))
     if small and of_classes:
         message = (

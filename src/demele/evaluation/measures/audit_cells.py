@@ -13,7 +13,7 @@ from demele.noise.limits import hypergeometric_limit
 
 Floats = NDArray[np.float64]
 
-#: Accuracy on new instances, or on the instances of this test set with right labels.
+#: Accuracy on new instances, or on the instances of this test set with true labels.
 AuditInference = Literal["population", "test_set"]
 
 #: Of fewer audited rows, both ends of a cell's share are exact.

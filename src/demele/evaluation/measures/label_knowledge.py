@@ -219,7 +219,7 @@ class _Bounded(LabelKnowledge):
     def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
         """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
         given, seen = data.labels[audit.rows], audit.labels
-        found = np.bincount(seen.astype(np.int64) * data.k + given, minlength=data.k**2).reshape(data.k, data.k)
+        found = confusion_counts(seen, given, data.k)
         np.fill_diagonal(found, 0)
         if found.sum() > self.budget.wrong:
             raise InputError(

@@ -47,11 +47,11 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     if not unsure.size:
         return ()
     weak = tuple(data.names[model] for model in unsure)
-    told = (
+    text = (
         f"{message}: {shown(weak)} {'is' if len(weak) == 1 else 'are'} not shown to do better; if that surprises, "
         "check that predictions and labels have the same rows in the same order, and classes of the same meaning"
     )
-    return (Note(code="largest-class", message=told, subject=weak, severity="warning"),)
+    return (Note(code="largest-class", message=text, subject=weak, severity="warning"),)
 
 
 def class_notes(data: Labelled) -> tuple[Note, ...]:
@@ -79,13 +79,13 @@ def class_notes(data: Labelled) -> tuple[Note, ...]:
 
 def unpredicted_notes(data: Labelled) -> tuple[Note, ...]:
     """Say which classes the labels hold that no classifier predicts: a misspelt class, or another set of labels."""
-    held = np.bincount(data.labels, minlength=len(data.vocabulary))
-    met = np.bincount(data.labels[data.right.any(axis=0)], minlength=held.size)
-    places = [place for place in np.flatnonzero((held > 0) & (met == 0)) if not (data.predictions == place).any()]
+    labelled = np.bincount(data.labels, minlength=len(data.vocabulary))
+    met = np.bincount(data.labels[data.right.any(axis=0)], minlength=labelled.size)
+    places = [place for place in np.flatnonzero((labelled > 0) & (met == 0)) if not (data.predictions == place).any()]
     if not places:
         return ()
     named = shown([data.vocabulary.classes[place] for place in places])
-    rows = int(held[places].sum())
+    rows = int(labelled[places].sum())
     what = "class" if len(places) == 1 else "classes"
     text = (
         f"labels hold {len(places)} {what} that no classifier predicts, {named}: {rows} of "

@@ -374,8 +374,8 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
         ("kind", (None, "features", "probabilities")),
     ):
         if name in options and (not isinstance(options[name], str | None) or options[name] not in allowed):
-            told = shown([value for value in allowed if value is not None])
-            raise InputError(name, f"expected one of {told} for method {method!r}, got {plain_text(options[name])}")
+            names = shown([value for value in allowed if value is not None])
+            raise InputError(name, f"expected one of {names} for method {method!r}, got {plain_text(options[name])}")
     if options.get("threshold") is not None:
         wanted = "a share of the largest entropy, in (0, 1]"
         options["threshold"] = checked_number(

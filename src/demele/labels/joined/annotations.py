@@ -78,8 +78,8 @@ class Annotations(AnswerTable):
         }
         sizes = {name: column.size for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{size} {name}" for name, size in sizes.items())
-            raise InputError("annotations", f"expected one item, one annotator and one answer per row, got {told}")
+            counts = ", ".join(f"{size} {name}" for name, size in sizes.items())
+            raise InputError("annotations", f"expected one item, one annotator and one answer per row, got {counts}")
         listed = None if all_items is None else vocabulary(columns["items"], classes=all_items)
         words = {
             "items": listed or vocabulary(columns["items"]),
@@ -266,8 +266,8 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
         }
     else:
         remedy = "pass a data frame with columns item, annotator, answer, or an array of shape (n_annotators, n_items)"
-        held = items_of(matrix, "annotations", "a table of answers", remedy)
-        rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(held)}
+        rows_of = items_of(matrix, "annotations", "a table of answers", remedy)
+        rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(rows_of)}
     if not rows:
         raise NotEnoughData("annotations", "expected at least 1 annotator, got none")
     for name, row in rows.items():

@@ -261,7 +261,7 @@ class Consensus(Result):
         return np.clip(found, 0.0, 1.0)
 
 
-def unlike_majority_note(said: Mapping[str, Any]) -> tuple[Note, ...]:
+def unlike_majority_note(parts: Mapping[str, Any]) -> tuple[Note, ...]:
     """Say how many labels the plain vote would give otherwise, if these are many.
 
     Parameters
@@ -269,8 +269,8 @@ def unlike_majority_note(said: Mapping[str, Any]) -> tuple[Note, ...]:
     said : mapping
         Arguments of :class:`Consensus`; items without an answer do not count.
     """
-    answered = said["n_answers"] > 0
-    apart, n, ties = (said["labels"] != said["majority"])[answered], int(answered.sum()), int(said["tied"].sum())
+    answered = parts["n_answers"] > 0
+    apart, n, ties = (parts["labels"] != parts["majority"])[answered], int(answered.sum()), int(parts["tied"].sum())
     count = int(np.count_nonzero(apart))
     if count <= _MANY_UNLIKE * n:
         return ()

@@ -156,7 +156,7 @@ def bayesian_consensus(
     True
     """
     table = read_annotations(annotations, classes=classes, missing=missing)
-    asked = _Settings(
+    settings = _Settings(
         feature_model=named_feature_model(feature_model),
         n_samples=checked_count(n_samples, "n_samples", FEWEST_DRAWS),
         n_warmup=checked_count(n_warmup, "n_warmup", 0),
@@ -169,30 +169,34 @@ def bayesian_consensus(
         prior_features=_positive(prior_features, "prior_features"),
     )
     jobs = checked_jobs(n_jobs)
-    read = None if features is None else read_item_features(features, table, asked.feature_model, asked.prior_features)
-    prior = np.full((table.k, table.k), asked.prior_other)
-    np.fill_diagonal(prior, asked.prior_right)
+    read = (
+        None
+        if features is None
+        else read_item_features(features, table, settings.feature_model, settings.prior_features)
+    )
+    prior = np.full((table.k, table.k), settings.prior_other)
+    np.fill_diagonal(prior, settings.prior_right)
     answers = Answers(table.responses(), prior, table.n_annotators)
     votes, model = table.votes(), None if read is None else read.model
 
     def chain(index: int) -> Chain:
-        rng = rng_for(asked.seed, "consensus", "chain", index)
-        sweeps = {"n_warmup": asked.n_warmup, "n_samples": asked.n_samples}
-        return run_chain(answers, model, votes, asked.prior_proportions, **sweeps, rng=rng)
+        rng = rng_for(settings.seed, "consensus", "chain", index)
+        sweeps = {"n_warmup": settings.n_warmup, "n_samples": settings.n_samples}
+        return run_chain(answers, model, votes, settings.prior_proportions, **sweeps, rng=rng)
 
-    numbers = ((index,) for index in range(asked.n_chains))
-    chains = list(ordered(chain, numbers, n_jobs=1 if asked.n_chains == 1 else jobs))
-    return _consensus(table, asked, answers, read, chains)
+    numbers = ((index,) for index in range(settings.n_chains))
+    chains = list(ordered(chain, numbers, n_jobs=1 if settings.n_chains == 1 else jobs))
+    return _consensus(table, settings, answers, read, chains)
 
 
 def _consensus(
-    table: Annotations, asked: _Settings, answers: Answers, read: ItemFeatures | None, chains: list[Chain]
+    table: Annotations, settings: _Settings, answers: Answers, read: ItemFeatures | None, chains: list[Chain]
 ) -> Consensus:
     probabilities = np.mean([chain.probabilities for chain in chains], axis=0)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     sampled = ("proportions", "accuracy", "log_joint")
     draws = {name: np.stack([getattr(chain, name) for chain in chains]) for name in sampled}
-    log_joint = draws["log_joint"][:, asked.n_warmup :]
+    log_joint = draws["log_joint"][:, settings.n_warmup :]
     watched = {"log_joint": log_joint, "proportions": draws["proportions"], "accuracy": draws["accuracy"]}
     r_hat = {name: split_r_hat(found) for name, found in watched.items()}
     effective = {name: effective_samples(found) for name, found in watched.items()}
@@ -200,8 +204,8 @@ def _consensus(
     converged = worst is None
     if worst is not None:
         warn_user(
-            f"the Bayesian consensus had not converged after {asked.n_warmup} + {asked.n_samples} sweeps of "
-            f"{asked.n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher {arg('n_warmup')} and "
+            f"the Bayesian consensus had not converged after {settings.n_warmup} + {settings.n_samples} sweeps of "
+            f"{settings.n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher {arg('n_warmup')} and "
             f"{arg('n_samples')}, and if "
             "that does not help, the answers have several explanations that the chains do not move between",
             NotConvergedWarning,
@@ -209,24 +213,24 @@ def _consensus(
     proportions = draws["proportions"].mean(axis=(0, 1))
     counts = np.asarray(answers.entries.table.T @ probabilities)
     shares = vote_shares(table)
-    said = of_items(table, shares, probabilities, asked.seed)
+    votes_of_items = of_items(table, shares, probabilities, settings.seed)
     return Consensus(
-        **said,
+        **votes_of_items,
         proportions=proportions,
         profiles=Profiles(who=answers.who, what=answers.what, counts=counts, smoothing=answers.prior.copy()),
-        method="Bayesian Dawid-Skene" if read is None else f"generative model with {asked.feature_model} features",
-        signature=_signature(table, asked, read),
+        method="Bayesian Dawid-Skene" if read is None else f"generative model with {settings.feature_model} features",
+        signature=_signature(table, settings, read),
         objective=tuple(draws["log_joint"][0].tolist()),
         log_likelihood=_log_likelihood(answers, counts, proportions),
-        iterations=asked.n_warmup + asked.n_samples,
+        iterations=settings.n_warmup + settings.n_samples,
         converged=converged,
-        intervals={name: _intervals(watched[name], asked.level) for name in ("proportions", "accuracy")},
+        intervals={name: _intervals(watched[name], settings.level) for name in ("proportions", "accuracy")},
         notes=(
             *_remarks(table, read),
-            *unlike_majority_note(said),
-            *_weak(table, asked, read),
-            *_exchanged(chains, shares, said["n_answers"] > 0, table),
-            *_few_draws(effective, asked),
+            *unlike_majority_note(votes_of_items),
+            *_weak(table, settings, read),
+            *_exchanged(chains, shares, votes_of_items["n_answers"] > 0, table),
+            *_few_draws(effective, settings),
         ),
         details={
             "accuracy": draws["accuracy"].mean(axis=(0, 1)),
@@ -234,8 +238,8 @@ def _consensus(
             "r_hat_limit": R_HAT_LIMIT,
             "effective_samples": effective,
             "log_joint": draws["log_joint"],
-            "n_chains": asked.n_chains,
-            "seeds": tuple((asked.seed, "consensus", "chain", index) for index in range(asked.n_chains)),
+            "n_chains": settings.n_chains,
+            "seeds": tuple((settings.seed, "consensus", "chain", index) for index in range(settings.n_chains)),
         },
     )
 
@@ -289,12 +293,12 @@ def _remarks(table: Annotations, read: ItemFeatures | None) -> tuple[Note, ...]:
     return tuple(found)
 
 
-def _weak(table: Annotations, asked: _Settings, read: ItemFeatures | None) -> tuple[Note, ...]:
+def _weak(table: Annotations, settings: _Settings, read: ItemFeatures | None) -> tuple[Note, ...]:
     found: list[Note] = []
-    if table.k > 1 and asked.prior_right <= asked.prior_other:
+    if table.k > 1 and settings.prior_right <= settings.prior_other:
         message = (
-            f"prior_right={asked.prior_right:g} is not above prior_other={asked.prior_other:g}: answers cannot tell "
-            "which class is which, and only where the chains start does."
+            f"prior_right={settings.prior_right:g} is not above prior_other={settings.prior_other:g}: answers cannot "
+            "tell which class is which, and only where the chains start does."
         )
         found.append(Note(code="prior-without-preference", message=message, severity="warning"))
     pairs = np.sort(table.item.astype(np.int64) * table.n_annotators + table.annotator)
@@ -333,26 +337,26 @@ def _exchanged(
     return (Note(code="classes-exchanged", message=message, subject=subject, severity="warning"),)
 
 
-def _few_draws(effective: dict[str, Floats], asked: _Settings) -> tuple[Note, ...]:
+def _few_draws(effective: dict[str, Floats], settings: _Settings) -> tuple[Note, ...]:
     found = np.concatenate([np.ravel(each) for each in effective.values()])
     few = int(np.count_nonzero(found < FEW_DRAWS))  # NaN is not: what never varies needs no draws
     if not few:
         return ()
     text = (
         f"{few} of {found.size} quantities have fewer than {FEW_DRAWS} effective draws (least: "
-        f"{float(np.nanmin(found)):.0f} of {asked.n_chains * asked.n_samples}): the ends of intervals are uncertain; "
-        f"give a higher {arg('n_samples')}."
+        f"{float(np.nanmin(found)):.0f} of {settings.n_chains * settings.n_samples}): the ends of intervals are "
+        f"uncertain; give a higher {arg('n_samples')}."
     )
     return (Note(code="few-effective-draws", message=text),)
 
 
-def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) -> Signature:
-    arguments: dict[str, object] = {} if read is None else {"feature_model": asked.feature_model}
+def _signature(table: Annotations, settings: _Settings, read: ItemFeatures | None) -> Signature:
+    arguments: dict[str, object] = {} if read is None else {"feature_model": settings.feature_model}
     for name in ("n_samples", "n_warmup", "n_chains", "level", "seed", "prior_right", "prior_other"):
-        arguments[name] = getattr(asked, name)
-    arguments["prior_proportions"] = tuple(asked.prior_proportions.tolist())
+        arguments[name] = getattr(settings, name)
+    arguments["prior_proportions"] = tuple(settings.prior_proportions.tolist())
     if read is not None:
-        arguments["prior_features"] = asked.prior_features
+        arguments["prior_features"] = settings.prior_features
     arguments["classes"] = table.classes
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
     if read is not None:

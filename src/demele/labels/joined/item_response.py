@@ -260,8 +260,8 @@ def joined_labels(
     """
     probabilities = np.tile(proportions, (table.n_items, 1))
     probabilities[answers.answered] = found.T
-    said = of_items(table, shares, probabilities, seed)
-    return {**said, "proportions": proportions, "notes": table.remarks() + unlike_majority_note(said)}
+    joined = of_items(table, shares, probabilities, seed)
+    return {**joined, "proportions": proportions, "notes": table.remarks() + unlike_majority_note(joined)}
 
 
 def own_profiles(table: Annotations, answers: AnswerCounts, found: Floats, strength: float) -> Profiles:
