@@ -6,8 +6,8 @@ sums: nothing is counted again.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,13 @@ def agreement(
     0.71
     """
     table = read_annotations(annotations, classes=classes, missing=missing)
-    _check(scale, level, n_resamples, seed)
+    checked_name(scale, "scale", get_args(Scale))
+    checked_level(level)
+    for name, number in (("n_resamples", n_resamples), ("seed", seed)):
+        checked_count(number, name, 0)
+    least = math.ceil(2 / (1 - float(level)) - 1e-9)
+    if 0 < n_resamples < least:
+        raise InputError("n_resamples", f"expected 0, or at least {least} for level {level}, got {n_resamples}")
     values = _values(table.classes, scale)
     if table.n_annotators < 2:
         raise NotEnoughData("annotations", "expected answers of at least 2 annotators, got those of 1")
@@ -229,18 +235,10 @@ def agreement(
     per_annotator.insert(0, "answers", np.bincount(table.annotator, minlength=table.n_annotators))
     known = pairs["kappa"].notna()
     shared = pairs["shared"][known]
-    notes = (*table.remarks(), *_notes(table, votes, times, found, per_class, scale, classes is not None))
-    if len(pairs) > MOST_PAIRS_WRITTEN:
-        message = (
-            f"{len(pairs):,} pairs of annotators share items: to_dict and to_json leave out their table; the "
-            "attribute pairs has it"
-        )
-        notes += (Note(code="many-pairs", message=message, severity="info"),)
-    notes += _resampling_notes(_telling(votes, times, per_class), lost, n_resamples, int((~known).sum()), len(pairs))
     arguments: dict[str, object] = {"scale": scale, "level": level, "n_resamples": n_resamples, "seed": seed}
     if classes is not None:
         arguments["classes"] = list(table.classes)
-    return Agreement(
+    result = Agreement(
         **found,
         cohen=float((pairs["kappa"][known] * shared).sum() / shared.sum()) if known.any() else math.nan,
         pairs=pairs,
@@ -251,19 +249,11 @@ def agreement(
         n_items=int(total[0, 1]),
         n_annotators=table.n_annotators,
         n_answers=table.n_answers,
-        notes=notes,
+        notes=table.remarks(),
         signature=Signature("agreement", arguments, {"n": str(table.n_answers), "demele": __version__}),
     )
-
-
-def _check(scale: object, level: Any, n_resamples: Any, seed: Any) -> None:
-    checked_name(scale, "scale", get_args(Scale))
-    checked_level(level)
-    for name, number in (("n_resamples", n_resamples), ("seed", seed)):
-        checked_count(number, name, 0)
-    least = math.ceil(2 / (1 - float(level)) - 1e-9)
-    if 0 < n_resamples < least:
-        raise InputError("n_resamples", f"expected 0, or at least {least} for level {level}, got {n_resamples}")
+    notes = _notes(result, table, votes, times, lost, ordered=classes is not None)
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
@@ -333,17 +323,17 @@ def _pairwise(first: FirstAnswers, values: Floats, scale: Scale) -> tuple["pd.Da
 
 
 def _notes(
-    table: Annotations,
-    votes: Any,
-    times: NDArray[np.int64],
-    found: Mapping[str, float],
-    per_class: "pd.DataFrame",
-    scale: Scale,
-    ordered: bool,
+    result: Agreement, table: Annotations, votes: Any, times: NDArray[np.int64], lost: int, *, ordered: bool
 ) -> tuple[Note, ...]:
+    """Return the notes of the cases that are there; ``lost`` resamples were undefined."""
     answers = np.asarray(votes.sum(axis=1))
-    single, most = int(times[answers == 1].sum()), float(per_class["share"].max())
+    single, most = int(times[answers == 1].sum()), float(result.per_class["share"].max())
     named = table.k > 2 and isinstance(table.classes[0], str) and not ordered
+    n_pairs, undefined = len(result.pairs), int(result.pairs["kappa"].isna().sum())
+    # Items with two answers or more, not all of the most frequent class.
+    frequent = votes[:, [int(result.per_class["share"].to_numpy().argmax())]].toarray().ravel()
+    varied = int(times[(answers >= 2) & (frequent < answers)].sum())
+    n_resamples = cast("int", result.signature.arguments["n_resamples"])
     cases = (
         (
             "first-of-repeated",
@@ -363,62 +353,48 @@ def _notes(
         ),
         (
             "kappa-undefined",
-            math.isnan(found["fleiss"]) or math.isnan(found["krippendorff"]),
+            math.isnan(result.fleiss) or math.isnan(result.krippendorff),
             "The answers that count are all of one class: chance would agree as well, and kappa or alpha is undefined.",
         ),
         (
             "kappa-paradox",
-            most >= _SKEWED and found["raw"] - found["fleiss"] >= _FAR,
-            f"Raw agreement is {found['raw']:.3f} but Fleiss' kappa {found['fleiss']:.3f}: {most:.1%} of the answers "
-            f"are {plain_text(per_class['share'].idxmax())}, so that chance agrees often (the kappa paradox, Feinstein "
-            "& Cicchetti 1990); read the agreement and kappa of each class.",
+            most >= _SKEWED and result.raw - result.fleiss >= _FAR,
+            f"Raw agreement is {result.raw:.3f} but Fleiss' kappa {result.fleiss:.3f}: {most:.1%} of the answers "
+            f"are {plain_text(result.per_class['share'].idxmax())}, so that chance agrees often (the kappa "
+            "paradox, Feinstein & Cicchetti 1990); read the agreement and kappa of each class.",
         ),
         (
             "alphabetical-scale",
-            scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)),
+            result.scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)),
             f"The classes are in alphabetical order, {shown(table.classes)}: if that is not their order on the scale, "
             f"give {setting(classes=[...])}.",
         ),
+        (
+            "many-pairs",
+            n_pairs > MOST_PAIRS_WRITTEN,
+            f"{n_pairs:,} pairs of annotators share items: to_dict and to_json leave out their table; the "
+            "attribute pairs has it",
+        ),
+        (
+            "cohen-undefined",
+            undefined > 0,
+            f"Cohen's kappa of {undefined} of {n_pairs} pairs is undefined: on the items they share, both gave one "
+            "and the same class only. The mean leaves them out.",
+        ),
+        (
+            "undefined-resamples",
+            n_resamples > 0 and lost > 0,
+            f"In {lost} of {n_resamples} resamples a coefficient is undefined; its interval leaves them out.",
+        ),
+        (
+            "few-items",
+            n_resamples > 0 and varied < _FEW_ITEMS,
+            f"Only {varied} items with two answers or more have one that is not of the most frequent class: the "
+            "intervals are narrower than their level says.",
+        ),
     )
-    return _notes_of(cases)
-
-
-def _notes_of(cases: Sequence[tuple[str, bool, str]]) -> tuple[Note, ...]:
-    """Return the notes of the cases that are there: code, whether it is there, and the text."""
     return tuple(
         Note(code=code, message=text, severity="warning" if code in _WARNINGS else "info")
         for code, there, text in cases
         if there
-    )
-
-
-def _telling(votes: Any, times: NDArray[np.int64], per_class: "pd.DataFrame") -> int:
-    """Count the items with two answers or more, not all of the most frequent class."""
-    most = int(per_class["share"].to_numpy().argmax())
-    answers = np.asarray(votes.sum(axis=1))
-    frequent = votes[:, [most]].toarray().ravel()
-    return int(times[(answers >= 2) & (frequent < answers)].sum())
-
-
-def _resampling_notes(telling: int, lost: int, n_resamples: int, undefined: int, n_pairs: int) -> tuple[Note, ...]:
-    return _notes_of(
-        (
-            (
-                "cohen-undefined",
-                undefined > 0,
-                f"Cohen's kappa of {undefined} of {n_pairs} pairs is undefined: on the items they share, both gave one "
-                "and the same class only. The mean leaves them out.",
-            ),
-            (
-                "undefined-resamples",
-                n_resamples > 0 and lost > 0,
-                f"In {lost} of {n_resamples} resamples a coefficient is undefined; its interval leaves them out.",
-            ),
-            (
-                "few-items",
-                n_resamples > 0 and telling < _FEW_ITEMS,
-                f"Only {telling} items with two answers or more have one that is not of the most frequent class: the "
-                "intervals are narrower than their level says.",
-            ),
-        )
     )

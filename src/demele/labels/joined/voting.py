@@ -24,6 +24,14 @@ Floats = NDArray[np.float64]
 
 #: Rounds of weighing by agreement; a handful is the rule.
 _MAX_ROUNDS = 100
+#: Of items that no answer with a weight is about, and of items whose vote is tied.
+_WEIGHTLESS = (
+    "were answered only by annotators of weight 0: only the frequencies of the classes determine their labels."
+)
+_TIED = (
+    "have a tie: several classes got the most votes. The label is the class whose annotators agree more with the other "
+    "annotators, or else it is drawn."
+)
 
 
 def majority_vote(
@@ -103,6 +111,15 @@ def majority_vote(
         given = _read_weights(weights, table)
         # Only ratios matter; of at most 1, no sum of weights overflows.
         vote = _Vote(vote_shares(table, given / given.max()), given)
+    answered = np.bincount(table.item, minlength=table.n_items) > 0
+    counted = np.bincount(table.item, weights=vote.weights[table.annotator], minlength=table.n_items)
+    lost, tied = np.flatnonzero((counted == 0) & answered), np.flatnonzero(are_tied(vote.shares) & answered)
+    arguments: dict[str, object] = {"classes": table.classes, "seed": seed}
+    met = {"n": str(table.n_items), "answers": str(table.n_answers)}
+    if isinstance(weights, str):
+        arguments["weights"] = weights
+    elif weights is not None:
+        met["weights"] = digest(vote.weights)
     responses = table.responses()
     return Consensus(
         **of_items(table, plain, vote.shares, seed),
@@ -114,10 +131,12 @@ def majority_vote(
             smoothing=np.zeros((table.k, table.k)),
         ),
         method="majority" if weights is None else "weighted majority",
-        signature=_signature(table, weights, vote.weights, seed),
+        signature=Signature("majority_vote", arguments, {**met, "demele": __version__}),
         iterations=vote.rounds,
         converged=vote.converged,
-        notes=table.remarks() + _weightless(table, vote.weights) + _tied(table, vote.shares),
+        notes=table.remarks()
+        + _items_note(table, lost, "weightless-items", _WEIGHTLESS, "warning")
+        + _items_note(table, tied, "ties", _TIED, "info"),
         details={"weights": vote.weights},
     )
 
@@ -242,35 +261,8 @@ def _read_weights(weights: object, table: Annotations) -> Floats:
     return values
 
 
-def _weightless(table: Annotations, weights: Floats) -> tuple[Note, ...]:
-    """Say which items have answers, but none that counts."""
-    answered = np.bincount(table.item, minlength=table.n_items) > 0
-    counted = np.bincount(table.item, weights=weights[table.annotator], minlength=table.n_items)
-    lost = np.flatnonzero((counted == 0) & answered)
-    message = (
-        f"{lost.size} of {table.n_items} items were answered only by annotators of weight 0: only the "
-        "frequencies of the classes determine their labels."
-    )
-    subject = tuple(str(table.items[place]) for place in lost[:6])
-    return (Note(code="weightless-items", message=message, subject=subject, severity="warning"),) if lost.size else ()
-
-
-def _tied(table: Annotations, shares: Floats) -> tuple[Note, ...]:
-    """Say how many items have two classes or more with as many votes, and how they were decided."""
-    tied = np.intersect1d(np.flatnonzero(are_tied(shares)), table.item)
-    message = (
-        f"{tied.size} of {table.n_items} items have a tie: several classes got the most votes. The label is the class "
-        "whose annotators agree more with the other annotators, or else it is drawn."
-    )
-    subject = tuple(str(table.items[place]) for place in tied[:6])
-    return (Note(code="ties", message=message, subject=subject),) if tied.size else ()
-
-
-def _signature(table: Annotations, weights: object, found: Floats, seed: int) -> Signature:
-    arguments: dict[str, object] = {"classes": table.classes, "seed": seed}
-    met = {"n": str(table.n_items), "answers": str(table.n_answers)}
-    if isinstance(weights, str):
-        arguments["weights"] = weights
-    elif weights is not None:
-        met["weights"] = digest(found)
-    return Signature("majority_vote", arguments, {**met, "demele": __version__})
+def _items_note(table: Annotations, places: NDArray[np.intp], code: str, text: str, severity: str) -> tuple[Note, ...]:
+    """Say of some items what ``text`` does, if there are any."""
+    message = f"{places.size} of {table.n_items} items {text}"
+    subject = tuple(str(table.items[place]) for place in places[:6])
+    return (Note(code=code, message=message, subject=subject, severity=severity),) if places.size else ()  # type: ignore[arg-type]

@@ -190,6 +190,10 @@ def artificial_annotators(
                 else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
             ),
         )
+    arguments: dict[str, object] = {"n_annotators": wanted, "highest_error": aims.highest, "step": aims.step}
+    arguments |= {"tolerance": aims.tolerance, "seed": seed}
+    if own is not None:
+        arguments["models"] = [name for name, _ in own]
     predictions = np.stack([group.kept[index][1] for index in kept])
     errors = np.array([group.kept[index][2] for index in kept])
     return ArtificialAnnotators(
@@ -198,7 +202,7 @@ def artificial_annotators(
         errors=errors,
         n_candidates=group.tried,
         notes=_notes(group, errors, own is not None),
-        signature=_signature(wanted, aims, seed, truth.size, own),
+        signature=Signature("artificial_annotators", arguments, {"n": str(truth.size), "demele": __version__}),
     )
 
 
@@ -391,16 +395,3 @@ def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
             )
         )
     return tuple(notes)
-
-
-def _signature(wanted: int, aims: ErrorAims, seed: int, n: int, own: list[tuple[str, Any]] | None) -> Signature:
-    arguments: dict[str, object] = {
-        "n_annotators": wanted,
-        "highest_error": aims.highest,
-        "step": aims.step,
-        "tolerance": aims.tolerance,
-        "seed": seed,
-    }
-    if own is not None:
-        arguments["models"] = [name for name, _ in own]
-    return Signature("artificial_annotators", arguments, {"n": str(n), "demele": __version__})
