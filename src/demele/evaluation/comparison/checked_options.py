@@ -1,7 +1,6 @@
 """From what a user gives to a question that methods can answer: all options are checked here, and only here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -32,9 +31,6 @@ from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-Noise = float | TransitionMatrix | TransitionCounts | Audit
-
-
 #: What is asked of which class, where that has a name of its own.
 _ASKED_AS = {
     "error": "accuracy",
@@ -46,23 +42,6 @@ _ASKED_AS = {
 
 #: With fewer audited rows, what is said of measures of all classes was not measured to hold.
 LEAST_AUDITED = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
-    """A user's knowledge besides predictions and labels; documented at :func:`demele.evaluation.compare`."""
-
-    noise: Noise | None = None
-    audit: Audit | None = None
-    true_labels: object = None
-    difficulty: object = None
-    prudence: float | None = None
-    cleaning: Cleaning | None = None
-    reference: object = None
-    errors: str = "any"
-    expert_error: float = 0.0
-    expert_errors: str = "adversarial"
-    groups: object = None
 
 
 def ask(
@@ -79,34 +58,44 @@ def ask(
     classes: Sequence[object] | None,
     seed: int,
     exact: bool,
-    **supplied: Any,
+    noise: Any,
+    audit: Audit | None,
+    true_labels: object,
+    difficulty: object,
+    prudence: float | None,
+    cleaning: Cleaning | None,
+    reference: object,
+    expert_error: float,
+    expert_errors: str,
+    groups: object,
+    errors: str = "any",
 ) -> tuple[MethodSpec, Question]:
-    """Check everything and return the method and its question."""
-    level, knowledge = checked_confidence(level), Knowledge(**supplied)
+    """Check everything and return the method and its question; documented at :func:`demele.evaluation.compare`."""
+    level = checked_confidence(level)
     checked_name(measure, "measure", get_args(Measure))
     if inference is not None:
         checked_name(inference, "inference", get_args(Inference))
     if positive is not None and (of is not None or measure not in OF_POSITIVE):
         raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give {arg('of', code='of=')} instead")
     of = of if positive is None else positive
-    noise, audit = read_knowledge(knowledge.noise, knowledge.audit)
+    noise, audit = read_knowledge(noise, audit)
     inner = _ASKED_AS.get(measure, measure)
     if method is None and noise is None and audit is None and inner == "accuracy":
         noise = 0.0
-    known = {name: getattr(knowledge, name) for name in ("true_labels", "cleaning", "reference")}
-    known |= {"noise": noise, "audit": audit}
+    needed = {"true_labels": true_labels, "cleaning": cleaning, "reference": reference, "noise": noise, "audit": audit}
     if method is None:
+        own = {**needed, "difficulty": difficulty, "prudence": prudence}
         # Methods of an option of their own are never chosen for it, since each has an assumption of its own.
         for one in (METHODS["hard-rows"], METHODS["cleaned"], METHODS["agreement"]):
             for name in one.uses:
-                if getattr(knowledge, name) is not None:
+                if own[name] is not None:
                     add = setting(method=one.name)
                     message = f"only method {one.name!r} uses it, and no method was named; add {add}, or drop it"
                     raise InputError(name, message)
-    available = frozenset(name for name, value in known.items() if value is not None)
+    available = frozenset(name for name, value in needed.items() if value is not None)
     spec = resolved(method, measure=inner, inference=inference, available=available)
     # Compared without labels, the reference stands in their place; messages call it by its name.
-    argument = "reference" if labels is not None and labels is knowledge.reference else "labels"
+    argument = "reference" if labels is not None and labels is reference else "labels"
     data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
     words = data.vocabulary
     if isinstance(noise, TransitionCounts | TransitionMatrix):
@@ -130,20 +119,20 @@ def ask(
                     "measure", f"{measure} is of two classes, got {data.k}; compare whether each is the positive class"
                 )
             index = 1 - index
-    _check_audited(spec, inner, audit, exact=exact, errors=knowledge.errors)
-    expert_error, expert_errors = read_expert_error(knowledge.expert_error, knowledge.expert_errors, k=data.k)
-    refuse_without_expert(expert_error, spec.name, inner, None if audit is None else audit.design)
-    if expert_error and exact:
+    _check_audited(spec, inner, audit, exact=exact, errors=errors)
+    share, manner = read_expert_error(expert_error, expert_errors, k=data.k)
+    refuse_without_expert(share, spec.name, inner, None if audit is None else audit.design)
+    if share and exact:
         raise InputError(
             ("expert_error", "exact"), "the proved verdict takes the expert for right; leave one of them out"
         )
     aim = inference or spec.inferences[0]
-    groups = read_groups(knowledge.groups, data.n, population=aim == "population")
-    refuse_groups(spec, aim, groups, exact=exact, errors=knowledge.errors)
-    suspects, suggested = _cleaned(knowledge.cleaning, data)
-    difficulty, prudence = knowledge.difficulty, knowledge.prudence
+    clusters = read_groups(groups, data.n, population=aim == "population")
+    refuse_groups(spec, aim, clusters, exact=exact, errors=errors)
+    suspects, suggested = _cleaned(cleaning, data)
+    hardness = None
     if difficulty is not None:
-        difficulty = number_column(difficulty, "difficulty", data.n, "row", "finite numbers", inside=np.isfinite)
+        hardness = number_column(difficulty, "difficulty", data.n, "row", "finite numbers", inside=np.isfinite)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
         data=data,
@@ -155,23 +144,24 @@ def ask(
         inference=aim,  # type: ignore[arg-type]
         noise=noise,
         audit=None if audit is None else audit.coded(words, data.n),
-        true_labels=coded_like(knowledge.true_labels, data, "true_labels"),
-        difficulty=difficulty,
+        true_labels=coded_like(true_labels, data, "true_labels"),
+        difficulty=hardness,
         prudence=None if prudence is None else checked_rate(prudence, "prudence"),
         suspects=suspects,
         suggested=suggested,
-        reference=coded_like(knowledge.reference, data, "reference"),
-        expert_error=expert_error,
-        expert_errors=expert_errors,
+        reference=coded_like(reference, data, "reference"),
+        expert_error=share,
+        expert_errors=manner,
         seed=seed,
         exact=exact,
-        errors=knowledge.errors,  # type: ignore[arg-type]
-        groups=groups,
+        errors=errors,  # type: ignore[arg-type]
+        groups=clusters,
     )
     if question.clusters is not None and question.audit is not None:
         refuse_whole_groups(question.clusters, question.audit)
-    for name in ("true_labels", "difficulty", "reference", "groups"):
-        check_same_order(getattr(knowledge, name), labels, (name, argument))
+    columns = {"true_labels": true_labels, "difficulty": difficulty, "reference": reference, "groups": groups}
+    for name, column in columns.items():
+        check_same_order(column, labels, (name, argument))
     return spec, question
 
 
@@ -253,7 +243,6 @@ def two_names(names: Any) -> tuple[str, str]:
 def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:
     if cleaning is None:
         return None, None
-
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(
             "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
