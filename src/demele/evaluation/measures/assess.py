@@ -184,6 +184,23 @@ def assess(
         columns = [every.of_classes(measure) for measure in CLASS_MEASURES]
         estimates += [column[k] for k in range(data.k) for column in columns]
     estimates += [every.averaged(measure, name) for name in averages for measure in CLASS_MEASURES]
+    # What rows in groups are worth for the accuracy on the given labels.
+    apart = None
+    if clusters is not None:
+        apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)
+    arguments: dict[str, object] = {"level": level}
+    if rate is not None:
+        arguments["noise"] = rate
+    if knowledge.audit is not None:
+        arguments["audit"] = knowledge.audit
+    if errs[0]:
+        arguments |= {"expert_error": errs[0], "expert_errors": errs[1]}
+    arguments |= {"per_class": per_class, "average": averages}
+    context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
+    if true_labels is not None:
+        context["bias"] = "from true labels"
+    if clusters is not None:
+        context["groups"] = digest(clusters.codes)
     return Assessment(
         estimates=tuple(estimates),
         n=data.n,
@@ -196,9 +213,9 @@ def assess(
             *class_notes(data),
             *knowledge.notes,
             *every.notes(estimates),
-            *_group_notes(data, together),
+            *group_notes(together, used=clusters is not None, apart=apart),
         ),
-        signature=_signature(data, rate, knowledge, level, clusters, per_class=per_class, averages=averages),
+        signature=Signature("assess", arguments, context),
     )
 
 
@@ -332,14 +349,6 @@ class _Estimates:
         return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.knowledge.kind))
 
 
-def _group_notes(data: Labelled, groups: Groups | None) -> tuple[Note, ...]:
-    """Say how many groups there are, and what their rows are worth for the accuracy on the given labels."""
-    if groups is None or groups.single:
-        return group_notes(groups, used=False)
-    share = effective_share(*row_counts(data, "accuracy", None, 0), groups, level=0.95)
-    return group_notes(groups, used=True, apart=data.n * share)
-
-
 def _mirrored(accuracy: Estimate) -> Estimate:
     """Return the error, one minus the accuracy."""
 
@@ -403,32 +412,6 @@ def _averages(average: Any) -> tuple[str, ...]:
     if wrong:
         raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
     return tuple(dict.fromkeys(names))
-
-
-def _signature(
-    data: Labelled,
-    noise: Any,
-    knowledge: LabelKnowledge,
-    level: float,
-    groups: Groups | None,
-    *,
-    per_class: bool,
-    averages: tuple[str, ...],
-) -> Signature:
-    arguments: dict[str, object] = {"level": level}
-    if noise is not None:
-        arguments["noise"] = noise
-    if knowledge.audit is not None:
-        arguments["audit"] = knowledge.audit
-    if knowledge.errs[0]:
-        arguments |= {"expert_error": knowledge.errs[0], "expert_errors": knowledge.errs[1]}
-    arguments |= {"per_class": per_class, "average": averages}
-    context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
-    if knowledge.kind == "shifted":
-        context["bias"] = "from true labels"
-    if groups is not None:
-        context["groups"] = digest(groups.codes)
-    return Signature("assess", arguments, context)
 
 
 def _named(measure: str, of: object) -> str:

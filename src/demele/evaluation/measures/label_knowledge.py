@@ -108,8 +108,6 @@ class LabelKnowledge:
     #: Level of the observed interval that is moved by the bias.
     inner: float = math.nan
     audit: CodedAudit | None = None
-    #: How often the expert may be wrong, and in what way.
-    errs: tuple[float, ExpertErrors] = (0.0, "adversarial")
 
     def bias(self, measure: str) -> tuple[Floats, Floats] | None:
         """Bounds of observed minus correct: shape () for accuracy, else (n_classes,)."""
