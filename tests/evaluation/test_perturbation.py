@@ -267,7 +267,7 @@ DRAWS = np.random.default_rng(0)
         ({"maps": {"a": MAPS, "b": np.full(MAPS.shape, np.inf)}}, r"maps\['b'\]: 8 of 8 maps"),
         ({"maps": {}}, "at least 1 map"),
         ({"labels": [0] * 7}, "expected 8 labels"),
-        ({"labels": [5] * 8}, "none of the 2 classes"),
+        ({"labels": [5] * 8}, "labels:"),
         ({"labels": ["cat"] * 8}, "which class each column is"),
         ({"measure": "accuracy"}, "against labels"),
         ({"measure": "loss"}, "'score' or 'accuracy'"),

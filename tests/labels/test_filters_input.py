@@ -52,7 +52,7 @@ THIRDS = np.full((4, 3), 1 / 3)
         ),
         (Y * 2, X * 2, {"method": "entropy", "model": LinearSVC()}, InputError, r"LinearSVC gives no probabilities"),
         (Y, THIRDS, {"method": "entropy"}, InputError, r"each of the 2 classes 0, 1, got 3 columns; give all classes"),
-        (Y, X, {"method": "confident", "kind": "probabilities"}, InputError, r"3 of 4 rows are no probabilities"),
+        (Y, X, {"method": "confident", "kind": "probabilities"}, InputError, "features_or_probabilities:"),
         (Y, THIRDS[:, :2] * 1.5, {"method": "entropy", "folds": 3}, InputError, r"^folds: nothing is trained"),
     ],
 )
