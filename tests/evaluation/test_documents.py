@@ -95,7 +95,7 @@ def test_an_inconclusive_decision_says_the_next_step() -> None:
     ((step, command),) = document.next
     size = re.fullmatch(r"Relabel ([\d,]+) random rows\.?(; they settle it if all confirm the given labels\.)?", step)
     assert size is not None, step
-    assert f"--rows {size[1].replace(',', '')} " in command
+    assert f"--size {size[1].replace(',', '')} " in command
     plan = next(section for section in document.sections if section.title == "Audit plan").shown[-1]
     assert isinstance(plan, Table)
     settled = [row for row in plan.rows if isinstance(row[-1], Pill) and row[-1].text == "settled"]
