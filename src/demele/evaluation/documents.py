@@ -36,7 +36,8 @@ def estimate_columns(
     estimates: "Sequence[Estimate]", level: float, of: "Callable[[Thing], Estimate]"
 ) -> list[Column[Thing]]:
     """Return the columns of estimates, each of a thing: observed, its interval, and the interval on true labels."""
-    digits = digits_for(ends(one.interval) for one in estimates if one.of is None or len(estimates) == 1)
+    whole = [one for one in estimates if one.of is None] or estimates
+    digits = digits_for(ends(one.interval) for one in whole)
     form, kinds = f"percent.{digits}", [one.corrected.kind for one in estimates if one.corrected is not None]
     return [
         ("Observed", form, lambda thing: of(thing).value),
