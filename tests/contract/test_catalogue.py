@@ -74,17 +74,6 @@ def test_an_alias_gives_the_same_score() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_declared_options_are_those_of_the_function(name: str) -> None:
-    keywords = [
-        parameter.name
-        for parameter in inspect.signature(CATALOGUE[name].call).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
-    assert list(CATALOGUE[name].options) == keywords
-    assert "bins" in keywords or not CATALOGUE[name].discretises
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_specification_is_complete(name: str) -> None:
     spec = demele.describe(name)
     assert spec.properties

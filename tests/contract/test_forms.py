@@ -1,0 +1,51 @@
+"""A metric is one decorated formula: its public function has the formula's options, and imports its own file only."""
+
+import inspect
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import demele
+from demele.metrics.catalogue import CATALOGUE, FILES
+from demele.metrics.options import RunOptions
+
+GOLDEN = Path(__file__).with_name("signatures.txt")
+PUBLIC = [name for name in FILES if hasattr(demele, name)]
+
+
+def signatures() -> str:
+    """Every metric with the data that its function takes, and its options with their defaults, one a line."""
+    lines = []
+    for name, metric in CATALOGUE.ours().items():
+        shown = inspect.signature(metric.call)
+        assert shown.parameters["run"].annotation.__args__ == (RunOptions,)
+        own = [str(one.replace(annotation=one.empty)) for one in shown.parameters.values() if one.name != "run"]
+        assert set(metric.options) == {one.name for one in shown.parameters.values() if one.kind is one.KEYWORD_ONLY}
+        lines.append(f"{name}({', '.join(own)})\n")
+    return "".join(lines)
+
+
+def test_signatures_are_those_that_were_written_down() -> None:
+    assert signatures() == GOLDEN.read_text(encoding="utf-8"), "python -m tests.contract.test_forms writes them again"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_functions_and_formulas_are_found_by_processes(name: str) -> None:
+    function, formula = getattr(demele, name), CATALOGUE[name].formula
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert pickle.loads(pickle.dumps(formula)) is formula
+    assert function.__doc__
+
+
+def test_a_metric_is_imported_alone() -> None:
+    asked = "import sys, demele; demele.mig; demele.describe('MIG-sup'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    files = {name.removeprefix("demele.metrics.") for name in loaded}
+    assert files & set(FILES.values()) == {"information.gaps"}
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(signatures(), encoding="utf-8")
