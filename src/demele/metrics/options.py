@@ -113,18 +113,16 @@ def above_zero(top: float = np.inf, *, below: bool = False) -> Reads:
     return Reads(f"a number above 0 and {'below' if below else 'at most'} {top:g}", check)
 
 
-def _share(name: str, value: Any) -> float:
-    number = _number(name, value)
-    if not 0 <= number <= 1:
-        raise InputError(name, f"expected a number from 0 to 1, got {value}")
-    return number
+def _from_zero(expects: str, top: float = np.inf) -> Reads:
+    """Return the check of a number from 0 to ``top``."""
 
+    def check(name: str, value: Any) -> float:
+        number = _number(name, value)
+        if not 0 <= number <= top:
+            raise InputError(name, f"expected {expects}, got {value}")
+        return number
 
-def _deviation(name: str, value: Any) -> float:
-    number = _number(name, value)
-    if number < 0:
-        raise InputError(name, f"expected a standard deviation of at least 0, got {value}")
-    return number
+    return Reads(expects, check)
 
 
 def _resamples(name: str, value: Any) -> int:
@@ -199,17 +197,16 @@ def as_binning(bins: object) -> Binning:
 RANDOM = "rng"
 #: A whole number, at least 1.
 Count = Annotated[int, at_least(1)]
-#: A number above 0.
 #: Parts of the rows, each scored by what the others choose.
 Folds = Annotated[int, at_least(2)]
-
+#: A number above 0.
 Positive = Annotated[float, above_zero()]
 #: A number above 0 and at most 1.
 Fraction = Annotated[float, above_zero(1.0)]
 #: A number from 0 to 1.
-Share = Annotated[float, Reads("a number from 0 to 1", _share)]
+Share = Annotated[float, _from_zero("a number from 0 to 1", 1.0)]
 #: A standard deviation, at least 0.
-Deviation = Annotated[float, Reads("a standard deviation, at least 0", _deviation)]
+Deviation = Annotated[float, _from_zero("a standard deviation of at least 0")]
 #: How continuous columns are cut: a number of bins, a word, edges or a rule.
 Bins = Annotated[
     int | str | Binning | Sequence[float] | NDArray[Any],

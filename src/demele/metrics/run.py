@@ -352,7 +352,11 @@ def _read_off_table(
         if guards and shuffled is not None:
             told += beside_chance(natives[name], shuffled[name].value, source.rows())
         if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):
-            told += _of_few_or_unprobed(request, source, told)
+            subject, own = source.subject("table", request.options), request.metric.guards
+            if not any(note.code == "few-rows" for note in told):  # a probe said more of it
+                told += few_rows_notes(own, subject.varying, request.options)
+            if unprobed:
+                told += unprobed_notes(own, 0.0, subject.n, subject.codes.d, kept="counts", chance=True)
         found.outcomes[name] = Outcome(
             native=natives[name],
             resamples=None if resamples is None else resamples[name],
@@ -362,17 +366,6 @@ def _read_off_table(
             seconds=seconds,
             notes=told,
         )
-
-
-def _of_few_or_unprobed(request: Request, source: Source, told: tuple[Note, ...]) -> tuple[Note, ...]:
-    """Say of a metric of a table that rows are few, unless a probe said more of it; and what was not probed."""
-    subject, guards = source.subject("table", request.options), request.metric.guards
-    found: tuple[Note, ...] = ()
-    if not any(note.code == "few-rows" for note in told):
-        found = few_rows_notes(guards, subject.varying, request.options)
-    if not source.probed:
-        found += unprobed_notes(guards, 0.0, subject.n, subject.codes.d, kept="counts", chance=True)
-    return found
 
 
 def _drawn(

@@ -105,7 +105,14 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
             information[code, i] = _binned_information(codes[rows, code], factor, values, bins)
         information[data.codes.constant, i] = 0.0
         information[information[:, i] < NOISE_FLOOR / np.sqrt(factor.n_annotated), i] = 0.0
-    entropies = np.array([_level_entropy(factor) if factor.categorical else np.nan for factor in columns])
+    entropies = np.array(
+        [
+            float(entropy(np.bincount(factor.values[factor.values >= 0]).astype(float)))
+            if factor.categorical
+            else np.nan
+            for factor in columns
+        ]
+    )
     varies = np.array([not factor.constant for factor in columns])  # in half of the rows, one may not
     relative = np.where(
         np.isnan(entropies),
@@ -120,7 +127,7 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
     for i, a in enumerate(columns):
         for k in range(i + 1, len(columns)):
             both = a.annotated() & columns[k].annotated()
-            table = _pair_table(a, columns[k], both, EqualFrequency(10))
+            table = _crossed(*(_labels(one, one.values[both], EqualFrequency(10)) for one in (a, columns[k])))
             shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
             heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
             between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
@@ -146,10 +153,6 @@ def _normal_scores(values: Array) -> Array:
     return scores
 
 
-def _level_entropy(factor: Factor) -> float:
-    return float(entropy(np.bincount(factor.values[factor.values >= 0]).astype(float)))
-
-
 def _labels(factor: Factor, values: Array, binning: Binning) -> Array:
     if factor.categorical:
         return values
@@ -163,10 +166,6 @@ def _binned_information(code: Array, factor: Factor, values: Array, bins: Binnin
     own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
     table = _crossed(own, _labels(factor, values, bins))
     return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
-
-
-def _pair_table(a: Factor, b: Factor, rows: NDArray[np.bool_], binning: Binning) -> Array:
-    return _crossed(_labels(a, a.values[rows], binning), _labels(b, b.values[rows], binning))
 
 
 def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Array:

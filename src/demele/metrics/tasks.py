@@ -14,7 +14,7 @@ from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.draws import Draws, Outcome
 from demele.metrics.guards import beside_chance, few_rows_notes, moved_by_outliers
-from demele.metrics.metric import Array, Metric, Native, Streams, applied, takes_rng
+from demele.metrics.metric import Array, Native, Streams, applied, takes_rng
 from demele.metrics.options import RANDOM, Run
 from demele.metrics.request import Request
 from demele.metrics.source import Source, half_of_rows
@@ -99,6 +99,7 @@ def planned(
         groups.setdefault((request.stream, repr(of_fit)), []).append(request)
     can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
     outlying = data.outlying() if guards and can_move else ()
+    movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "undecided": ()}
     groups_of_tasks: list[tuple[list[Request], list[Task]]] = []
     for (stream, _), members in groups.items():
         metric = members[0].metric
@@ -107,7 +108,7 @@ def planned(
             ("repeat", run.n_repeats if metric.stochastic else 1),
             ("half", run.n_bootstrap),
             ("permutation", run.n_permutations),
-            ("winsorised", 1 if _can_move(metric, outlying, data) else 0),
+            ("winsorised", 1 if any(name in movable[metric.guards.outliers] for name in outlying) else 0),
             ("shuffled", 1 if shuffle and quick and not run.n_permutations else 0),
         )
         own = [
@@ -128,12 +129,6 @@ def planned(
         ]
         groups_of_tasks.append((members, own))
     return groups_of_tasks, outlying
-
-
-def _can_move(metric: Metric, outlying: tuple[str, ...], data: Data) -> bool:
-    if metric.guards.outliers == "of factors move it":
-        return any(name in data.factors.names for name in outlying)
-    return bool(outlying) and metric.guards.outliers == "move it"
 
 
 def _collected(
