@@ -216,7 +216,7 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     assert "method worst-case (Paired worst case)" in text
     assert "2 assumptions: --explain" in text
     explained = " ".join(demele("compare", *PAIR, "--noise", 0.02, "--format", "table", "--explain").out.split())
-    assert f"wrong labels ({wrong} of 600), wherever they are." in explained
+    assert f"wrong labels ({wrong} of 600), in the worst case." in explained
     assert "At most 12 of the 600 labels are wrong (a rate of 0.02), in the worst case." in explained
 
 

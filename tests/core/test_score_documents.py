@@ -69,7 +69,7 @@ def test_the_verdict_comes_first() -> None:
     assert document.headline == "2 of 2 factors have a code of their own."
     assert isinstance(document.figure, Strips)
     assert [strip.pill and strip.pill.text for strip in document.figure.rows] == ["one code", "one code"]
-    (verdict,) = document.beside
+    (verdict,) = document.below
     assert [typed(str(cell)) for cell in column(verdict, "Best code")] == ["z1", "z2"]
     titles = [section.title for section in document.sections]
     assert titles == ["Scores", "Code-factor matrix", "Values per factor and code", "Data", "Glossary"]
@@ -123,7 +123,7 @@ def test_codes_are_ordered_by_their_best_factor_and_mixed_ones_are_named() -> No
         ({"status": "several codes", "sharing": "spread", "codes": ("a", "b", "c", "d")}, "spread over 4 codes"),
         ({"status": "no code"}, "lost"),
         ({"status": "no code", "others": ("y",), "codes": ("a",)}, "lost: only through y"),
-        ({"status": "undecided"}, "too few rows"),
+        ({"status": "inconclusive"}, "too few rows"),
         ({"status": "constant"}, "constant"),
     ],
 )
@@ -133,7 +133,7 @@ def test_a_verdict_on_a_factor_is_a_few_words(row: dict[str, Any], said: str) ->
 
 
 def test_rows_that_are_too_few_for_all_say_how_many_are_enough() -> None:
-    rows = (FactorVerdict(factor="x", status="undecided", rows_needed=12000),)
+    rows = (FactorVerdict(factor="x", status="inconclusive", rows_needed=12000),)
     assert verdict(*rows, codes=CODES).sentence == (
         "1,797 rows are too few to decide which code holds which factor; about 12,000 rows would be enough."
     )
@@ -290,7 +290,7 @@ def test_two_representations_have_their_difference_in_the_table() -> None:
     assert pair.sentence == "clean is significantly better by 1 of 2 metrics (Holm, 95%); 1 could not be tested."
     (figure,) = (one for one in figures_of(pair.document()) if isinstance(one, Strips) and one.zero == 0.0)
     assert [(mark.kind, mark.at) for mark in figure.rows[0].marks][-1] == ("dot", mig.value)
-    (verdicts,) = pair.document().beside
+    (verdicts,) = pair.document().below
     assert [typed(title) for title in verdicts.columns] == ["Factor", "noisy", "clean"]
 
 

@@ -54,7 +54,7 @@ def test_a_candidate_is_significantly_better() -> None:
     assert held is not None
     assert held.labels == 32  # 33 exchanges leave 167 to 133 of 300: p = 0.028
     assert found.sentences[1:] == (
-        "The result holds up to 3.20% wrong labels (32 of 1,000), wherever they are.",
+        "The result holds up to 3.20% wrong labels (32 of 1,000), in the worst case.",
         "They disagree on 300 rows: the label agrees with new on 200, with old on 100, with neither on 0.",
     )
     assert document.table is not None

@@ -34,8 +34,8 @@ def test_a_verdict_is_right_where_the_truth_is_known(kind: str) -> None:
 @pytest.mark.parametrize("kind", MAIN)
 def test_of_few_rows_nothing_is_said(kind: str) -> None:
     found, _, _ = judged(WORLDS[kind](np.random.default_rng(3), 50))
-    assert {row.status for row in found.factors} == {"undecided"}
-    assert {code.status for code in found.codes} <= {"undecided", "dead"}
+    assert {row.status for row in found.factors} == {"inconclusive"}
+    assert {code.status for code in found.codes} <= {"inconclusive", "dead"}
     assert found.sentence.startswith("50 rows are too few to decide which code holds which factor")
 
 
@@ -106,7 +106,7 @@ def test_what_5000_rows_leave_undecided_is_judged_on_as_many_as_decide() -> None
     for seed in range(2):
         few, many = (verdict_on(*nearly_half(seed, n)) for n in (5000, 200_000))
         undecided = few.factors[0]
-        assert undecided.status == "undecided"
+        assert undecided.status == "inconclusive"
         assert undecided.rows_needed is not None
         assert undecided.rows_needed > 5000
         assert f"too few rows; z1 carries {undecided.share:.0%}" in undecided.words
@@ -121,7 +121,7 @@ def test_what_5000_rows_leave_undecided_is_judged_on_as_many_as_decide() -> None
 def test_of_too_few_rows_a_verdict_says_how_many_would_do() -> None:
     noise = np.random.default_rng(0).random((120, 5))
     found = verdict_on(noise[:, :2], noise[:, 2:])
-    rows = [row for row in found.factors if row.status == "undecided"]
+    rows = [row for row in found.factors if row.status == "inconclusive"]
     assert rows
     for row in rows:
         assert row.rows_needed is not None
@@ -182,7 +182,7 @@ def test_missing_annotations_leave_the_other_factors_as_they_are() -> None:
     factors = pd.DataFrame(codes.copy(), columns=["v", "w"])
     factors.loc[60:, "w"] = np.nan
     found = verdict_on(codes, factors, missing="omit")
-    assert [row.status for row in found.factors] == ["one code", "undecided"]
+    assert [row.status for row in found.factors] == ["one code", "inconclusive"]
     assert found.factors[1].n == 60
 
 
@@ -251,7 +251,7 @@ def test_a_regression_beside_known_columns() -> None:
         ),
         ({"status": "no code"}, "lost"),
         (
-            {"status": "undecided", "codes": ("z1",), "rows_needed": 4200},
+            {"status": "inconclusive", "codes": ("z1",), "rows_needed": 4200},
             "too few rows; z1 carries 80%, the next code 40%; about 4,200 rows would be enough",
         ),
         ({"status": "weak", "codes": ("z1",), "share": 0.034}, "weak; z1 carries 3.4%, the next code 40%"),

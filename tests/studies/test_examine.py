@@ -293,7 +293,7 @@ def test_missing_annotations_are_refused_or_told(missing: Any) -> None:
     (note,) = [note for note in look.notes if note.code == "missing-annotations"]
     assert note.message == "of 108 rows annotations are missing of 'x' in 36: each is judged on the others"
     assert look.scores is not None
-    assert look.factors["verdict"].tolist() == ["undecided", "one code", "one code"]  # x has 72 rows
+    assert look.factors["verdict"].tolist() == ["inconclusive", "one code", "one code"]  # x has 72 rows
 
 
 def test_arrays_are_accepted_as_codes_and_factors(look: studies.Examination) -> None:

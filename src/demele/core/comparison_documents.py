@@ -41,7 +41,7 @@ def comparison_document(result: "RepresentationComparison") -> Document:
         sentences=_pairs(result),
         figure=_differences(result),
         table=table,
-        beside=[verdicts],
+        below=[verdicts],
         scope=[
             count(len(result.evaluations), "representation"),
             *([count(len(result.models), "model")] if result.models else []),

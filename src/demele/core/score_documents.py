@@ -51,7 +51,7 @@ def evaluation_document(result: "Evaluation") -> Document:
         ],
         figure=score_strips(scores) if verdict is None else verdict_strips(verdict),
         table=scores_table(scores),
-        beside=[] if verdict is None else [verdict_table(verdict)],
+        below=[] if verdict is None else [verdict_table(verdict)],
         scope=[
             name(result.name),
             count(result.n, "row"),
@@ -92,7 +92,7 @@ def score_document(score: "Score") -> Document:
         sentences=[one.headline() for one in (score.corrected, score.alignment) if one is not None],
         figure=values if values.rows else score_strips([score]),
         table=scores_table([score]),
-        beside=[classes],
+        below=[classes],
         scope=[count(score.n, "row"), score.protocol or ""],
         sections=[
             Section("Scores", [scores_table([score])]),

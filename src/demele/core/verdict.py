@@ -13,8 +13,8 @@ from demele.report.document import Document
 if TYPE_CHECKING:
     import pandas as pd
 
-FactorStatus = Literal["one code", "mixed code", "several codes", "weak", "no code", "undecided", "constant"]
-CodeStatus = Literal["one factor", "mixed", "weak", "noise", "dead", "undecided"]
+FactorStatus = Literal["one code", "mixed code", "several codes", "weak", "no code", "inconclusive", "constant"]
+CodeStatus = Literal["one factor", "mixed", "weak", "noise", "dead", "inconclusive"]
 #: How several codes share a factor: as copies of each other, as mixtures with other factors, in parts, or over many.
 Sharing = Literal["", "copies", "mixture", "parts", "spread"]
 #: A code holds a factor if it carries at least this share of the factor's entropy.
@@ -26,36 +26,35 @@ SHARED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorVerdict:
-    """Which codes hold one factor.
+    """The codes that hold one factor.
 
     Attributes
     ----------
     factor : str
-    status : {"one code", "mixed code", "several codes", "weak", "no code", "undecided", "constant"}
+    status : {"one code", "mixed code", "several codes", "weak", "no code", "inconclusive", "constant"}
         "mixed code": one code holds it, and another factor as well. "weak": codes carry more than chance, but less than
         a tenth of its entropy.
     sharing : {"", "copies", "mixture", "parts", "spread"}
         Of several codes: "copies" add nothing to each other; a "mixture" holds other factors too; "parts" add to each
-        other; "spread" is over four or more, or over codes none of which carries anything alone. Empty where rows are
-        too few to say.
+        other; "spread" is over four or more, or over codes that carry nothing alone. Empty if rows are too few.
     codes : tuple of str
         The codes that hold it, the one that carries most first.
     others : tuple of str
         Factors that the best code holds as well, or, of a lost factor, through which a code carries it.
     share, second : float in [0, 1]
-        Of the factor's entropy, what the best code and the next one carry; of codes that carry it by themselves, not
-        through a factor that it depends on. NaN where undecided for want of rows.
+        Shares of the factor's entropy in the best code and the next one, among codes that carry it directly, not
+        through a factor that it depends on. NaN if rows are too few.
     chance : float in [0, 1]
-        The most that any code carries of the factor when its rows are permuted.
+        Largest share of the factor in any code when its rows are permuted.
     together : float in [0, 1]
         What the two best codes carry together, in coarser bins, where that is more than one of them carries. For a
         factor spread over codes that carry nothing alone: R squared of a linear regression. NaN elsewhere.
     n : int
         Rows it was judged on.
     rows_needed : int or None
-        Undecided: about how many rows would decide, as far as that can be estimated.
+        If inconclusive: estimated number of rows that would be enough.
     words : str
-        All this as a sentence.
+        The verdict as a sentence.
     """
 
     factor: str
@@ -74,24 +73,24 @@ class FactorVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeVerdict:
-    """What one code holds.
+    """The factors in one code.
 
     Attributes
     ----------
     code : str
-    status : {"one factor", "mixed", "weak", "noise", "dead", "undecided"}
+    status : {"one factor", "mixed", "weak", "noise", "dead", "inconclusive"}
         "dead": it does not vary. "noise": it carries nothing of any factor beyond chance. "weak": it carries more,
         but less than a tenth of any factor.
     factors : tuple of str
-        What it holds, the factor of which it carries most first.
+        Factors in the code, the one with the largest share first.
     shares : tuple of float
-        How much of the entropy of each.
+        Shares of the entropy of each.
     traces : tuple of str
-        Factors of which it carries more than chance, but at most half as much.
+        Factors with a share above chance, but at most half of the largest.
     chance : float
-        The most that chance gives, over the factors.
+        Largest chance level over the factors.
     rows_needed : int or None
-        Undecided: about how many rows would decide, as far as that can be estimated.
+        If inconclusive: estimated number of rows that would be enough.
     words : str
     """
 
@@ -118,7 +117,7 @@ class RepresentationVerdict(Result):
     above_chance : array of bool of the same shape
         Whether that is more than chance gives.
     n : int
-        Rows it rests on: 5,000 drawn at random, or as many as decide what these leave undecided, up to all.
+        Rows behind the verdict: 5,000 drawn at random, or more if these are too few, up to all.
     bins : int
         Bins of equal frequency for codes and continuous factors.
     first_look : str
@@ -128,9 +127,9 @@ class RepresentationVerdict(Result):
     -----
     Held: codes carry at least a tenth of the factor's entropy, one alone or several together. Weak: codes carry more
     than chance, but less than a tenth. Lost: no code carries more than chance, or codes do only through another factor.
-    Held by one code: the next code carries at most half as much. Mixed: the code holds another factor, of which it
-    carries more than half as much, and not only because the two factors depend on each other. Undecided: rows are too
-    few, or shares too near these limits.
+    Held by one code: the next code carries at most half as much. Mixed: the code also carries more than half as much of
+    another factor, and not only because the two factors depend on each other. Inconclusive: rows are too few, or shares
+    too near these limits.
 
     Examples
     --------

@@ -22,7 +22,7 @@ _STATUS = {
     "several codes": Pill("several codes", "open", 2),
     "weak": Pill("weak", "open", 3),
     "no code": Pill("lost", "bad", 4),
-    "undecided": Pill("too few rows", "none", 5),
+    "inconclusive": Pill("too few rows", "none", 5),
     "constant": Pill("constant", "none", 6),
 }
 _CODES = {
@@ -31,7 +31,7 @@ _CODES = {
     "weak": "weak",
     "noise": "noise",
     "dead": "constant",
-    "undecided": "too few rows",
+    "inconclusive": "too few rows",
 }
 _SHARING = {"copies": "copies in", "mixture": "mixed in", "parts": "in parts in", "spread": "spread over"}
 _HELD = ("one code", "mixed code", "several codes")
@@ -66,7 +66,7 @@ def verdict_document(verdict: "RepresentationVerdict") -> Document:
 def whole(verdict: "RepresentationVerdict") -> Iterator[str]:
     """Yield the sentences on all factors, and on codes that hold none."""
     rows = [row for row in verdict.factors if row.status != "constant"]
-    if rows and all(row.status == "undecided" for row in rows):
+    if rows and all(row.status == "inconclusive" for row in rows):
         needed = [row.rows_needed for row in rows]
         most = None if None in needed else max(filter(None, needed))
         enough = "" if most is None else f"; about {count(most, 'row')} would be enough"
@@ -98,7 +98,7 @@ def factor_counts(statuses: Iterable[str]) -> list[str]:
         ("several codes", "in several codes"),
         ("weak", "weak"),
         ("no code", "lost"),
-        ("undecided", "undecided"),
+        ("inconclusive", "inconclusive"),
     ):
         if number := found.count(status):
             parts.append(f"{number} {'is' if number == 1 else 'are'} {what}")

@@ -28,7 +28,7 @@ def sparse_document(result: "SparseEvaluation") -> Document:
         headline=f"{alive}{most}.",
         figure=drawn(best, "Share", caption="Best code of each factor", axis="Share of its entropy", ends=(0.0, 1.0)),
         table=scores_table(result.scores),
-        beside=[best],
+        below=[best],
         scope=[
             name(result.name),
             count(result.n, "row"),

@@ -109,8 +109,8 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
         rows = rows_drawn(data, size, seed)
         found = _Judge.of(rows, seed)
         factors, codes = [found.factor(i) for i in range(data.factors.m)], [found.code(j) for j in range(data.codes.d)]
-        needed = [row.rows_needed for row in factors if row.status == "undecided"]
-        needed += [row.rows_needed for row in codes if row.status == "undecided"]
+        needed = [row.rows_needed for row in factors if row.status == "inconclusive"]
+        needed += [row.rows_needed for row in codes if row.status == "inconclusive"]
         if size >= data.n or not needed:
             break
         size = data.n if None in needed else max(2 * size, int(1.2 * max(filter(None, needed))))
@@ -184,7 +184,9 @@ class _Judge:
     def factor(self, i: int) -> FactorVerdict:
         """Judge one factor."""
         factor = self.data.factors.columns[i]
-        row = FactorVerdict(factor=factor.name, status="undecided", n=factor.n_annotated, rows_needed=_fewest(factor))
+        row = FactorVerdict(
+            factor=factor.name, status="inconclusive", n=factor.n_annotated, rows_needed=_fewest(factor)
+        )
         if factor.n_annotated >= _fewest(factor):
             row = self._judged(i, replace(row, chance=float(self.held.chance[i]), rows_needed=None))
         return replace(row, words=factor_words(row))
@@ -323,7 +325,7 @@ class _Judge:
 
     def code(self, j: int) -> CodeVerdict:
         """Judge one code."""
-        row = CodeVerdict(code=self.data.codes.names[j], status="undecided")
+        row = CodeVerdict(code=self.data.codes.names[j], status="inconclusive")
         if self.data.codes.constant[j]:
             row = replace(row, status="dead")
         elif self.data.factors.m and all(one.n_annotated >= _fewest(one) for one in self.data.factors.columns):

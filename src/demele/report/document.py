@@ -241,7 +241,7 @@ class Notice:
 class Document:
     """All that a result says; what is empty is dropped, and the title is the kind if none is given.
 
-    ``table`` is what terminals, cards and papers show, ``beside`` are tables that terminals show below it, and
+    ``table`` is what terminals, cards and papers show, ``below`` are tables that terminals show below it, and
     ``figure`` is what stands under the headline. ``next`` holds
     steps, each a sentence and a command. ``methods`` are sentences for a paper, which cite as ``[@key]``; a page
     shows them without citations.
@@ -254,7 +254,7 @@ class Document:
     sentences: Sequence[str] = ()
     figure: Figure | Choice | None = None
     table: Table | None = None
-    beside: Sequence[Table] = ()
+    below: Sequence[Table] = ()
     scope: Sequence[str] = ()
     next: Sequence[tuple[str, str]] = ()
     sections: Sequence[Section] = ()

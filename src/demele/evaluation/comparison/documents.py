@@ -130,7 +130,7 @@ def _holds_up_to(result: "Decision") -> str:
     if result.method in AUDITED:
         return f"Without the audit, the given labels show the same with up to {share}."
     after = {"cleaned": ", after the cleaning", "true-labels": " among the true ones"}.get(result.method, "")
-    return f"The result holds up to {share}{after}, wherever they are."
+    return f"The result holds up to {share}{after}, in the worst case."
 
 
 def _scope_of_errors(result: "Decision") -> str:
@@ -148,7 +148,7 @@ def _expert(result: "Decision") -> str:
     if found.labels == 0:
         return f"One wrong expert label on the {rows} could reverse the result."
     share = f"{found.labels:,} wrong expert labels on the {rows} ({at_most(found.rate)})"
-    return f"The result holds up to {share}, wherever they are."
+    return f"The result holds up to {share}, in the worst case."
 
 
 def _labels_say(result: "Decision") -> str:
@@ -272,7 +272,7 @@ def _by_class(result: "Decision") -> Section:
 
 
 def _label_errors(result: "Decision") -> Section:
-    """Show between which ends the true difference lies for each number of wrong labels, wherever these are."""
+    """Show the worst-case ends of the true difference for each number of wrong labels."""
     found = _disagreements(result)
     if not found or not sum(found) or result.method in OTHER_LABELS:
         return NOTHING

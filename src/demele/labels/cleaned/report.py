@@ -57,7 +57,7 @@ class CleanedSet(Result):
             headline=f"{made.headline} {harm.headline}",
             sentences=[*made.sentences, *harm.sentences],
             table=listed,
-            beside=[*made.beside, *(table for table in (harm.table,) if table is not None)],
+            below=[*made.below, *(table for table in (harm.table,) if table is not None)],
             sections=[*made.sections, *harm.sections],
             methods=[*made.methods, *harm.methods],
         )

@@ -27,7 +27,7 @@ def text(document: Document, *, width: int = 80, explain: bool = False, more: st
     """
     width = min(width, _WIDEST)
     lines = [*_wrapped(document.headline, width), *_wrapped(", ".join(document.scope), width)]
-    for table in (main_table(document), *document.beside):
+    for table in (main_table(document), *document.below):
         if table is not None and table.rows:
             lines += ["", *_table(table, width)]
     for step, command in document.next:
