@@ -20,7 +20,7 @@ from demele.data import (
     sprites,
     squares,
 )
-from demele.data import saved_images as module
+from demele.data import own_files as module
 from tests.tolerances import assert_exact
 
 SETS = [

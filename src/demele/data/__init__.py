@@ -2,19 +2,17 @@
 
 from demele.data.array_images import ArrayImages
 from demele.data.catalogue import ImageSetFacts, describe, image_set_names
-from demele.data.crowd_sets import CrowdSet, crowd_set, crowd_set_names
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.images import ImageSet
-from demele.data.label_sets import LabelSet, label_set, label_set_names
+from demele.data.label_sets import CrowdSet, LabelSet, crowd_set, crowd_set_names, label_set, label_set_names
 from demele.data.loaders import load
-from demele.data.own_files import open_images
+from demele.data.own_files import open_images, save_images
 from demele.data.procedural.clutter import clutter, clutter_labels
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
 from demele.data.resample import resampling_matrix
 from demele.data.sample import Sample
-from demele.data.saved_images import save_images
 from demele.data.space import FactorSpace, Symmetry
 
 __all__ = [

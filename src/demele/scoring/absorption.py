@@ -23,15 +23,16 @@ from demele.estimation.concept_probes import (
     whole_probe,
 )
 from demele.estimation.information import mean_of_defined
-from demele.scoring.concept_rows import (
+from demele.scoring.sparse_probing import (
+    AT_A_TIME,
     Array,
     Concept,
     ConceptRows,
     Rows,
     by_factor,
     concept_rows,
+    ranked,
 )
-from demele.scoring.sparse_probing import AT_A_TIME, ranked
 
 #: F1 that a probe must reach, or its class says nothing of codes.
 LEAST_F1 = 0.6
