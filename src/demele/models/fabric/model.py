@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
     from demele.models.fabric.network import FabricNetwork
     from demele.models.fabric.prune import Judge
-    from demele.models.fabric.train import Feed, OnEpoch
+    from demele.models.fabric.train import Feed
+    from demele.models.training import OnRow
 
 Level = Literal["links", "channels", "weights"]
 
@@ -336,7 +337,7 @@ class Fabric:
         progress: bool | Report = False,
         device: str = "auto",
         threads: int | None = 1,
-        on_epoch: OnEpoch | None = None,
+        on_epoch: OnRow | None = None,
     ) -> FabricRun:
         """Train up to a number of epochs: from the beginning, from where the fabric is, or from what a file holds.
 
@@ -408,7 +409,7 @@ class Fabric:
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
             threads=None if threads is None else checked_count(threads, "threads", 1),
-        ).run(checked_count(epochs, "epochs", 1), progress=progress, on_epoch=on_epoch)
+        ).run(checked_count(epochs, "epochs", 1), progress=progress, on_row=on_epoch)
         self._take(content, where)
         return self.run
 

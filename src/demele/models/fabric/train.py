@@ -6,29 +6,23 @@ import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number, checked_whole
-from demele.core.errors import FormatError, InputError, InputTypeError, NotConvergedWarning, quoted, warn_user
+from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.labelled import plain_text, read_labels
-from demele.core.locks import locked
 from demele.core.reading import parsing
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet, digest_of
-from demele.models.checkpoint import read_checkpoint, refuse_other_version, write_checkpoint
 from demele.models.encode import check_images
 from demele.models.fabric.lattice import FabricSpec, TrainingSpec, check_size
 from demele.models.fabric.network import LAYOUT, FabricNetwork, check_past, network_from, network_state, seen
-from demele.models.networks import computing, is_held, restore, stored
-from demele.models.specs import refuse_other
-from demele.runtime.interrupts import held_interrupts
-from demele.runtime.progress import Report, reporting
+from demele.models.networks import is_held, restore, stored
+from demele.models.training import DivergedError, KeptTraining, Row
 
 if TYPE_CHECKING:
     import torch
@@ -155,105 +149,74 @@ def training_of(
 # Training -------------------------------------------------------------------------------------------------------------
 
 
-OnEpoch = Callable[[dict[str, float]], object]
-
-
-class FabricFitting:
-    """Works off the epochs of a training, and keeps its file.
+class FabricFitting(KeptTraining):
+    """The training of a fabric with its file, epoch by epoch; an epoch that is interrupted is lost.
 
     Parameters
     ----------
     content : mapping
-        Where it begins: what a file would hold.
+        Where it begins: the content that a file would have.
     spec : TrainingSpec
     feed : Feed
-    checkpoint : Path or None
-    device : str
-    threads : int or None
+    **where
+        Of :class:`KeptTraining`.
     """
 
-    def __init__(
-        self,
-        content: Mapping[str, Any],
-        spec: TrainingSpec,
-        feed: Feed,
-        *,
-        checkpoint: Path | None,
-        device: str,
-        threads: int | None,
-    ) -> None:
+    _network: FabricNetwork
+    _optimiser: torch.optim.Optimizer
+
+    def __init__(self, content: Mapping[str, Any], spec: TrainingSpec, feed: Feed, **where: Any) -> None:
+        super().__init__(spec, LAYOUT, **where)
         self._content, self._spec, self._feed = dict(content), spec, feed
-        self._path, self._device, self._threads = checkpoint, device, threads
-        self._network: FabricNetwork
-        self._optimiser: torch.optim.Optimizer
 
-    def run(self, epochs: int, *, progress: bool | Report, on_epoch: OnEpoch | None) -> dict[str, Any]:
-        """Train up to ``epochs``; return what the file holds, or would hold.
+    @property
+    def done(self) -> int:
+        """Epochs that were made."""
+        return int(self._content["epoch"])
 
-        Raises
-        ------
-        KeyboardInterrupt
-            After Ctrl-C; the epoch that was under way is lost.
-        """
-        alone = nullcontext() if self._path is None else locked(self._path, "checkpoint")
-        computed = computing(threads=self._threads, device=self._device, gradients=True)
-        with alone, computed, reporting(progress) as report:
-            self._open()
-            if self._content["status"] != "diverged" and self._content["epoch"] < epochs:
-                self._work_off(epochs, report, on_epoch)
-            elif self._path is None or not self._path.exists():  # nothing is left to do
-                self._keep("done")
-        if self._content["problem"]:
-            warn_user(self._content["problem"], NotConvergedWarning)
-        return self._content
+    def _settings_in(self, content: Mapping[str, Any], what: str) -> dict[str, Any]:
+        given = content["training"]
+        if not isinstance(given, Mapping):
+            raise FormatError(
+                f"{self._path}: holds a fabric and no training of one",
+                f"got {quoted(given)}; give another file as checkpoint",
+            )
+        return TrainingSpec.from_dict(given, what).to_dict()
 
-    def _open(self) -> None:
-        """Take over what the file holds, if there is one, and make network and optimiser of it."""
-        if self._path is not None and self._path.exists():
-            content = read_checkpoint(self._path, LAYOUT)
-            with parsing(f"{self._path}: not {LAYOUT.what}"):
-                refuse_other(_identity(content["training"], self._path), self._spec.to_dict(), self._path)
-            refuse_other_version(self._path, content, LAYOUT)
-            self._content = content
-        what = f"{self._path}: not {LAYOUT.what}"
+    def _open(self, content: Mapping[str, Any] | None, until: int) -> None:
+        self._content = dict(content or self._content)
+        spec, what = self._spec, f"{self._path}: not {LAYOUT.what}"
         with parsing(what):
             check_past(self._content, what)
             self._network = network_from(self._content, what).to(self._device)
             self._optimiser = torch.optim.SGD(
-                self._network.parameters(),
-                lr=self._spec.rate,
-                momentum=self._spec.momentum,
-                weight_decay=self._spec.weight_decay,
+                self._network.parameters(), lr=spec.rate, momentum=spec.momentum, weight_decay=spec.weight_decay
             )
             if self._content["optimiser"] is not None:
                 restore(self._optimiser, self._content["optimiser"])
+        self._history = {name: list(values) for name, values in self._content["history"].items()}
+        self._seconds = float(self._content["seconds"])
 
-    def _work_off(self, epochs: int, report: Report | None, on_epoch: OnEpoch | None) -> None:
-        """Make the epochs that are left, and keep each."""
-        first = self._content["epoch"]
-        with held_interrupts() as interrupted:
-            for epoch in range(first, epochs):
-                begun = time.monotonic()
-                row = self._epoch(epoch, interrupted)
-                if row is None:
-                    self._keep("interrupted")
-                    raise KeyboardInterrupt
-                if problem := self._problem(epoch, row):
-                    self._keep("diverged", problem=problem)
-                    return
-                self._content = {
-                    **self._content,
-                    **network_state(self._network),
-                    "optimiser": copy.deepcopy(self._optimiser.state_dict()),
-                    "epoch": epoch + 1,
-                    "training": self._spec.to_dict(),
-                    "history": _longer(self._content["history"], row),
-                }
-                self._keep("done" if epoch + 1 == epochs else "running", seconds=time.monotonic() - begun)
-                if on_epoch is not None:
-                    on_epoch(row)
-                if report is not None:
-                    report(epoch + 1, epochs, f"epoch {epoch + 1}, loss {row['loss']:.4g}, error {row['error']:.1%}")
+    def _advance(self, until: int, interrupted: Callable[[], bool]) -> tuple[int, Row, str] | None:
+        row = self._epoch(self.done, interrupted)
+        if row is None:
+            return None
+        finite = all(bool(torch.isfinite(one).all()) for one in self._network.parameters())
+        if not (math.isfinite(row["loss"]) and finite):
+            raise DivergedError(
+                f"the loss or a weight was not finite in epoch {self.done + 1}, at rate {row['rate']:g}; the weights "
+                f"are those after {self.done} epochs; lower the rate"
+            )
+        optimiser = copy.deepcopy(self._optimiser.state_dict())
+        kept = {**network_state(self._network), "optimiser": optimiser, "epoch": self.done + 1}
+        self._content = {**self._content, **kept}
+        return self.done, row, f"epoch {self.done}, loss {row['loss']:.4g}, error {row['error']:.1%}"
+
+    def _is_due(self, until: int) -> bool:
+        return self.done < until
+
+    def _state(self) -> dict[str, Any]:
+        return {**self._content, "training": self._settings}
 
     def _epoch(self, epoch: int, interrupted: Callable[[], bool]) -> dict[str, float] | None:
         """Make one epoch; return what it came to, or nothing if it was interrupted."""
@@ -275,27 +238,6 @@ class FabricFitting:
         figures = {"loss": losses / size, "error": wrong / size, "images_per_second": size / seconds}
         return {"epoch": epoch + 1, "rate": rate, **figures}
 
-    def _problem(self, epoch: int, row: Mapping[str, float]) -> str:
-        """Why the training diverged in an epoch; empty if it did not."""
-        finite = all(bool(torch.isfinite(one).all()) for one in self._network.parameters())
-        if math.isfinite(row["loss"]) and finite:
-            return ""
-        return (
-            f"the loss or a weight was not finite in epoch {epoch + 1}, at rate {row['rate']:g}; the weights are those "
-            f"after {epoch} epochs; lower the rate"
-        )
-
-    def _keep(self, status: str, *, seconds: float = 0.0, problem: str = "") -> None:
-        self._content = {
-            **self._content,
-            "status": status,
-            "seconds": self._content["seconds"] + seconds,
-            "training": self._spec.to_dict(),
-            "problem": problem,
-        }
-        if self._path is not None:
-            write_checkpoint(self._path, self._content, LAYOUT)
-
 
 def stepped(
     network: FabricNetwork, optimiser: torch.optim.Optimizer, images: torch.Tensor, labels: torch.Tensor
@@ -307,21 +249,3 @@ def stepped(
     loss.backward()  # type: ignore[no-untyped-call]
     optimiser.step()
     return loss, logits
-
-
-def _longer(history: Mapping[str, list[float]], row: Mapping[str, float]) -> dict[str, list[float]]:
-    return {name: [*history.get(name, []), value] for name, value in row.items()}
-
-
-def _identity(given: Any, path: Path | None) -> dict[str, Any]:
-    """Return what a training is, as its file says.
-
-    Raises
-    ------
-    FormatError
-    """
-    if not isinstance(given, Mapping):
-        raise FormatError(
-            f"{path}: holds a fabric and no training of one", f"got {quoted(given)}; give another file as checkpoint"
-        )
-    return TrainingSpec.from_dict(given, f"{path}: not {LAYOUT.what}").to_dict()

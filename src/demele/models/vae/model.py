@@ -232,8 +232,8 @@ class VAE:
             device=device,
             threads=None if threads is None else checked_count(threads, "threads", 1),
         )
-        pair, content = fitting.run(checked_count(steps, "steps", 1), progress=progress, on_event=on_event)
-        self._take(pair, content)
+        content = fitting.run(checked_count(steps, "steps", 1), progress=progress, on_row=on_event)
+        self._take(fitting.pair, content)
         return cast(Run, self.run)
 
     def _take(self, pair: Pair, content: Mapping[str, Any]) -> None:

@@ -4,11 +4,12 @@ Rows, noise and permutations are functions of the seed, a use and the step, so t
 that continues after a kill sees the data that it would have seen.
 """
 
+from __future__ import annotations
+
 import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,16 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.errors import InputError
 from demele.core.extras import require
-from demele.core.locks import locked
 from demele.core.reading import parsing
 from demele.core.seeds import rng_for
 from demele.core.sentences import arg, setting
 from demele.data.images import ImageSet
-from demele.models.checkpoint import Layout, read_checkpoint, refuse_other_version, write_checkpoint
-from demele.models.networks import checked_device, computing, initialised, is_held, pixels, restore, stored
-from demele.models.specs import refuse_other
+from demele.models.checkpoint import Layout, read_checkpoint
+from demele.models.networks import computing, initialised, is_held, pixels, restore, stored
+from demele.models.training import DivergedError, KeptTraining, Row
 from demele.models.vae.nets import Pair, check_decoded, check_weights, discriminator
 from demele.models.vae.objectives import (
     Batch,
@@ -36,8 +36,6 @@ from demele.models.vae.objectives import (
     total_correlation,
 )
 from demele.models.vae.run import TrainingSpec
-from demele.runtime.interrupts import held_interrupts
-from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
     import torch
@@ -244,7 +242,7 @@ class Training:
         return self.pair.spec
 
     @classmethod
-    def begin(cls, spec: TrainingSpec, network: Any, device: str) -> "Training":
+    def begin(cls, spec: TrainingSpec, network: Any, device: str) -> Training:
         """Return a training at step 0; ``network``: a name, or a pair of modules, which are copied."""
         pair = Pair.made(spec, network, device)
         made = cls(pair, _adam([*pair.encoder.parameters(), *pair.decoder.parameters()], spec.lr, _BETAS))
@@ -391,137 +389,91 @@ LAYOUT = Layout(
 )
 #: Rows of the history, and the most steps between two writings of the file.
 _ROWS, _MOST_UNSAVED = 200, 1000
-OnEvent = Callable[[dict[str, float]], object]
 
 
-class Fitting:
-    """Works off the steps of a training, and keeps its file.
+class Fitting(KeptTraining):
+    """The training of a VAE with its file.
 
     Parameters
     ----------
     spec : TrainingSpec
     network : str or (encoder, decoder)
     images : ImageSet
-    checkpoint : Path or None
-    device : str
-    threads : int or None
+    **where
+        Of :class:`KeptTraining`.
     """
 
-    def __init__(
-        self,
-        spec: TrainingSpec,
-        *,
-        network: Any,
-        images: ImageSet,
-        checkpoint: Path | None,
-        device: str,
-        threads: int | None,
-    ) -> None:
-        self._spec, self._network, self._images, self._path = spec, network, images, checkpoint
-        self._device, self._threads = checked_device(device), threads
-        self._history: dict[str, list[float]] = {}
-        self._seconds, self._begun = 0.0, time.monotonic()
+    _training: Training
+    _feed: Feed
+    _rate: _Rate
+
+    def __init__(self, spec: TrainingSpec, *, network: Any, images: ImageSet, **where: Any) -> None:
+        super().__init__(spec, LAYOUT, **where)
+        self._spec, self._network, self._images = spec, network, images
         self._kept: dict[str, Any] | None = None
-        self._training: Training
+        self._last = math.nan
+        bounds = setting("logvar_bounds=(-10, 10)", logvar_bounds=...)
+        self.remedy = f"; lower {arg('lr')}, or bound the log-variances with {bounds}, such as -10 to 10"
 
-    def run(self, steps: int, *, progress: bool | Report, on_event: OnEvent | None) -> tuple[Pair, dict[str, Any]]:
-        """Train up to ``steps``; return the networks, and what the file holds, or would hold.
+    @property
+    def pair(self) -> Pair:
+        """The networks."""
+        return self._training.pair
 
-        Raises
-        ------
-        KeyboardInterrupt
-            After Ctrl-C, with the training saved.
-        """
-        alone = nullcontext() if self._path is None else locked(self._path, "checkpoint")
-        computed = computing(threads=self._threads, device=self._device, gradients=True)
-        with alone, computed, reporting(progress) as report:
-            content = self._opened()
-            ended = content is not None and (content["status"] == "diverged" or self._training.step >= steps)
-            if content is None or content["figures"] is None or not ended:
-                problem = None if ended else self._worked_off(steps, report, on_event)
-                content = self._finished(problem)
-        if content["problem"]:
-            bounds = setting("logvar_bounds=(-10, 10)", logvar_bounds=...)
-            remedy = f"lower {arg('lr')}, or bound the log-variances with {bounds}, such as -10 to 10"
-            warn_user(f"{content['problem']}; {remedy}", NotConvergedWarning)
-        return self._training.pair, content
+    @property
+    def done(self) -> int:
+        """Steps that were made."""
+        return self._training.step
 
-    def _opened(self) -> dict[str, Any] | None:
-        """Make the training, and take from its file what it holds, if there is one."""
-        self._training = Training.begin(self._spec, self._network, self._device)
-        if self._path is None or not self._path.exists():
+    def _settings_in(self, content: Mapping[str, Any], what: str) -> dict[str, Any]:
+        return TrainingSpec.from_dict(content["spec"], what).to_dict()
+
+    def _open(self, content: Mapping[str, Any] | None, until: int) -> None:
+        spec = self._spec
+        self._training = Training.begin(spec, self._network, self._device)
+        if content is not None:
+            with parsing(f"{self._path}: its networks are not those of its spec"):
+                self._training.load(content)
+                self._history = {name: list(values) for name, values in content["history"].items()}
+                self._seconds = float(content["seconds"])
+        changed = spec.options.get("changed")
+        self._feed = Feed(self._images, batch=spec.batch, seed=spec.seed, changed=changed, device=self._device)
+        if (until - self.done) * spec.batch >= len(self._images):
+            self._feed.hold()
+        self._rate = _Rate(self.done)
+
+    def _advance(self, until: int, interrupted: Callable[[], bool]) -> tuple[int, Row, str] | None:
+        step = self.done
+        terms, finite = self._training.advance(self._feed)
+        if not finite:
+            largest = terms.posterior.logvar.max().item() if terms.posterior.logvar.numel() else math.nan
+            raise DivergedError(
+                f"the loss or its gradient was not finite at step {step:,}; the last loss before was {self._last:.6g}, "
+                f"the largest log-variance {largest:.6g}"
+            )
+        self._last = terms.loss.item()
+        if step % max(1, until // _ROWS) and self.done < until:
             return None
-        content = read_checkpoint(self._path, LAYOUT)
-        refuse_other(_spec_in(content, self._path).to_dict(), self._spec.to_dict(), self._path)
-        refuse_other_version(self._path, content, LAYOUT)
-        with parsing(f"{self._path}: its networks are not those of its spec"):
-            self._training.load(content)
-            self._history = {name: list(values) for name, values in content["history"].items()}
-            self._seconds = float(content["seconds"])
-        return content
+        speed = self._rate(step) * self._spec.batch
+        row = history_row(self._training, terms, step=step, images_per_second=speed)
+        return step, row, f"step {step:,}, loss {self._last:.4g}"
 
-    # Steps ------------------------------------------------------------------------------------------------------------
+    def _is_due(self, until: int) -> bool:
+        return self.done % min(_MOST_UNSAVED, math.ceil(until / 5)) == 0 and self.done < until
 
-    def _worked_off(self, steps: int, report: Report | None, on_event: OnEvent | None) -> str | None:
-        """Make the steps that are left; return why the training diverged, if it did."""
-        training, batch = self._training, self._spec.batch
-        changed = self._spec.options.get("changed")
-        feed = Feed(self._images, batch=batch, seed=self._spec.seed, changed=changed, device=self._device)
-        if (steps - training.step) * batch >= len(self._images):
-            feed.hold()
-        unsaved, apart, last = min(_MOST_UNSAVED, math.ceil(steps / 5)), max(1, steps // _ROWS), math.nan
-        self._begun, rate = time.monotonic(), _Rate(training.step)
-        with held_interrupts() as interrupted:
-            while training.step < steps:
-                step = training.step
-                terms, finite = training.advance(feed)
-                if not finite:
-                    return _why_diverged(step, last, terms)
-                last = terms.loss.item()
-                if step % apart == 0 or training.step == steps:
-                    self._note(history_row(training, terms, step=step, images_per_second=rate(step) * batch), on_event)
-                    if report is not None:
-                        report(step, steps, f"step {step:,}, loss {last:.4g}")
-                if interrupted():
-                    self._save("interrupted")
-                    raise KeyboardInterrupt
-                if training.step % unsaved == 0 and training.step < steps:
-                    self._save("running")
-        return None
+    def _state(self) -> dict[str, Any]:
+        self._kept = copy.deepcopy(self._training.state())
+        return {"spec": self._settings, **self._kept, "figures": None}
 
-    def _note(self, row: dict[str, float], on_event: OnEvent | None) -> None:
-        for name, value in row.items():
-            self._history.setdefault(name, []).append(value)
-        if on_event is not None:
-            on_event(row)
-
-    # Keeping ----------------------------------------------------------------------------------------------------------
-
-    def _finished(self, problem: str | None) -> dict[str, Any]:
+    def _end(self, problem: str) -> dict[str, Any]:
         """Measure the model, and write the file for the last time."""
-        weights = (one for part in self._training.pair.state().values() for one in part.values())
-        if problem is not None and not all(bool(torch.isfinite(one).all()) for one in weights):
+        weights = (one for part in self.pair.state().values() for one in part.values())
+        if problem and not all(bool(torch.isfinite(one).all()) for one in weights):
             self._training.load(self._kept or Training.begin(self._spec, self._network, self._device).state())
-        status = "done" if problem is None else "diverged"
         self._save("running", problem)  # measuring takes a while, and may be killed
         with torch.no_grad():
-            figures = measured(self._training.pair, self._images)
-        return self._save(status, problem, figures)
-
-    def _save(self, status: str, problem: str | None = None, figures: dict[str, Any] | None = None) -> dict[str, Any]:
-        content = {
-            "spec": self._spec.to_dict(),
-            "status": status,
-            **copy.deepcopy(self._training.state()),
-            "history": self._history,
-            "seconds": self._seconds + time.monotonic() - self._begun,
-            "problem": problem,
-            "figures": figures,
-        }
-        self._kept = content
-        if self._path is not None:
-            write_checkpoint(self._path, content, LAYOUT)
-        return content
+            figures = measured(self.pair, self._images)
+        return self._save("diverged" if problem else "done", problem, figures=figures)
 
 
 class _Rate:
@@ -537,21 +489,7 @@ class _Rate:
         return rate
 
 
-def _why_diverged(step: int, last: float, terms: Terms) -> str:
-    largest = terms.posterior.logvar.max().item() if terms.posterior.logvar.numel() else math.nan
-    return (
-        f"the loss or its gradient was not finite at step {step:,}; the last loss before was {last:.6g}, the largest "
-        f"log-variance {largest:.6g}"
-    )
-
-
 # Reading ------------------------------------------------------------------------------------------------------------
-
-
-def _spec_in(content: Mapping[str, Any], path: Path) -> TrainingSpec:
-    what = f"{path}: not a training of demele"
-    with parsing(what):
-        return TrainingSpec.from_dict(content["spec"], what)
 
 
 def reopened(path: Path, network: Any) -> tuple[Pair, dict[str, Any]]:
@@ -562,7 +500,8 @@ def reopened(path: Path, network: Any) -> tuple[Pair, dict[str, Any]]:
     InputError, FormatError
     """
     content = read_checkpoint(path, LAYOUT)
-    spec = _spec_in(content, path)
+    with parsing(f"{path}: not {LAYOUT.what}"):
+        spec = TrainingSpec.from_dict(content["spec"], f"{path}: not {LAYOUT.what}")
     what = f"{path}: its networks are not those of its spec"
     with parsing(what):
         check_weights(spec, content["model"], what)
