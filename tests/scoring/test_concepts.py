@@ -187,8 +187,8 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("function", "options", "error", "message"),
     [
-        ("sparse_probing", {"k": 0}, InputError, "k: expected a whole number >= 1"),
-        ("sparse_probing", {"k": ()}, InputTypeError, "k: expected a number of codes"),
+        ("sparse_probing", {"top": 0}, InputError, "top: expected a whole number >= 1"),
+        ("sparse_probing", {"top": ()}, InputTypeError, "top: expected a number of codes"),
         ("sparse_probing", {"ranking": "t"}, InputError, "ranking: expected"),
         ("sparse_probing", {"score_on": "test"}, InputError, "score_on: expected"),
         ("sparse_probing", {"n_rows": 3}, InputError, "n_rows: expected a whole number >= 20"),
