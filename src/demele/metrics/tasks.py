@@ -99,7 +99,7 @@ def planned(
         groups.setdefault((request.stream, repr(of_fit)), []).append(request)
     can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
     outlying = data.outlying() if guards and can_move else ()
-    movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "undecided": ()}
+    movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "unknown": ()}
     groups_of_tasks: list[tuple[list[Request], list[Task]]] = []
     for (stream, _), members in groups.items():
         metric = members[0].metric

@@ -43,7 +43,7 @@ from demele.metrics.data import Array, Data
 
 Labels = NDArray[np.intp]
 
-#: Of more rows, so many are looked at first, drawn at random; more if these leave something undecided, up to the most.
+#: Of more rows, so many are looked at first, drawn at random; more if these are too few, up to the most.
 FIRST_ROWS, MOST_ROWS = 5_000, 500_000
 #: Fewer annotated rows than this, or than so many for each class, decide nothing.
 FEWEST_ROWS, ROWS_PER_CLASS = 100, 5
