@@ -204,9 +204,7 @@ def checked_output(output: Any) -> str | None:
     ------
     UnknownNameError
     """
-    if output is not None:
-        checked_name(output, "output", OUTPUTS)
-    return None if output is None else str(output)
+    return None if output is None else checked_name(output, "output", OUTPUTS)
 
 
 def read_output(given: Any, output: str | None) -> Encoded:

@@ -106,12 +106,10 @@ def encode(
     >>> sample.codes["z1"].tolist()[:3]
     [0.0, 1.0, 2.0]
     """
-    if not isinstance(images, ImageSet):
-        hint = "; wrap an array: demele.data.ArrayImages(array, factors=frame)" * isinstance(images, np.ndarray)
-        raise InputTypeError("images", f"expected an image set, got {type(images).__name__}{hint}")
+    check_images(images)
     known = checked_output(output)
     size = checked_count(batch, "batch", 1)
-    axes = _checked_layout(layout) or default_layout(model)
+    axes = default_layout(model) if layout is None else checked_name(layout, "layout", LAYOUTS)
     low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
 
@@ -248,12 +246,6 @@ def _are_same(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: f
     return one.shape == other.shape and bool(np.abs(one - other).max() <= tolerance * max(np.abs(one).max(), 1e-12))
 
 
-def _checked_layout(layout: Any) -> str | None:
-    if layout is not None:
-        checked_name(layout, "layout", LAYOUTS)
-    return None if layout is None else str(layout)
-
-
 def checked_range(value_range: Any) -> tuple[float, float]:
     """Return what black and white are to a model.
 
@@ -275,5 +267,7 @@ def check_images(images: Any) -> None:
     InputTypeError
     """
     if not isinstance(images, ImageSet):
-        hint = "; wrap an array: demele.data.ArrayImages(array, factors)" if isinstance(images, np.ndarray) else ""
+        hint = (
+            "; wrap an array: demele.data.ArrayImages(array, factors=frame)" if isinstance(images, np.ndarray) else ""
+        )
         raise InputTypeError("images", f"expected an image set, got {type(images).__name__}{hint}")

@@ -52,11 +52,10 @@ def structure_svg(
     whole = Lattice.whole(lattice.layers, lattice.scales)
     gone = [_arrow(link, 1.0, "gone") for link in whole.links if link not in strokes]
     live = [_arrow(link, strokes[link], "live", _told(link, scores)) for link in lattice.links]
-    nodes = [
-        _circle(Node(layer, scale), "node" if Node(layer, scale) in lattice.nodes else "gone-node")
-        for layer in range(lattice.layers)
-        for scale in range(lattice.scales)
-    ]
+    nodes = []
+    for node in (Node(layer, scale) for layer in range(lattice.layers) for scale in range(lattice.scales)):
+        (x, y), kind = _place(node), "node" if node in lattice.nodes else "gone-node"
+        nodes.append(f'<circle class="{kind}" cx="{x}" cy="{y}" r="{_RADIUS}"/>')
     numbers = [_number(node, width) for node, width in (widths or {}).items()]
     ends = [_text(lattice.start, "in", -1), _text(lattice.end, "out", 1)]
     told = (
@@ -116,11 +115,6 @@ def _arrow(link: Link, width: float, kind: str, told: str = "") -> str:
 def _told(link: Link, scores: Mapping[Link, float] | None) -> str:
     """Return what a reader sees on pointing at a link."""
     return link.name if scores is None else f"{link.name}: {float(scores[link]):.4g}"
-
-
-def _circle(node: Node, kind: str) -> str:
-    x, y = _place(node)
-    return f'<circle class="{kind}" cx="{x}" cy="{y}" r="{_RADIUS}"/>'
 
 
 def _number(node: Node, width: int) -> str:

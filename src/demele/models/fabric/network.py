@@ -194,7 +194,10 @@ class FabricNetwork(nn.Module):
                 if live is not None and link not in live:
                     continue
                 term = self.links[key](held[link.source])
-                terms.append(term if gates is None else term * _gate(gates, self._places[link]))
+                if gates is not None:
+                    gate = gates[..., self._places[link]]
+                    term = term * (gate if gates.ndim == 1 else gate[:, None, None, None])
+                terms.append(term)
             if not terms:
                 continue
             total = _sum(terms)
@@ -224,11 +227,6 @@ def _sum(terms: list[Tensor]) -> Tensor:
     for term in terms[1:]:
         total = total + term if torch.is_grad_enabled() else total.add_(term)
     return total
-
-
-def _gate(gates: Tensor, place: int) -> Tensor:
-    """Return the gate of a link in a form that multiplies (n, channels, height, width)."""
-    return gates[place] if gates.ndim == 1 else gates[:, place, None, None, None]
 
 
 def key_of(part: Link | Node) -> str:

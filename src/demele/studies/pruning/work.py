@@ -279,18 +279,16 @@ def _decided(job: DecisionJob) -> Record:
     for first, second in all_pairs():
         if first in predictions and second in predictions:
             pair = predictions[first], predictions[second]
-            found[f"{first} | {second}"] = {
-                method: _verdict(pair, *_asked(method, test, job.noise, difficulty)) for method in METHODS
-            }
+            verdicts: dict[str, str] = {}
+            for method in METHODS:
+                labels, known = _asked(method, test, job.noise, difficulty)
+                verdicts[method] = compare(*pair, labels, **known).verdict
+            found[f"{first} | {second}"] = verdicts
     ranks = {
         method: _ranks(predictions, *_asked(method, test, job.noise, difficulty))
         for method in ("overlap", "worst-case", TRUE)
     }
     return {"pairs": found, "ranks": ranks}
-
-
-def _verdict(pair: tuple[Any, Any], labels: NDArray[np.int64], known: dict[str, Any]) -> str:
-    return compare(*pair, labels, **known).verdict
 
 
 def _asked(
