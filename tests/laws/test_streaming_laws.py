@@ -96,14 +96,8 @@ def assert_equal(group: str, framed: bool, actual: list[float], expected: list[f
 def held(accumulator: demele.Accumulator) -> dict[str, Any]:
     """What an accumulator holds, in full."""
     state: dict[str, Any] = {"n": accumulator.n, "columns": accumulator._held.columns}
-    for rule, counts in accumulator._held.counts.items():
-        settled = counts.settled()
-        tables = [] if settled.counted is None else [*settled.counted.tables, *settled.counted.factor_tables.values()]
-        state[repr(rule)] = [counts.n, counts.clipped, [table.tolist() for table in tables]]
-    state["sums"] = {
-        metric: {name: one.tolist() for name, one in sums.arrays().items()}
-        for metric, sums in accumulator._held.sums.items()
-    }
+    for key, own in accumulator._held.states.items():
+        state[repr(key)] = {name: one.tolist() for name, one in own.arrays().items()}
     if accumulator._held.sample is not None:
         sample = accumulator._held.sample
         state["streams"] = sample.streams
@@ -243,15 +237,12 @@ def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]
     if not rows.size:
         return
     at_once = demele.Accumulator(INFORMATION, frame=FRAME).update(CODES.iloc[rows], FACTORS.iloc[rows])
-    for mine, theirs in zip(merged._held.counts.values(), at_once._held.counts.values(), strict=True):
-        counted, expected = mine.settled().counted, theirs.settled().counted
-        assert counted is not None
-        assert expected is not None
-        for table, other in zip(counted.tables, expected.tables, strict=True):
-            assert_exact(table, other)
-        assert counted.factor_tables.keys() == expected.factor_tables.keys()
-        for pair, table in counted.factor_tables.items():
-            assert_exact(table, expected.factor_tables[pair])
+    assert merged._held.states.keys() == at_once._held.states.keys()
+    for key, mine in merged._held.states.items():
+        expected = at_once._held.states[key].arrays()
+        assert mine.arrays().keys() == expected.keys()
+        for name, array in mine.arrays().items():
+            assert_exact(array, expected[name])
     sample = merged._held.sample
     assert sample is not None
     kept = sample.rows()
