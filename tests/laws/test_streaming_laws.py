@@ -96,8 +96,10 @@ def assert_equal(group: str, framed: bool, actual: list[float], expected: list[f
 def held(accumulator: demele.Accumulator) -> dict[str, Any]:
     """What an accumulator holds, in full."""
     state: dict[str, Any] = {"n": accumulator.n, "columns": accumulator._held.columns}
+    state["sums"] = {}
     for key, own in accumulator._held.states.items():
-        state[repr(key)] = {name: one.tolist() for name, one in own.arrays().items()}
+        within = state if key[0] == "table" else state["sums"]
+        within[repr(key)] = {name: one.tolist() for name, one in own.arrays().items()}
     if accumulator._held.sample is not None:
         sample = accumulator._held.sample
         state["streams"] = sample.streams
