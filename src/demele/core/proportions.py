@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_level
+from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,15 @@ def normal_quantile(probability: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(probability))
+
+
+def _counts(successes: ArrayLike, trials: ArrayLike) -> tuple[Floats, Floats]:
+    hits, n = real_numbers(successes, "successes"), real_numbers(trials, "trials")
+    try:
+        hits, n = np.broadcast_arrays(hits, n)
+    except ValueError:
+        raise InputError("trials", f"expected the shape of the successes, {hits.shape}, got {n.shape}") from None
+    return hits, n
 
 
 def score_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -63,7 +73,7 @@ def score_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.
     (array([0.49, 0.71]), array([0.94, 0.87]))
     """
     z = normal_quantile((1 + checked_level(level)) / 2)
-    hits, n = real_numbers(successes, "successes"), real_numbers(trials, "trials")
+    hits, n = _counts(successes, trials)
     with np.errstate(divide="ignore", invalid="ignore"):
         e = hits / n
         centre = e + z * z / (2 * n)
@@ -111,7 +121,7 @@ def exact_low(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
     """Lower end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
     from scipy.special import betaincinv
 
-    hits, n = np.broadcast_arrays(real_numbers(successes, "successes"), real_numbers(trials, "trials"))
+    hits, n = _counts(successes, trials)
     with np.errstate(invalid="ignore"):
         low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, 1), np.maximum(n - hits + 1, 1), tail))
     return np.where(n > 0, low, np.nan)
@@ -121,7 +131,7 @@ def exact_high(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
     """Upper end of :func:`exact_interval`, which errs with probability ``tail`` at most."""
     from scipy.special import betaincinv
 
-    hits, n = np.broadcast_arrays(real_numbers(successes, "successes"), real_numbers(trials, "trials"))
+    hits, n = _counts(successes, trials)
     with np.errstate(invalid="ignore"):
         high = np.where(hits >= n, 1.0, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail))
     return np.where(n > 0, high, np.nan)

@@ -339,6 +339,7 @@ def read_predictions(
     texts = [str(path_of(text, "files")) for text in items_of(given, "files", "names of files")]
     if not texts or (not isinstance(files, Mapping) and len(set(texts)) < len(texts)):
         raise InputError("files", f"expected files, each once, got {shown(texts)}")
+    labels = None if labels is None else str(path_of(labels, "labels"))
     logs = [text for text in texts if is_log(text)]
     if not logs:
         if labels is None:
