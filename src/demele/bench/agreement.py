@@ -615,8 +615,8 @@ def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix])
     if table.collapsed is not None and table.collapsed.any():
         names = tuple(np.array(table.configurations)[table.collapsed])
         message = (
-            f"{len(names)} of {n} configurations collapsed: metrics score noise there, so they agree; a second matrix "
-            "leaves them out"
+            f"{len(names)} of {n} configurations collapsed: all metrics score only noise there, so their agreement "
+            "means nothing; a second matrix leaves these configurations out"
         )
         notes.append(Note(code="collapsed", message=message, subject=names))
     for place, metric in enumerate(table.metrics):

@@ -139,8 +139,8 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
             Part(scenario="mixing", claims=("compactness",), expectations=MIXING.wanted["compactness"]),
             Part(scenario="redundant", claims=("compactness",), expectations=REDUNDANT.wanted["compactness"]),
         ],
-        "On 'redundant', 2 is [v, v] and 3 is [v, v, v, v]. The review expects a fall from 2 to 3; the rule only "
-        "forbids a rise, because its table calls SAP, MIG and JEMMIG coherent with equal values in both.",
+        "On 'redundant', severity 2 has the codes [v, v] and severity 3 has [v, v, v, v]. The review expects a lower "
+        "score at 3. The rule only forbids a higher one: the review calls SAP, MIG and JEMMIG coherent with equal scores.",
     ),
     _criterion(
         "coherent_explicitness",

@@ -310,7 +310,7 @@ def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
             )
             warn_user(f"{item.name} {drifting[item.name]}", DemeleWarning)
         elif isinstance(first, str):
-            warn_user(f"{item.name} gives no value {where}: {first}; the run continues", DemeleWarning)
+            warn_user(f"metric {quoted(item.name)} has no value {where}: {first}; the run continues", DemeleWarning)
         rows.append([(tried.key, record)])
     return drifting
 

@@ -166,6 +166,6 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
     raise InputError(
         "factors",
         f"column {quoted(name)} holds {n_levels} different values in {n_annotated} rows{shown}: almost "
-        "every value is different, like an identifier, so they are not classes; leave it out; if they are classes, "
+        "every value is different, like an identifier; leave the column out, or if its values are classes, "
         f"{give(kinds={name: 'categorical'})}",
     )

@@ -128,9 +128,9 @@ def _contradicted(question: Question, difference: Floats, apart: Floats) -> tupl
         return ()
     place = int(np.argmax(np.abs(difference) - apart))
     message = (
-        f"with expert_error={question.expert_error:g} at random, the audit stands for a difference of "
-        f"{difference[place]:+.4f} on true labels, but the two disagree on {apart[place]:.4f} of the rows only: the "
-        "audit contradicts this rate; give a smaller one"
+        f"with expert_error={question.expert_error:g} at random, the audit implies a difference of "
+        f"{difference[place]:+.4f} on true labels, but the two classifiers differ on only {apart[place]:.4f} of the "
+        "rows, so this rate is impossible; give a smaller expert_error"
     )
     return (Note(code="expert-error-contradicted", message=message, subject=("expert_error",), severity="warning"),)
 

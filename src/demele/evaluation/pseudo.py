@@ -318,7 +318,7 @@ def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Fl
         )
         notes.append(Note(code="tied-votes", message=message))
     if bool((shares.max(axis=1) >= 1 - TIE).all()):
-        message = "All classifiers that count agree on every instance: the vote cannot distinguish them."
+        message = "Every classifier in the vote gives the same answer on every instance: the vote cannot rank them."
         notes.append(Note(code="unanimous", message=message, severity="warning"))
     if len(models) > len(shares):
         message = (

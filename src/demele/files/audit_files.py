@@ -200,7 +200,7 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
         order = ", in the order drawn" if design == "uniform" else ""
         raise FormatError(
             f"{text}: {plural(gaps.size, 'row has', 'rows have')} no {answers.column}, first {answers.names[gaps[0]]}; "
-            f"hard rows are not missing at random: fill them in{order}, or write {UNCLEAR}"
+            f"blank rows are often the hard ones: fill them in{order}, or write {UNCLEAR!r}"
         )
     if gaps.size:
         warn(f"{text}: the last {gaps.size} rows have no answer; the first {last + 1} are used")
@@ -384,7 +384,7 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
             raise FormatError(
                 f"{text}: column {name}: {plural(gaps.size, 'row has', 'rows have')} no true value, first row "
                 f"{clear[ROW].iloc[gaps[0]]}; "
-                f"hard rows are not missing at random: fill them in, or write {UNCLEAR}"
+                f"blank rows are often the hard ones: fill them in, or write {UNCLEAR!r}"
             )
     drawn = design_of(text, single(text, table, DESIGN), design, f"column {DESIGN} of {text}")
     rows = whole_numbers(text, clear, ROW)

@@ -88,8 +88,8 @@ def lost_workers_told(started_by: str) -> Iterator[None]:
             raise
         raise WorkerError(
             f"{started_by}: a worker process ended early{_how(error)}, most often "
-            f"because memory ran out or it was killed; {_ADVICE[started_by]}. A store keeps the finished part: "
-            "with it, the same call continues there"
+            f"because memory ran out or it was killed; {_ADVICE[started_by]}. With a store, the "
+            "same call continues where it stopped"
         ) from error
 
 

@@ -346,8 +346,8 @@ def _notes(subject: Subject, scales: float, whiten: bool) -> tuple[Note, ...]:
         found.append(Note(code="alignment-few-codes", message=message))
     if subject.n < FEW_ROWS:
         message = (
-            f"aligned scores use {subject.n} rows, half to find axes and half to score: below {FEW_ROWS}, raw and "
-            "aligned scores are both biased, and gaps too small"
+            f"aligned scores use {subject.n} rows, half to find axes and half to score: with fewer than {FEW_ROWS} "
+            "rows, raw and aligned scores are biased, and the gap between them is too small"
         )
         found.append(Note(code="alignment-few-rows", message=message, severity="warning"))
     if scales > FAR_APART and not whiten:

@@ -291,7 +291,7 @@ def _assumptions(run: _Run) -> tuple[str, ...]:
     more = (
         "A uniform audit goes on with random rows."
         if run.coded.design == "uniform"
-        else "A larger weighted audit is drawn again; with the same seed, most of its rows are the same."
+        else "A larger weighted audit is a new draw; with the same seed, most of the earlier rows are in it."
     )
     return (
         "Wrong labels that were not met are as frequent and as one-sided as those that were, and as uncertain.",

@@ -188,7 +188,7 @@ def audited_estimate(
     if audit.design == "selective":
         raise InputError(
             "audit",
-            "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
+            "its rows were chosen for a reason (design 'selective'), so it says nothing about the other rows; "
             "give an audit of rows drawn at random "
             f"({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
         )

@@ -269,8 +269,8 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
             options = {**options, "threshold": round(methods.entropy_threshold(probabilities, labels), 4)}
             if options["threshold"] > methods.LEAST_SURE:
                 message = (
-                    f"The probabilities are rarely certain, so the threshold is {options['threshold']:g} and not "
-                    f"{methods.LEAST_SURE:g}: the mean entropy of the rows whose label is the most probable class. "
+                    f"The probabilities are rarely certain, so the threshold is the mean entropy of the rows whose "
+                    f"label is the most probable class, {options['threshold']:g}, instead of {methods.LEAST_SURE:g}. "
                     f"{setting(threshold=methods.LEAST_SURE)} suspects fewer."
                 )
                 notes += (Note(code="threshold-from-data", message=message),)
@@ -330,8 +330,8 @@ def _mostly_suspected(task: _Task, found: Found, *, probable: bool) -> list[Note
         return []
     if share <= 0.5:
         message = (
-            f"{share:.0%} of the labels are suspected. A model that errs on that many unseen rows suspects as many "
-            "correct labels, and relabelling makes these wrong. Have an expert check some suspects before you use them."
+            f"{share:.0%} of the labels are suspected. A model with this error rate on unseen rows suspects as "
+            "many labels even if all are correct. Have an expert check some suspects before you relabel or drop rows."
         )
         return [Note(code="many-suspects", message=message, severity="warning")]
     look = "Look whether row r of both is the same instance"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.results import Note
-from demele.core.sentences import setting
+from demele.core.sentences import plural, setting
 from demele.estimation.information import InformationTable, beyond_chance, ratio
 from demele.metrics.information import InformationMetric
 from demele.metrics.metric import Array, Native
@@ -49,8 +49,8 @@ def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> 
         return ()
     count = int(chosen.sum())
     message = (
-        f"it depends on {count} of {len(chosen):,} codes, {'which is' if count == 1 else 'which are'} barely above "
-        f"chance: at level {GATE}, where codes of noise pass in one call of {round(1 / GATE)}, and not at {SURE}"
+        f"it depends on {plural(count, 'code', 'codes')} of {len(chosen):,} that barely {'beats' if count == 1 else 'beat'} "
+        f"chance: at level {GATE}, as codes of noise do in one call of {round(1 / GATE)}, but not at level {SURE}"
     )
     return (Note(code="barely-beyond-chance", message=message, severity="fragile"),)
 

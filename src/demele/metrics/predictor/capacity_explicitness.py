@@ -101,7 +101,7 @@ def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
         return ()
     message = (
         f"with another draw of random features it would be {second:.3f} instead of {first:.3f}; "
-        f"{setting(n_repeats=20)} gives the mean over draws, and over splits"
+        f"{setting(n_repeats=20)} gives the mean over draws and splits"
     )
     severity: Severity = "fragile" if abs(second - first) > FRAGILE else "info"
     return (Note(code="one-draw", message=message, severity=severity),)
