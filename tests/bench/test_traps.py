@@ -17,7 +17,7 @@ from demele.report.written import name
 from tests.tolerances import assert_close
 
 #: Most metrics here give no value, and a warning says so before the run.
-pytestmark = pytest.mark.filterwarnings("ignore:.* gives no value on scenario:demele.core.errors.DemeleWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.* has no value on scenario:demele.core.errors.DemeleWarning")
 
 SMALL: dict[str, Any] = {"seeds": 1, "n_samples": 100}
 
@@ -200,7 +200,9 @@ def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
 
 
 def test_a_function_without_a_value_is_told_before_the_run() -> None:
-    with pytest.warns(DemeleWarning, match="nothing gives no value on scenario 'mixing' at 0.3: nothing returned NaN"):
+    with pytest.warns(
+        DemeleWarning, match="metric 'nothing' has no value on scenario 'mixing' at 0.3: nothing returned NaN"
+    ):
         bench.characterise(nothing, "mixing", **SMALL)
 
 

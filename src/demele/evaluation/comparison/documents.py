@@ -130,7 +130,7 @@ def _holds_up_to(result: "Decision") -> str:
     if result.method in AUDITED:
         return f"Without the audit, the given labels show the same with up to {share}."
     after = {"cleaned": ", after the cleaning", "true-labels": " among the true ones"}.get(result.method, "")
-    return f"The result stays valid with up to {share}{after}, in the worst case."
+    return f"The result holds up to {share}{after}, in the worst case."
 
 
 def _scope_of_errors(result: "Decision") -> str:

@@ -200,7 +200,7 @@ class Judged:
             message = f"at most {self.known.budget.wrong} of {self.inputs.n} labels are assumed to be wrong"
             found.append(Note(code="wrong-labels", message=message))
         if self.measured == "output":
-            message = "outputs are not probabilities: drops are in the unit of the outputs, and images with large outputs weigh more"
+            message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
             found.append(Note(code="outputs", message=message))
         return tuple(found)
 

@@ -48,10 +48,8 @@ def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> 
     if (far.any(axis=-1) & chosen).any() or (beyond_chance(table, SURE).any(axis=-1) & chosen).any():
         return ()
     count = int(chosen.sum())
-    message = (
-        f"it depends on {plural(count, 'code', 'codes')} of {len(chosen):,} that barely {'beats' if count == 1 else 'beat'} "
-        f"chance: at level {GATE}, as codes of noise do in one call of {round(1 / GATE)}, but not at level {SURE}"
-    )
+    message = f"it depends on {plural(count, 'code that barely beats', 'codes that barely beat')} chance: at level "
+        f"{GATE}, as codes of noise do in one call of {round(1 / GATE)}, but not at level {SURE}"
     return (Note(code="barely-beyond-chance", message=message, severity="fragile"),)
 
 
