@@ -140,8 +140,8 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
             Part(scenario="redundant", claims=("compactness",), expectations=REDUNDANT.wanted["compactness"]),
         ],
         "On 'redundant', severity 2 has the codes [v, v] and severity 3 has [v, v, v, v]. The review expects a lower "
-        "score at 3. The rule only forbids a higher one, since the review calls SAP, MIG and JEMMIG coherent with equal "
-        "scores.",
+        "score at 3. The rule only forbids a higher one, since the review calls SAP, MIG and JEMMIG coherent with "
+        "equal scores.",
     ),
     _criterion(
         "coherent_explicitness",

@@ -48,8 +48,10 @@ def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> 
     if (far.any(axis=-1) & chosen).any() or (beyond_chance(table, SURE).any(axis=-1) & chosen).any():
         return ()
     count = int(chosen.sum())
-    message = f"it depends on {plural(count, 'code that barely beats', 'codes that barely beat')} chance: at level "
+    message = (
+        f"it depends on {plural(count, 'code that barely beats', 'codes that barely beat')} chance: at level "
         f"{GATE}, as codes of noise do in one call of {round(1 / GATE)}, but not at level {SURE}"
+    )
     return (Note(code="barely-beyond-chance", message=message, severity="fragile"),)
 
 
