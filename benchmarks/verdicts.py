@@ -242,7 +242,7 @@ def judged(world: World) -> tuple[RepresentationVerdict, list[str], list[str]]:
     wrong, undecided = [], []
     for row in found.factors:
         status, ways, codes = world.truth[row.factor]
-        if row.status in ("undecided", "constant"):  # of few rows all may have one class
+        if row.status in ("inconclusive", "constant"):  # of few rows all may have one class
             undecided.append(row.words)
         elif (
             row.status != status
@@ -252,7 +252,7 @@ def judged(world: World) -> tuple[RepresentationVerdict, list[str], list[str]]:
             wrong.append(row.words)
     for code in found.codes:
         status, factors = world.of_codes.get(code.code, ("*", ""))
-        if code.status == "undecided":
+        if code.status == "inconclusive":
             undecided.append(code.words)
         elif status != "*" and (code.status != status or sorted(code.factors) != factors.split()):
             wrong.append(code.words)

@@ -18,7 +18,7 @@ ALLOWED = {
     ("src/demele/core/store.py", "os.open"): "a file that only grows; what a kill leaves of a last line is cut off",
     ("src/demele/core/locks.py", "os.open"): "an empty file beside, whose lock is all that it is for",
     ("src/demele/cli/main.py", "os.open"): "the null device, where nobody reads the output",
-    ("src/demele/data/saved_images.py", "archive.open"): "a member of an archive that core.outputs writes",
+    ("src/demele/data/own_files.py", "archive.open"): "a member of an archive that core.outputs writes",
     ("tools/kill_outputs.py", "open"): "the null device, for what commands print",
     ("benchmarks/time_conversion.py", "archive.open"): "an input in a temporary folder, larger than memory",
     ("benchmarks/time_scale.py", "np.lib.format.open_memmap"): "an input in a temporary folder, larger than memory",

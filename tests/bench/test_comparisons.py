@@ -219,7 +219,7 @@ def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() ->
     [note] = [note for note in found.notes if note.code == "measures-left-out"]
     assert note.subject == ("simple",)
     assert note.message.startswith("The function simple is not asked for recall of 2, f1 of 1: ")
-    with pytest.raises(InputError, match="none of the methods compares recall of 2; a function is asked for accuracy"):
+    with pytest.raises(InputError, match="none of the methods compares recall of 2; a function compares accuracy only"):
         bench.compare_methods(predictions, truth, [0.1], simple, measures=[("recall", 2)])
 
 

@@ -127,7 +127,7 @@ def test_the_document_says_it(found: bench.Characterisation) -> None:
 def test_the_pages_of_results_say_it(found: bench.Characterisation) -> None:
     content = found.to_dict()
     page = docs_bench.bench_pages(content, [])["results/metrics.md"]
-    assert f"{SAID} for SAP, of which a call takes seconds" in page
+    assert f"{SAID} for SAP, because a call takes seconds" in page
     rows = [line for line in page.splitlines() if line.startswith("| [SAP](")]
     assert len(rows) == 2
     assert all(line.split("|")[1].endswith(f") ({SAID}) ") for line in rows)

@@ -82,7 +82,9 @@ def test_codes_say_how_their_commas_can_be_read() -> None:
 
 def test_names_of_rows_are_no_factor() -> None:
     files = [f"images/{row:05d}.png" for row in range(60)]
-    with pytest.raises(InputError, match=r"60 different values in 60 rows, such as 'images/00000\.png'.*leave it out"):
+    with pytest.raises(
+        InputError, match=r"60 different values in 60 rows, such as 'images/00000\.png'.*leave the column out"
+    ):
         read_factors(pd.DataFrame({"file": files}))
     nearly = [*files[:50], *files[:10]]
     with pytest.raises(InputError, match="50 different values in 60 rows"):
@@ -91,7 +93,7 @@ def test_names_of_rows_are_no_factor() -> None:
     assert declared.columns[0].categorical
     assert "each of its 60 rows has its own class" in declared.ambiguous[0]
     assert not read_factors(nearly, kinds="categorical").ambiguous
-    with pytest.raises(InputError, match="as names of files or rows are"):
+    with pytest.raises(InputError, match="like an identifier"):
         demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
 
 
@@ -109,7 +111,7 @@ def test_few_rows_may_all_differ(n: int) -> None:
 def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: Any) -> None:
     codes = RNG.random((60, 2))
     files = [f"{row}.png" for row in range(60)]
-    for column, said in ((COMMAS, "decimal comma"), (files, "as names of files or rows are")):
+    for column, said in ((COMMAS, "decimal comma"), (files, "like an identifier")):
         with pytest.raises(InputError, match=said):
             demele.Frame.of(codes, column)
         with pytest.raises(InputError, match=said):
@@ -135,7 +137,7 @@ def test_a_categorical_type_makes_no_classes_of_row_numbers(column: Any) -> None
         lambda: demele.evaluate_sparse(sparse, factors, "mig"),
         lambda: demele.Frame.of(codes, factors),
     ):
-        with pytest.raises(InputError, match=r"'id' holds 60 different values in 60 rows.*leave it out"):
+        with pytest.raises(InputError, match=r"'id' holds 60 different values in 60 rows.*leave the column out"):
             call()
 
 

@@ -250,9 +250,9 @@ def test_no_images() -> None:
     ("images", "message"),
     [
         (np.zeros((3, 64)), r"expected shape \(n, 8, 8\); got \(3, 64\)"),
-        (np.full((2, 8, 8), np.nan), "2 images have others, first image 0"),
-        (np.stack([box(0, 2, 0, 2), 2 * box(0, 2, 0, 2)]), "1 images have others, first image 1"),
-        (-np.ones((1, 8, 8)), "from 0 to 16"),
+        (np.full((2, 8, 8), np.nan), "2 images have intensities outside 0 to 16, first: image 0"),
+        (np.stack([box(0, 2, 0, 2), 2 * box(0, 2, 0, 2)]), "1 images have intensities outside 0 to 16, first: image 1"),
+        (-np.ones((1, 8, 8)), "outside 0 to 16"),
     ],
 )
 def test_unusable_images(images: Floats, message: str) -> None:

@@ -145,7 +145,7 @@ def test_another_draw_of_features_is_told_on_few_rows() -> None:
     found = demele.capacity_explicitness(curved, factors[:, 0])
     (note,) = (note for note in found.notes if note.code == "one-draw")
     second = float(found.details["second_draw"][0])
-    assert f"{second:.3f} in place of {found.value:.3f}" in note.message
+    assert f"{second:.3f} instead of {found.value:.3f}" in note.message
     assert (note.severity == "fragile") is (abs(second - found.value) > 0.1)
     # the score stays that of the first draw
     losses, x = np.asarray(found.details["losses"])[0], np.asarray(found.details["capacity"])

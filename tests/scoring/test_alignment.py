@@ -142,7 +142,7 @@ def test_few_rows_and_scales_far_apart_are_warned_of() -> None:
 def test_what_cannot_be_aligned_keeps_its_value_and_says_why() -> None:
     codes, factors = _noisy(600)
     found = demele.evaluate(codes, factors, ["modularity", "dmig", "rmig"], aligned=True, codes_std=codes**2)
-    for score, words in zip(found, ("next to nothing", "meant for none", "standard deviations"), strict=True):
+    for score, words in zip(found, ("almost no information", "intended code", "standard deviations"), strict=True):
         assert np.isfinite(score.value)
         assert score.alignment is None
         assert [words in note.message for note in score.notes if note.code == "not-aligned"] == [True], score.metric
@@ -203,7 +203,7 @@ def test_the_dictionary_holds_all_of_it() -> None:
 def test_readings() -> None:
     assert reading_of(0.7, 0.9) == "partly off the axes"  # most of it is on them
     assert reading_of(0.85, 0.9) == "on the axes"
-    assert "A part" in said("partly off the axes")
+    assert "a part" in said("partly off the axes")
     assert reading_of(0.01, 0.025) == "unknown"
     assert reading_of(0.03, 0.045, explicitness=0.1) == "absent"
     assert reading_of(0.03, 0.045, explicitness=0.3) == "partly"

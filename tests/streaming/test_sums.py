@@ -326,7 +326,7 @@ def test_states_of_other_frames_do_not_merge() -> None:
     for state in (moments, extremes):
         for other in state[1:]:
             with pytest.raises(IncompatibleState, match="give both the same frame"):
-                state[0].merge(other)  # type: ignore[arg-type]
+                state[0].merge(other)
     with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
         extremes[0].merge(ExtremeState.empty(frames[0], demele.EqualWidth(9)))
     with pytest.raises(IncompatibleState, match="other references"):

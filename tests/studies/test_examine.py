@@ -327,7 +327,7 @@ def test_decoded_images_of_another_size_are_refused() -> None:
         examined(decode=lambda codes: drawn(codes)[:, ::2, ::2])
     with pytest.raises(InputError, match="one per row of codes"):
         examined(decode=lambda codes: drawn(codes)[:1])
-    with pytest.raises(InputError, match="decode: expected finite pixels"):
+    with pytest.raises(InputError, match="decode: pixels are not finite"):
         examined(decode=lambda codes: drawn(codes) * np.nan)
     with pytest.raises(InputError, match="decode: expected a dictionary with a key 'reconstruction', got the keys 'x'"):
         examined(decode=lambda codes: {"x": drawn(codes)})

@@ -172,7 +172,7 @@ def overview() -> str:
     ]
     for group, names in OVERVIEW.items():
         lines += [group, *(f"  {name:<11}{ABOUT.get(name) or COMMANDS[name][1]}" for name in names)]
-    return "\n".join([*lines, f"Also: {', '.join(OLD)}", _OTHER, ""])
+    return "\n".join([*lines, f"Also: {', '.join(name for name in OLD if name not in ABOUT)}", _OTHER, ""])
 
 
 def _unknown(name: str, words: str) -> str:

@@ -23,6 +23,7 @@ from demele.files.sheets import csv_text
 from demele.report.document import Document
 from demele.report.renderers import paper
 from demele.report.renderers.html import write_page
+from demele.report.renderers.tables import with_subject
 
 Say = Callable[[str | Exception], str]
 #: What every result can be written to.
@@ -126,7 +127,7 @@ class Output:
             document = _in_document(result.document(), say)
             for note in document.notes:
                 if note.severity == "warning" and self.format != "json" and (self.format == "csv" or not self.explain):
-                    warn(note.text, 120 - len("demele: warning: "))
+                    warn(with_subject(note), 120 - len("demele: warning: "))
         else:
             document = None
         for path in self.output:

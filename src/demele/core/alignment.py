@@ -155,6 +155,6 @@ def said(reading: Reading, explicitness: tuple[str, float] | None = None, *, whi
         "absent": f"The information is missing: no axes help, and all codes together encode almost nothing{by}.",
         "partly": f"{no_map} helps, and all codes together encode only a part of the factors{by}.",
         "unknown": f"{no_map} helps. A score of explicitness would show whether the codes carry the information.",
-        "any axes": "This score uses all codes together, so the axes do not matter.",
+        "any axes": "This score uses all codes together: turning them changes it only by the scaling of its predictor.",
     }
     return sentences[reading]

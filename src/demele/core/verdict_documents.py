@@ -145,6 +145,8 @@ def state_of(row: "FactorVerdict") -> Pill:
         return Pill("spread over all codes", pill.tone, pill.order)
     if row.status == "several codes":
         return Pill(f"{_SHARING.get(row.sharing, 'shared by')} {len(row.codes)} codes", pill.tone, pill.order)
+    if row.status == "inconclusive" and row.rows_needed is not None:
+        return Pill(f"needs about {row.rows_needed:,} rows", pill.tone, pill.order)
     if row.status == "no code" and row.others:
         return Pill(f"lost: only through {joined(map(name, row.others), most=2)}", pill.tone, pill.order)
     return pill
@@ -174,7 +176,8 @@ def code_words(row: "CodeVerdict") -> str:
 
 
 def _with_chance(parts: list[str], row: "FactorVerdict | CodeVerdict") -> str:
-    enough = [f"about {count(row.rows_needed, 'row')} would be enough"] if row.rows_needed else []
+    of_code = not hasattr(row, "factor")  # the state of a factor says it
+    enough = [f"about {count(row.rows_needed, 'row')} would be enough"] if row.rows_needed and of_code else []
     chance = "" if is_missing(row.chance) else f" (chance level {written(row.chance, 'percent.1')})"
     return "; ".join([*parts, *enough]) + chance
 

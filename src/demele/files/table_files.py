@@ -438,6 +438,7 @@ def unescaped(value: Any) -> Any:
 
     Examples
     --------
+    >>> from demele.files.sheets import escaped
     >>> unescaped("'=1+1"), unescaped("'tis"), unescaped(escaped("'-a"))
     ('=1+1', "'tis", "'-a")
     """

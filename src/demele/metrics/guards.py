@@ -133,8 +133,8 @@ def adjusted_notes(
             low, high = Draws.quantiles(*spans[name], after) if name in spans else (np.nan, np.nan)
             span = f" [{low:.3f}, {high:.3f}]" if name in spans else ""
             message = (
-                f"{source.rows().n} rows are few for the number of cells; with the information adjusted for chance it "
-                f"would be {after:.3f}{span} instead of {before:.3f} ({setting(correction='adjusted')})"
+                f"{source.rows().n} rows are few for the cells: adjusted for chance it would be "
+                f"{after:.3f}{span} instead of {before:.3f} ({setting(correction='adjusted')})"
             )
             severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"
             note = Note(code="few-rows", message=message, severity=severity)

@@ -133,7 +133,7 @@ n_jobs, progress, sample, ignore_index
     >>> found.differences[0].better, round(found["clean"]["mig"].value, 2)
     ('clean', 0.56)
     >>> print(found.sentence)
-    1 of 1 difference is significant (Holm, 95%).
+    clean is significantly better by 1 of 1 metric (Holm, 95%).
     """
     draws = draws_of(metrics, n_bootstrap=n_bootstrap, n_permutations=n_permutations)
     run = Run.checked(seed=seed, n_repeats=n_repeats, level=level, n_jobs=n_jobs, missing=missing, **draws)

@@ -207,6 +207,8 @@ def _table(result: "Decision") -> Table:
     for decision in (result, *result.others):
         shown = f"points.{digits_for([ends(decision.interval)])}"
         gap, span = written(decision.difference, shown), written(ends(decision.interval), shown)
+        if decision.method in AUDITED:  # an estimate on true labels, which is not the observed difference
+            gap, span = written(decision.candidate.value - decision.baseline.value, shown), f"{gap} {span}"
         cell = Pill(gap, "good") if decision.verdict != "inconclusive" else gap
         p_value = None if decision.verdict == "baseline" else decision.p_value
         title = "Difference (pp)" if decision is result else f"{title_of(_measure(decision))}: difference (pp)"

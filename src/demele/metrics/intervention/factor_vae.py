@@ -272,7 +272,7 @@ def z_max_variance(
 
     Notes
     -----
-    Kim, Wang, Sahu & Pavlovic 2019. With many factors the groups shrink to pairs of rows, whose variance says
+    Kim et al. 2019. With many factors the groups shrink to pairs of rows, whose variance says
     little: a note says so.
 
     A group is drawn in proportion to its rows, that is, to the frequency of its fixed values. The review's code draws
