@@ -549,7 +549,7 @@ def test_rows_asked_for_a_comparison_are_no_random_sample(
 def test_an_open_verdict_says_what_an_audit_would_buy(demele: Program, labels_folder: Path) -> None:
     told = demele("compare", *PAIR, "--noise", 0.3, "--format", "table").out
     assert told.startswith("Inconclusive with up to 30% wrong labels: ")
-    assert "demele audit LABELS --rows 200" in told
+    assert "demele audit draw LABELS --size 200" in told
     settled = demele("compare", *reversed(PAIR[:2]), PAIR[2], "--noise", 0, "--format", "table").out
     assert settled.startswith("If all labels are correct, keep")
     assert "demele audit" not in settled
@@ -620,7 +620,7 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
         "--explain",
     )
     assert "If label errors favour neither classifier" in " ".join(run.out.split())
-    assert "demele audit --disagreement" in " ".join(run.out.split())
+    assert "demele audit draw --disagreement" in " ".join(run.out.split())
     assert "this interval decides nothing" in Path("u.html").read_text(encoding="utf-8")
     assert demele("compare", *SEVERAL, "--audit", "u.csv", "--errors", "undirected").status == 2
 

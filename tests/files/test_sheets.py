@@ -64,7 +64,7 @@ def test_audit_sheets_come_back_with_their_classes(
     monkeypatch.chdir(tmp_path)
     labels = np.array(["=cat", "-dog", "owl"])[np.arange(60) % 3]
     pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
-    run = demele("audit", "labels.csv::label", "--rows", 40, "--output", "audit.csv")
+    run = demele("audit", "draw", "labels.csv::label", "--size", 40, "-o", "audit.csv")
     assert run.status == 0, run.err
     sheet = pd.read_csv("audit.csv", keep_default_na=False)
     assert set(sheet["given_label"]) == {"'=cat", "'-dog", "owl"}

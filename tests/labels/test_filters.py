@@ -181,7 +181,7 @@ def test_the_threshold_of_entropy_is_what_is_usual_where_prediction_and_label_ag
     assert found.signature.arguments["threshold"] == 0.8464
     assert_exact(found.suspect, [False, False, False, True, False])
     note = next(note for note in found.notes if note.code == "threshold-from-data")
-    assert "the threshold is 0.8464 and not 0.3" in note.message
+    assert "0.8464, instead of 0.3" in note.message
     assert not clean([0, 0, 1, 0, 1], probabilities, method="entropy", threshold=0.3).suspect.any()
     # Sure ones keep the limit, and nothing is said; nor is anything known where nothing agrees.
     for y, sure in (([0, 1, 1], [[0.99, 0.01], [0.02, 0.98], [0.97, 0.03]]), ([1, 0], [[0.97, 0.03], [0.03, 0.97]])):
@@ -463,7 +463,7 @@ def test_many_suspects_have_a_note_and_the_default_suspects_fewer() -> None:
     )
     (note,) = near.notes
     assert note.code == "many-suspects"
-    assert note.message.startswith(f"{near.suspect.mean():.0%} of the labels are suspected. A model that errs")
+    assert note.message.startswith(f"{near.suspect.mean():.0%} of the labels are suspected.")
     assert not usual.notes
 
 

@@ -212,7 +212,7 @@ def test_the_command_takes_cyclic_kinds(tmp_path: Path) -> None:
     codes, factors = world()
     np.save(tmp_path / "codes.npy", codes)
     factors.to_csv(tmp_path / "factors.csv", index=False)
-    asked = ("score", "codes.npy", "factors.csv", "--metrics", "mcc", "--kinds", "turn=cyclic:360")
+    asked = ("score", "codes.npy", "factors.csv", "--metrics", "mcc", "--kinds", "turn=cyclic:360", "--format", "json")
     done = subprocess.run(
         [sys.executable, "-m", "demele", *asked], cwd=tmp_path, capture_output=True, text=True, check=False
     )

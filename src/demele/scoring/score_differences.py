@@ -16,7 +16,7 @@ __all__ = ["Compared"]
 
 Floats = NDArray[np.float64]
 #: Why scores of resamples say too little of a metric of extreme values; measured by benchmarks/paired_differences.py.
-_EXTREMES = "no interval: it depends on extreme values; resampling repeats these, so an interval would be too narrow"
+_EXTREMES = "it depends on extreme values; resampling repeats these, so an interval would be too narrow"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

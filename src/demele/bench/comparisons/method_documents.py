@@ -62,6 +62,9 @@ def methods_document(result: "MethodComparison", at: float | None = None) -> Doc
             _best(result, first, shown),
             "Type I error: the method prefers the candidate, true labels do not. Power: both prefer it.",
             "Contradicted: method and true labels prefer opposite classifiers.",
+            "The reference misses small differences: type I errors of a sharper method can be right."
+            if result.reference == "overlap"
+            else "",
         ],
         figure=figures[first],
         table=tables[first],

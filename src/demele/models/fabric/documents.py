@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.result import about
 from demele.models.documents import history_lines
 from demele.models.fabric.lattice import Lattice
-from demele.report.document import Document, Facts, Graph, Notice, Section, Strips, Table
+from demele.report.document import Cell, Document, Facts, Graph, Notice, Section, Strips, Table
 from demele.report.listing import drawn, listed
 from demele.report.written import count, joined, name, sentence_of, written
 
@@ -168,7 +168,13 @@ def _timed(result: "FabricReport") -> Mapping[str, Any] | None:
 
 def _counts(result: "FabricReport") -> Table:
     pairs = {title: (getattr(result.whole, key), getattr(result.counts, key)) for key, title in COUNTED.items()}
-    rows = [(title, whole, now, now / whole if whole else None) for title, (whole, now) in pairs.items()]
+    rows: list[tuple[Cell, ...]] = [
+        (title, whole, now, now / whole if whole else None) for title, (whole, now) in pairs.items()
+    ]
+    rows += [(f"Error, {name(one.stage)}", None, written(one.error, "percent"), None) for one in result.errors]
+    if (own := _timed(result)) is not None:
+        for key, title in (("forward", "Forward pass"), ("exported", "Exported"), ("training", "Training step")):
+            rows.append((f"{title}, ms", None, written(own[f"{key}_ms"], "number.2"), 1 / own[f"{key}_gain"]))
     return Table("Counts", {"Quantity": "text", "Whole": "count", "Now": "count", "Left": "percent"}, rows)
 
 
