@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "reference" / "python" / "metrics.md"
 def homes() -> dict[str, str]:
     """Return the public functions of metrics, in the order of their modules, and where each is."""
     modules = {name: f"demele.metrics.{file}" for name, file in FILES.items()}
-    public = {name: home for name, home in modules.items() if hasattr(importlib.import_module(home), name)}
+    public = {name: home for name, home in modules.items() if name in vars(importlib.import_module(home))}
     return dict(
         sorted({**public, "dci": modules["dci_forest_modularity"]}.items(), key=lambda item: (item[1], item[0]))
     )

@@ -20,10 +20,10 @@ from demele.core.result import MethodsFormat, Result
 from demele.core.sentences import Words
 from demele.files.column_files import write_columns
 from demele.files.sheets import csv_text
-from demele.report.document import Document
+from demele.report.document import Document, Notice
 from demele.report.renderers import paper
 from demele.report.renderers.html import write_page
-from demele.report.renderers.tables import with_subject
+from demele.report.written import typed
 
 Say = Callable[[str | Exception], str]
 #: What every result can be written to.
@@ -127,7 +127,7 @@ class Output:
             document = _in_document(result.document(), say)
             for note in document.notes:
                 if note.severity == "warning" and self.format != "json" and (self.format == "csv" or not self.explain):
-                    warn(with_subject(note), 120 - len("demele: warning: "))
+                    warn(_warning(note), 120 - len("demele: warning: "))
         else:
             document = None
         for path in self.output:
@@ -211,6 +211,11 @@ def _is_number(text: str) -> bool:
         return float(text) == float(text)
     except ValueError:
         return False
+
+
+def _warning(note: Notice) -> str:
+    about = [one for one in map(typed, note.about) if one not in typed(note.text)]
+    return f"{', '.join(about[:3])}{': ' if about else ''}{note.text}"
 
 
 def _in_document(document: Document, say: Say) -> Document:

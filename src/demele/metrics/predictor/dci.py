@@ -320,7 +320,11 @@ METRICS = tuple(
     for model, of_model in _MODELS.items()
     for prop, (formula, of_property) in _FORMULAS.items()
 )
-# where pickle looks for the public functions
-dci_forest_modularity, dci_forest_compactness, dci_forest_explicitness = (one.call for one in METRICS[:3])
-dci_lasso_modularity, dci_lasso_compactness, dci_lasso_explicitness = (one.call for one in METRICS[3:6])
-dci_boosting_modularity, dci_boosting_compactness, dci_boosting_explicitness = (one.call for one in METRICS[6:])
+
+
+def __getattr__(name: str) -> Any:
+    """Return the public function of a metric: pickle looks for it here."""
+    for metric in globals().get("METRICS", ()):
+        if metric.name == name:
+            return metric.call
+    raise AttributeError(name)
