@@ -213,7 +213,7 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
             raise TypeError(f"{where} holds {quoted(value)}")
     elif isinstance(shape, dict | list) or type(value) not in (shape if isinstance(shape, tuple) else (shape,)):
         raise TypeError(f"{where} holds {quoted(value)}")
-    elif type(value) is int and shape is not int:
+    elif type(value) is int:
         float(value)  # numbers that no float can hold
 
 

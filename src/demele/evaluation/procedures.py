@@ -360,7 +360,7 @@ def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, 
     checked_count(n_repeats, "n_repeats", 1)
     if folds > classes.size:
         raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
-    if stratified:
+    if checked_flag(stratified, "stratified"):
         names, counts = np.unique(classes, return_counts=True)
         if counts.min() < folds:
             rare = names[counts.argmin()]
