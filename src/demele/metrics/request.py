@@ -26,7 +26,7 @@ Metrics = Annotated[Sequence[Choice] | Choice | None, Kind("A,B", names_in)]
 #: What is scored where no metric is named: one of each property (modularity, compactness, explicitness) ...
 RECOMMENDED = ("mig_sup", "mig", "explicitness")
 #: ... with so many resamples and permutations, unless others are asked for.
-RECOMMENDED_DRAWS = {"n_bootstrap": 40, "n_permutations": 20}
+RECOMMENDED_DRAWS = {"n_bootstrap": 20, "n_permutations": 20}
 #: Values of options under which metrics read factors as numbers with two ends.
 LINES = {"estimator": ("knn", "robust"), "informativeness": ("uniform-6",), "effect": ("published",)}
 

@@ -90,7 +90,7 @@ def evaluate(
     n_repeats : int >= 1
         Runs of each stochastic metric. They have different streams; the value is then their mean.
     n_bootstrap : int >= 0, optional
-        Resamples of the rows for the intervals (default: 40, or 0 with named metrics). Intervals are percentiles of the
+        Resamples of the rows for the intervals (default: 20, or 0 with named metrics). Intervals are percentiles of the
         resampled values, moved so that their mean is at the value (resamples repeat the bias of the sample). Histogram
         metrics: bootstrap. Others: half of the rows without replacement, whose spread has the standard error of the
         whole and never puts one row into a predictor's training and test rows at once.
