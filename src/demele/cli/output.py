@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "csv")
 #: Formats of results that have a table for papers.
-FORMATS_FOR_PAPERS = (*FORMATS, "latex", "markdown")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
 #: How a paragraph on methods cites, by the name of its file.
 _METHODS: Mapping[str, MethodsFormat] = {".tex": "latex", ".md": "markdown", ".txt": "text"}

@@ -23,6 +23,7 @@ from demele.files.sheets import csv_text
 from demele.report.document import Document, Notice
 from demele.report.renderers import paper
 from demele.report.renderers.html import write_page
+from demele.report.renderers.tables import unnamed
 from demele.report.written import typed
 
 Say = Callable[[str | Exception], str]
@@ -214,8 +215,8 @@ def _is_number(text: str) -> bool:
 
 
 def _warning(note: Notice) -> str:
-    about = [one for one in map(typed, note.about) if one not in typed(note.text)]
-    return f"{', '.join(about[:3])}{': ' if about else ''}{note.text}"
+    about = ", ".join(map(typed, unnamed(note)[:3]))
+    return f"{about}{': ' if about else ''}{note.text}"
 
 
 def _in_document(document: Document, say: Say) -> Document:

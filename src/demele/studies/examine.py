@@ -22,7 +22,7 @@ from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
-from demele.models.encode import checked_range
+from demele.models.encode import check_images, checked_range
 from demele.scoring.evaluate import evaluate
 from demele.studies.code_facts import code_facts, shares_of_entropy, sweeps, twin_notes, verdict_on
 from demele.studies.codes_file import (
@@ -236,8 +236,7 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     """
     if not callable(getattr(model, "encode", None)):
         raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
-    if not isinstance(images, ImageSet):
-        raise InputTypeError("images", f"expected an ImageSet, got {type(images).__name__}")
+    check_images(images)
     chosen = images
     if len(images) > MOST_ENCODED:
         chosen = images.subset(_drawn(len(images), MOST_ENCODED, checked_seed(options.get("seed", 0))))

@@ -7,6 +7,7 @@ precisions, recalls and F1 of one class; and measures of all classes. What the r
 large, also where no model predicts it, since any row may truly be of it.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +33,7 @@ FEW_IN_CLASS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effects:
+class Effects(ABC):
     """Estimated measures of m models, and what each of k audited rows adds to them; in arrays of m + 1, nobody is last.
 
     Attributes
@@ -58,28 +59,28 @@ class Effects:
         """Index of the model without predictions."""
         return int(self.value.size)
 
+    @abstractmethod
     def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
         """Guessed effect of every row on a difference, and the root mean square of its effect; shape (n,) each.
 
         In rows for accuracies. Only if the question has groups.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
         """Largest error against "second is better" that each audited row could have, and how likely; (pairs, k)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest(self, first: Positions, second: Positions) -> Floats:
         """Largest error that any row of each stratum could have, shape (strata, pairs); or (1, pairs), of all rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def capacity(self, first: Positions, second: Positions) -> Floats:
         """Sum of the largest errors of all rows, audited or not, shape (pairs,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
         """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
-        raise NotImplementedError
 
     def sampling_reach(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
         """How far below and above each value the sampling of the test set reaches, of a share of the rows; (m,)."""

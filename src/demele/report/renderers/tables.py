@@ -63,8 +63,13 @@ def main_table(document: Document) -> Table | None:
 
 def with_subject(note: Notice) -> str:
     """Return a note after the names that it is about, at most six, as far as its text does not have them."""
-    about = joined((name for name in note.about if plain(name) not in plain(note.text)), most=6)
+    about = joined(unnamed(note), most=6)
     return f"{about}{': ' if about else ''}{sentence_of(note.text)}"
+
+
+def unnamed(note: Notice) -> list[str]:
+    """Return the names that a note is about and that its text does not have."""
+    return [name for name in note.about if plain(name) not in plain(note.text)]
 
 
 def depths_of(one: Heat) -> NDArray[np.float64]:
