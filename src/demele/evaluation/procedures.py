@@ -5,7 +5,7 @@ The splitting, fitting and scoring are scikit-learn's; here they are put togethe
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,6 +228,14 @@ def repeated_scores(
 # Training and testing -----------------------------------------------------------------------------------------------
 
 
+def _two_parts(pair: Any) -> list[NDArray[np.int64]]:
+    """Return the indices to train on and to test on, or refuse what a splitter gave."""
+    parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
+    if len(parts) != 2:
+        raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
+    return parts
+
+
 class _Splits:
     """The splits of a splitter, one pair at a time; remembers what it gave out."""
 
@@ -239,9 +247,7 @@ class _Splits:
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:  # noqa: N803
         for pair in self.splitter.split(X, y, groups):
-            parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
-            if len(parts) != 2:
-                raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
+            parts = _two_parts(pair)
             self.trained.append(np.unique(parts[0]).size)
             self.tested.append(len(parts[1]))
             for part in parts:
@@ -328,6 +334,8 @@ def _cross_validate(
     seeds = {name: int(rng_for(seed, "estimator", name).integers(2**31)) for name in unset}
     if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
         raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+        cv = [_two_parts(pair) for pair in cv]
     try:
         splits = _Splits(check_cv(cv, y, classifier=True))
     except (TypeError, ValueError) as error:

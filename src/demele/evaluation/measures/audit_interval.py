@@ -103,7 +103,8 @@ def audit_interval(
     level = checked_level(level)
     checked_name(inference, "inference", get_args(AuditInference))
     checked_flag(exact, "exact")
-    checked_count(n, "n", 1)
+    for name, value, least in (("n", n, 1), ("hits", hits, 0)):
+        checked_count(value, name, least)
     for name, value, most, what in (
         ("hits", hits, n, "n"),
         ("audited_hits", audited_hits, hits, "hits"),

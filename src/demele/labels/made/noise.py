@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels
 from demele.core.result import Result
 from demele.core.sentences import arg
@@ -296,7 +297,7 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
     if hasattr(values, "columns"):
         raise InputTypeError(argument, f"expected shape {shape}, got a data frame; pass frame.to_numpy().T")
     named = hasattr(values, "items")
-    items = list(values.items()) if named else list(enumerate(values))
+    items = list(values.items()) if named else list(enumerate(items_of(values, argument, f"shape {shape}")))
     rows = {name: read_labels(row, f"{argument}, {one} {plain_text(name)}") for name, row in items}
     if not rows:
         raise NotEnoughData(argument, f"expected at least 1 {one}, got none")
