@@ -23,7 +23,7 @@ from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.question import Question
 from demele.labels import Audit, disagreement, draw_audit, estimate_transition
-from demele.report.written import at_most
+from demele.report.words import at_most
 
 LEVEL = 0.95
 #: Audits are random: each is drawn so many times.

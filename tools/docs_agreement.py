@@ -22,7 +22,7 @@ from demele.report.document import Cell, Table
 from demele.report.renderers.html import page
 from demele.report.renderers.paper import markdown_table
 from demele.report.renderers.tables import blocks_of
-from demele.report.written import plain
+from demele.report.words import plain
 from tools import docs_tables
 from tools.docs_tables import Row, cells, filled, read, table, unique
 

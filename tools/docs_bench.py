@@ -15,7 +15,7 @@ from demele import bench
 from demele.bench.metric_documents import CAPTIONS, PILLS
 from demele.report.renderers.elements import slug
 from demele.report.renderers.html import page
-from demele.report.written import count
+from demele.report.words import count
 from tools import docs_tables
 
 said = partial(docs_tables.said, "bench")

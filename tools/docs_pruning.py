@@ -9,7 +9,7 @@ from demele.report.document import Table
 from demele.report.renderers.html import page
 from demele.report.renderers.paper import markdown_table
 from demele.report.renderers.tables import blocks_of
-from demele.report.written import plain
+from demele.report.words import plain
 from tools import docs_tables
 
 PAGE, TITLE = "results/pruning.md", "Pruning under label noise"

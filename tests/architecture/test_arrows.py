@@ -57,7 +57,7 @@ ALLOWED = {
     "files": {"core", "noise", "labels"},
 }
 #: The bottom, on which results stand: documents and what renders them reach these modules and each other only.
-BOTTOM = ("demele.report.document", "demele.report.written", "demele.report.listing", "demele.report.renderers")
+BOTTOM = ("demele.report.document", "demele.report.words", "demele.report.listing", "demele.report.renderers")
 BELOW = {"demele.core.errors", "demele.core.outputs", "demele.core.extras"}
 #: These may reach every room, and the front door.
 TOP = ("cli", "__main__")

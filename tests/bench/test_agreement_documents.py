@@ -3,7 +3,7 @@
 from demele import studies
 from demele.report.document import Choice, Heat, Pill, Table
 from demele.report.renderers.terminal import text
-from demele.report.written import name
+from demele.report.words import name
 from tests.report.sample_agreement import sample_agreement
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele import bench
 from demele.core.errors import DemeleWarning
-from demele.report.written import name
+from demele.report.words import name
 
 Array = NDArray[np.float64]
 SMALL: dict[str, Any] = {"seeds": 2, "n_samples": 100}

@@ -11,7 +11,7 @@ from demele import bench
 from demele.bench.comparisons.method_documents import COLOURS, methods_document
 from demele.report.document import Choice, Images, Lines, Strips, Table
 from demele.report.renderers.tables import blocks_of, figures_of
-from demele.report.written import name
+from demele.report.words import name
 from tests.bench.sample_comparisons import measured
 
 

@@ -13,7 +13,7 @@ from demele.report.document import Choice, Heat, Lines, Matrix, Pill, Table
 from demele.report.renderers.html import page
 from demele.report.renderers.tables import figures_of
 from demele.report.renderers.terminal import text
-from demele.report.written import name, typed
+from demele.report.words import name, typed
 
 
 def made(curves: dict[tuple[str, str], list[float]], **given: Any) -> bench.Characterisation:

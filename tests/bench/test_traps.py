@@ -13,7 +13,7 @@ from demele.bench.criteria import added_criteria
 from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError
 from demele.report.document import Heat
 from demele.report.renderers.tables import figures_of
-from demele.report.written import name
+from demele.report.words import name
 from tests.tolerances import assert_close
 
 #: Most metrics here give no value, and a warning says so before the run.

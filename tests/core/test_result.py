@@ -23,8 +23,8 @@ from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
 from demele.report.document import Document, Strips, Table
 from demele.report.renderers.tables import blocks_of, figures_of, table_of
-from demele.report.written import FORMAT
-from demele.report.written import plain as plain_text
+from demele.report.words import FORMAT
+from demele.report.words import plain as plain_text
 from tests.bench.sample_comparisons import measured
 from tests.report.sample_agreement import sample_agreement
 

@@ -21,7 +21,7 @@ from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdic
 from demele.metrics.protocols import PROTOCOLS
 from demele.report.document import Choice, Heat, Lines, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
-from demele.report.written import typed
+from demele.report.words import typed
 from tests.report.sample_evaluation import sample_evaluation, sample_evaluations
 
 

@@ -15,7 +15,7 @@ from demele.core.bibliography import bibliography
 from demele.data import label_set
 from demele.evaluation import assess, compare, rank
 from demele.report.document import Folded, Images, Lines, Matrix, Parts, Pill, Strips, Table
-from demele.report.written import typed, written
+from demele.report.words import typed, written
 
 N = 1000
 TRUTH = np.repeat(["cat", "dog"], N // 2)

@@ -16,8 +16,8 @@ from demele.evaluation.explanations.destruction import (
     regions,
 )
 from demele.report.document import Choice, Images, Pill
-from demele.report.written import plain as plain_text
-from demele.report.written import written
+from demele.report.words import plain as plain_text
+from demele.report.words import written
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.labels import Annotations, dawid_skene, majority_vote
 from demele.labels.joined.annotations import read_annotations
-from demele.report.written import plain
+from demele.report.words import plain
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 ITEMS, WHO, WHAT = ["b", "a", "b", "c"], ["zoe", "ann", "ann", "zoe"], ["no", "yes", "yes", "no"]

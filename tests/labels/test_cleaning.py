@@ -10,7 +10,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.evaluation import compare
 from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
-from demele.report.written import plain
+from demele.report.words import plain
 from tests.tolerances import assert_exact, assert_mean
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from scipy.stats import fisher_exact
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Cleaning, clean, cleaning_harm, simulated_cleaning
-from demele.report.written import plain
+from demele.report.words import plain
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_rate_at_most
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from demele.labels import TransitionCounts, TransitionMatrix
 from demele.report.document import Heat
 from demele.report.renderers.tables import table_of
-from demele.report.written import plain, written
+from demele.report.words import plain, written
 
 
 def texts(result: TransitionCounts | TransitionMatrix) -> list[list[str]]:

@@ -27,7 +27,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.written import marks_of, name, written
+from demele.report.words import marks_of, name, written
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",

@@ -21,7 +21,7 @@ from demele.report.renderers.paper import in_latex, latex, markdown
 from demele.report.renderers.picture import draw
 from demele.report.renderers.tables import figures_of, main_table, table_of
 from demele.report.renderers.terminal import text
-from demele.report.written import FORMAT, name, width_of
+from demele.report.words import FORMAT, name, width_of
 from tests.report.documents import DOCUMENTS, HOSTILE, plain
 
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")

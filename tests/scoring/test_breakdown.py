@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.estimation.noise_bounds import BOUNDS, information_bounds
-from demele.report.written import at_most
+from demele.report.words import at_most
 from tests.tolerances import ROUNDING, assert_close
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from demele.core.result import about
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Span, Table
 from demele.report.listing import without_empty
-from demele.report.written import count, joined, name, rate, written
+from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix

@@ -27,7 +27,7 @@ from demele.report.document import (
     Table,
 )
 from demele.report.listing import Column, listed, without_empty
-from demele.report.written import count, joined, name, rate, written
+from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.bench.characterisation import Characterisation

@@ -13,7 +13,7 @@ from demele.core.errors import DemeleError, InputError
 from demele.core.reading import size_text
 from demele.report.document import Document
 from demele.report.listing import Column, listed
-from demele.report.written import name as isolated
+from demele.report.words import name as isolated
 
 if TYPE_CHECKING:
     import pandas as pd

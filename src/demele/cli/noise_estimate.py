@@ -20,7 +20,7 @@ from demele.files.named import read_table, split_name
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 from demele.report.document import Document, Table
-from demele.report.written import count, rate, written
+from demele.report.words import count, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from demele.report.document import Document, Notice
 from demele.report.renderers import paper
 from demele.report.renderers.html import write_page
 from demele.report.renderers.tables import unnamed
-from demele.report.written import typed
+from demele.report.words import typed
 
 Say = Callable[[str | Exception], str]
 #: What every result can be written to.

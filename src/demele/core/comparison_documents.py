@@ -12,7 +12,7 @@ from demele.core.sentences import give, marked, sentence, setting
 from demele.core.verdict_documents import state_of, verdict_strips
 from demele.report.document import Block, Cell, Choice, Document, Notice, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed
-from demele.report.written import count, ends, joined, name, rate, written
+from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.core.representation_comparison import RepresentationComparison, ScoreDifference

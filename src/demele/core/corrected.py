@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.result import TableResult
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
-from demele.report.written import ends, written
+from demele.report.words import ends, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

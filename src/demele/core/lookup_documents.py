@@ -8,7 +8,7 @@ from demele.core.methods_documents import Scored
 from demele.core.sentences import marked, sentence
 from demele.report.document import Notice, Section, Table
 from demele.report.listing import Column, listed
-from demele.report.written import name, written
+from demele.report.words import name, written
 
 if TYPE_CHECKING:
     from demele.core.results import Score

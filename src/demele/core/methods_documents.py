@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from demele.core.version import __version__
-from demele.report.written import count, joined, name, rate, sentence_of
+from demele.report.words import count, joined, name, rate, sentence_of
 
 if TYPE_CHECKING:
     from demele.core.results import FactorSummary, LeftOut, Note, Score

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count
 from demele.report.document import Rows
-from demele.report.written import name
+from demele.report.words import name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -25,7 +25,7 @@ from demele.report.renderers import paper, terminal
 from demele.report.renderers.card import card
 from demele.report.renderers.html import write_page
 from demele.report.renderers.picture import draw, write_pictures
-from demele.report.written import name, typed
+from demele.report.words import name, typed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from demele.core.names import suggestion
 from demele.core.result import Result
 from demele.core.results import Evaluation
 from demele.report.document import Document, Line, Lines, Section, Table
-from demele.report.written import count, joined, written
+from demele.report.words import count, joined, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from demele.core.verdict_documents import (
 )
 from demele.report.document import Block, Cell, Choice, Document, Heat, Line, Lines, Pill, Rows, Section, Strips, Table
 from demele.report.listing import Column, drawn, listed
-from demele.report.written import count, ends, joined, name, rate, written
+from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.core.results import Dependency, Evaluation, Score

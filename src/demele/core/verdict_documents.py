@@ -8,7 +8,7 @@ import numpy as np
 from demele.core.result import about
 from demele.report.document import INK, Document, Folded, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
 from demele.report.listing import listed
-from demele.report.written import count, is_missing, joined, name, plain, sentence_of, written
+from demele.report.words import count, is_missing, joined, name, plain, sentence_of, written
 
 if TYPE_CHECKING:
     from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict

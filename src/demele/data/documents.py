@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from demele.report.document import Document, Notice, Section, Table
-from demele.report.written import count, sentence_of
+from demele.report.words import count, sentence_of
 
 if TYPE_CHECKING:
     from demele.data.catalogue import ImageSetFacts, VariantFacts

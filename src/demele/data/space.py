@@ -19,8 +19,8 @@ from demele.core.inputs import given_kinds
 from demele.core.reading import HALVES
 from demele.core.result import TableResult
 from demele.core.table_columns import as_column
-from demele.report.written import count
-from demele.report.written import name as isolated
+from demele.report.words import count
+from demele.report.words import name as isolated
 
 if TYPE_CHECKING:
     import pandas as pd

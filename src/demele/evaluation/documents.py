@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.signature import Signature
 from demele.report.document import Mark, Strip, Strips
 from demele.report.listing import Column, Thing
-from demele.report.written import count, digits_for, ends, is_missing, marks_of, name, rate, written
+from demele.report.words import count, digits_for, ends, is_missing, marks_of, name, rate, written
 
 if TYPE_CHECKING:
     from demele.evaluation.results import Estimate

@@ -20,7 +20,7 @@ from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.voting import TieBreaks, majority_vote
 from demele.labels.votes import are_tied, plurality
-from demele.report.written import count, ends, name, written
+from demele.report.words import count, ends, name, written
 
 if TYPE_CHECKING:
     import pandas as pd

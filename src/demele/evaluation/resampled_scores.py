@@ -17,7 +17,7 @@ from demele.core.results import Interval, Note
 from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.evaluation.results import Verdict
-from demele.report.written import count, ends, written
+from demele.report.words import count, ends, written
 
 if TYPE_CHECKING:
     import pandas as pd

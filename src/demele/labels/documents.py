@@ -10,7 +10,7 @@ from demele.core.result import about
 from demele.noise.documents import counts_document
 from demele.report.document import Cell, Document, Section, Table
 from demele.report.listing import drawn, table_of_frame, without_empty
-from demele.report.written import count, ends, name, written
+from demele.report.words import count, ends, name, written
 
 if TYPE_CHECKING:
     from demele.labels.joined.agreement_coefficients import Agreement

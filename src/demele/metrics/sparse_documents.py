@@ -7,7 +7,7 @@ from demele.core.methods_documents import methods_of
 from demele.core.score_documents import score_strips, scores_table
 from demele.report.document import Document, Section, Table
 from demele.report.listing import drawn, listed
-from demele.report.written import count, name, written
+from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation

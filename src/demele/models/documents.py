@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from demele.report.document import Line, Lines
-from demele.report.written import is_missing, name
+from demele.report.words import is_missing, name
 
 if TYPE_CHECKING:
     import pandas as pd

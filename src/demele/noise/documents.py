@@ -7,7 +7,7 @@ import numpy as np
 from demele.core.result import about
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
-from demele.report.written import MISSING, count, ends, name, rate, written
+from demele.report.words import MISSING, count, ends, name, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd

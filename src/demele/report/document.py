@@ -1,6 +1,6 @@
 """The model of a result's document: a headline, figures, tables and notes, as data that every renderer reads.
 
-A text may hold names that users chose, between the signs that :func:`demele.report.written.name` puts around them.
+A text may hold names that users chose, between the signs that :func:`demele.report.words.name` puts around them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from demele.report.document import INK, Cell, Mark, Pill, Strip, Strips, Table
-from demele.report.written import is_missing, is_number, name, title_of, written
+from demele.report.words import is_missing, is_number, name, title_of, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from demele.metrics.data import Data
 from demele.metrics.options import as_binning
 from demele.metrics.source import InMemory, Subject
 from demele.report.document import Document, Mark, Strip, Strips
-from demele.report.written import at_most, count, name, written
+from demele.report.words import at_most, count, name, written
 from demele.runtime.progress import Report, reporting
 
 #: Rates are told to this precision.

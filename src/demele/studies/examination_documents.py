@@ -33,7 +33,7 @@ from demele.report.document import (
     Table,
 )
 from demele.report.listing import listed
-from demele.report.written import count, joined, name, written
+from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:
     from demele.studies.examination import Examination, Sweep, Traversals

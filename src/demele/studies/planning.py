@@ -22,7 +22,7 @@ from demele.data.images import ImageSet
 from demele.metrics.catalogue import metric_names
 from demele.metrics.protocols import protocol as protocol_named
 from demele.models.presets import Preset, preset
-from demele.report.written import count
+from demele.report.words import count
 from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
 from demele.studies.jobs import Configuration, Job, Kind, Piece, scored_places

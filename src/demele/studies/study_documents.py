@@ -13,7 +13,7 @@ from demele.metrics.request import RECOMMENDED
 from demele.models.documents import options_words
 from demele.report.document import Block, Choice, Document, Facts, Heat, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
-from demele.report.written import count, joined, name, written
+from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:
     from demele.studies.study import Study, TrainedModel

@@ -13,8 +13,8 @@ from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_wor
 from demele.evaluation.comparison.forecast_parts import ForecastDesign
 from demele.labels import Audit, disagreement, draw_audit
 from demele.report.document import Table
-from demele.report.written import name
-from demele.report.written import plain as plain_text
+from demele.report.words import name
+from demele.report.words import plain as plain_text
 
 Classes = NDArray[np.int64]
 Models = dict[str, Classes]

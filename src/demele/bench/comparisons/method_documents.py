@@ -22,7 +22,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.written import count, joined, name, rate, written
+from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.bench.comparisons.result import MethodComparison, Tally

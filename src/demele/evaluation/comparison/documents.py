@@ -22,7 +22,7 @@ from demele.report.document import (
     Tone,
 )
 from demele.report.listing import drawn, listed, without_empty
-from demele.report.written import (
+from demele.report.words import (
     at_most,
     count,
     digits_for,

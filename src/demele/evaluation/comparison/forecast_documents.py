@@ -8,7 +8,7 @@ from demele.core.result import about
 from demele.evaluation.comparison.forecast_parts import ENOUGH, ForecastDesign, PairOutlook
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table
 from demele.report.listing import Column, listed
-from demele.report.written import count, joined, name, rate, sentence_of, written
+from demele.report.words import count, joined, name, rate, sentence_of, written
 
 if TYPE_CHECKING:
     from demele.evaluation.comparison.forecast_result import AuditForecast

@@ -11,7 +11,7 @@ from demele.evaluation.comparison.documents import how_compared
 from demele.evaluation.documents import estimate_columns, estimate_strips, measure_of, rests_on
 from demele.report.document import NOTHING, Document, Folded, Images, Mark, Matrix, Pill, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
-from demele.report.written import at_most, count, is_missing, joined, name, rate, title_of
+from demele.report.words import at_most, count, is_missing, joined, name, rate, title_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -35,7 +35,7 @@ from demele.evaluation.row_groups import read_groups
 from demele.noise.audit_drawing import read_disagreement
 from demele.noise.square_tables import digest
 from demele.report.document import Document
-from demele.report.written import count
+from demele.report.words import count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from demele.core.png import strip, within
 from demele.core.result import about
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Table, Tone
 from demele.report.listing import Column, drawn, listed
-from demele.report.written import count, ends, joined, name, rate, written
+from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.evaluation.explanations.result import MapResult, PerturbationTest, WorstCase

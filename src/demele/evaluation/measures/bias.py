@@ -16,7 +16,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.question import coded_like
-from demele.report.written import count, written
+from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd

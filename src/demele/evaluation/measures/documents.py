@@ -11,7 +11,7 @@ from demele.core.result import about
 from demele.evaluation.documents import estimate_columns, estimate_strips, measure_of, rests_on
 from demele.report.document import NOTHING, Cell, Document, Heat, Section, Table
 from demele.report.listing import Column, listed
-from demele.report.written import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
+from demele.report.words import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
 
 if TYPE_CHECKING:
     from demele.evaluation.measures.assessment import Assessment

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from demele.core.result import about
 from demele.report.document import Document, Parts, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
-from demele.report.written import count, joined, name, rate, written
+from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.labels.cleaned.cleaning import Cleaning

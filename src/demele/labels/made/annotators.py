@@ -22,7 +22,7 @@ from demele.core.table_columns import check_rows
 from demele.core.version import __version__
 from demele.labels.cleaned.out_of_fold import seeded
 from demele.labels.varied_models import draw_eyes, draw_model, fitted_predictions, seen_predictions
-from demele.report.written import count, written
+from demele.report.words import count, written
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 

@@ -24,7 +24,7 @@ from demele.metrics.importances import (
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Count, Default, Positive, RunOptions, at_least
 from demele.metrics.run import scored
-from demele.report.written import joined
+from demele.report.words import joined
 
 Informativeness = Literal["variance", "uniform-6"]
 FactorWeights = Literal["uniform", "importance"]

@@ -21,7 +21,7 @@ from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
 from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
 from demele.report.document import Document
-from demele.report.written import count, joined, written
+from demele.report.words import count, joined, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,7 +25,7 @@ from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
 from demele.metrics.standalone.predicting import Prober, checked_rows, prober
 from demele.report.document import Document, Heat
-from demele.report.written import count, name, written
+from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
     import pandas as pd

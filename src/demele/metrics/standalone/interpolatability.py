@@ -17,7 +17,7 @@ from demele.core.results import Note
 from demele.core.sentences import give, plural
 from demele.estimation.information import mean_of_defined
 from demele.estimation.traversals import monotonicity_values, smoothness_values
-from demele.report.written import count, written
+from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from demele.metrics.options import at_least
 from demele.metrics.source import Subject
 from demele.metrics.splits import fewer_than_asked, sizes
 from demele.report.document import Mark, Strip, Strips
-from demele.report.written import name
+from demele.report.words import name
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -24,7 +24,7 @@ from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
 from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
 from demele.report.document import Document
-from demele.report.written import count, written
+from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd

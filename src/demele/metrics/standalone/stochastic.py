@@ -17,7 +17,7 @@ from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.options import Run, at_least
 from demele.metrics.source import checked_std
-from demele.report.written import written
+from demele.report.words import written
 
 if TYPE_CHECKING:
     import pandas as pd

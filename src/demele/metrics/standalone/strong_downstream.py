@@ -23,7 +23,7 @@ from demele.metrics.options import as_binning, at_least
 from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
 from demele.report.document import Document, Section
 from demele.report.listing import table_of_frame
-from demele.report.written import written
+from demele.report.words import written
 
 if TYPE_CHECKING:
     import pandas as pd

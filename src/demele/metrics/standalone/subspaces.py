@@ -26,7 +26,7 @@ from demele.core.version import __version__
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import Run, above_zero, as_binning
-from demele.report.written import count, written
+from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd

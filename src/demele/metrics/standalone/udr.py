@@ -21,7 +21,7 @@ from demele.core.version import __version__
 from demele.estimation.correlations import mid_ranks
 from demele.metrics.data import Data
 from demele.report.document import Document, Heat, Section
-from demele.report.written import name, written
+from demele.report.words import name, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from demele.estimation.information import mutual_information
 from demele.metrics.data import Data
 from demele.metrics.options import Run, as_binning
 from demele.report.document import Document, Heat
-from demele.report.written import name, written
+from demele.report.words import name, written
 
 if TYPE_CHECKING:
     import pandas as pd

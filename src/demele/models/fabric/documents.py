@@ -9,7 +9,7 @@ from demele.models.documents import history_lines
 from demele.models.fabric.lattice import Lattice
 from demele.report.document import Cell, Document, Facts, Graph, Notice, Section, Strips, Table
 from demele.report.listing import drawn, listed
-from demele.report.written import count, joined, name, sentence_of, written
+from demele.report.words import count, joined, name, sentence_of, written
 
 if TYPE_CHECKING:
     from demele.models.fabric.results import FabricReport, FabricRun

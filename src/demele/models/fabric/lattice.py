@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.result import TableResult
 from demele.models.specs import Plain
-from demele.report.written import count, title_of, written
+from demele.report.words import count, title_of, written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from demele.core.errors import InputError, quoted
 from demele.core.result import TableResult
 from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.report.document import Document
-from demele.report.written import count, sentence_of, written
+from demele.report.words import count, sentence_of, written
 
 Floats = NDArray[np.float64]
 

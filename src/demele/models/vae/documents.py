@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from demele.core.result import about
 from demele.models.documents import history_lines
 from demele.report.document import Document, Section, Table
-from demele.report.written import count, name, written
+from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
     from demele.models.vae.run import Run

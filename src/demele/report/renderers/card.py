@@ -3,7 +3,7 @@
 from demele.report.document import Cell, Document
 from demele.report.renderers.elements import Html, h
 from demele.report.renderers.tables import main_table
-from demele.report.written import is_minor, is_number, written
+from demele.report.words import is_minor, is_number, written
 
 _MOST_SENTENCES, _MOST_ROWS, _MOST_COLUMNS = 5, 12, 7
 _CELL = "padding:.15em .9em .15em 0;border:0;background:none;text-align:"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from demele.report.document import Graph, Lines, Mark, Parts, Strip, Strips
 from demele.report.renderers.elements import Html, h, pill_of
-from demele.report.written import is_missing, range_of, share_of, ticks, written
+from demele.report.words import is_missing, range_of, share_of, ticks, written
 
 #: More strips than this are scrolled.
 _LONG = 60

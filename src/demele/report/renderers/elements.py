@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 
 from demele.report.document import Pill
-from demele.report.written import names_in, plain
+from demele.report.words import names_in, plain
 
 #: Data of more characters are compressed, and unpacked by the script.
 MOST_PLAIN = 200_000

@@ -30,7 +30,7 @@ from demele.report.document import (
 from demele.report.renderers.drawings import drawing
 from demele.report.renderers.elements import MOST_PLAIN, Html, h, packed, pill_of, slug
 from demele.report.renderers.tables import depths_of, table_of
-from demele.report.written import (
+from demele.report.words import (
     is_minor,
     is_missing,
     is_number,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from demele.report.document import Cell, Document, Pill, Table
 from demele.report.renderers.tables import main_table, with_subject
-from demele.report.written import is_number, plain, sentence_of, written
+from demele.report.words import is_number, plain, sentence_of, written
 
 #: Signs that LaTeX reads as more than themselves, or sets otherwise, and how they are written.
 _LATEX = {

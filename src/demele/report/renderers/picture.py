@@ -13,7 +13,7 @@ from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Parts, Strips
 from demele.report.renderers.elements import slug
 from demele.report.renderers.tables import depths_of, figures_of
-from demele.report.written import cut, is_missing, plain, range_of, ticks, written
+from demele.report.words import cut, is_missing, plain, range_of, ticks, written
 
 _PURPOSE = "a picture for a paper"
 _COLOURS = ("#0072b2", "#c2500a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480", "black")

@@ -23,7 +23,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.written import is_missing, joined, plain, sentence_of, written
+from demele.report.words import is_missing, joined, plain, sentence_of, written
 
 #: What the marks of a strip are called in its table.
 _KINDS = {"bar": "Value", "span": "Interval", "dot": "Value", "tick": "Mark"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from demele.report.document import Cell, Document, Table
 from demele.report.renderers.tables import main_table, with_subject
-from demele.report.written import count, cut, is_minor, is_number, sentence_of, typed, uncited, width_of, written
+from demele.report.words import count, cut, is_minor, is_number, sentence_of, typed, uncited, width_of, written
 
 #: A name is cut to no less than this, and a table shows so many rows.
 _SHORTEST, _MOST_ROWS, _GAP = 16, 20, "  "

@@ -9,7 +9,7 @@ from demele.models.documents import options_words
 from demele.models.fabric.documents import lattice_graph
 from demele.report.document import NOTHING, Block, Cell, Choice, Document, Facts, Pill, Section, Strips, Table
 from demele.report.listing import Column, drawn, listed
-from demele.report.written import count, ends, joined, name, title_of, written
+from demele.report.words import count, ends, joined, name, title_of, written
 from demele.studies.pruning.claims import ALL, CLAIMS, Claim, Difference
 from demele.studies.pruning.configurations import WHOLE
 
