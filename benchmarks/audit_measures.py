@@ -8,7 +8,7 @@ over all. Rows are independent, so a test set is a table of counts, and its audi
 
 * "72 worlds": share of the class 2, 10, 30%; noise 5, 15, 40%; accuracy .5, .8, .94, .99; wrong labels independent of
   the predictions, or half of them where the classifier errs. 2 000 rows.
-* "accuracy's grid": that of ``benchmarks.audit_interval``, where wrong labels repeat the prediction as often as stated.
+* "accuracy's grid": wrong labels repeat the prediction, and predictions are right on wrong labels, as often as stated.
 """
 
 import itertools
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.audit_interval import BEHAVIOURS, NOISE_RATES, SIZES
 from benchmarks.loop import Row, Table, main, share
 from demele.core.seeds import rng_for
 from demele.evaluation.measures.audit_cells import (
@@ -40,6 +39,11 @@ REPEATS = 2000
 MACRO_REPEATS = 400
 CLASS_MEASURES = ("f1", "precision", "recall")
 INFERENCES = ("population", "test_set")
+#: Of accuracy's grid: rows and audited rows; rates of wrong labels; accuracy, and how often a prediction on a wrongly
+#: labelled row agrees with the label, or is right.
+SIZES = ((500, 50), (500, 100), (2000, 50), (2000, 200), (12_000, 50), (12_000, 100), (12_000, 200), (12_000, 500))
+NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
+BEHAVIOURS = ((0.75, 0.4, 0.4), (0.9, 0.6, 0.3), (0.6, 0.1, 0.5))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,6 @@ from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit
 from demele.noise.audit_drawing import disagreement, draw_audit
 
-__all__ = ["Corner", "Drawn", "drawn"]
-
 Rows = NDArray[np.intp]
 
 K = 10

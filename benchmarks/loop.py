@@ -26,8 +26,6 @@ from benchmarks.cases import RESULTS, csv_text, write_rows
 from demele.core.store import Store
 from demele.runtime.work import completed
 
-__all__ = ["Row", "Table", "alone", "main", "name_of", "repeated", "share"]
-
 Row = dict[str, Any]
 QUICK_REPEATS = 2
 

@@ -23,8 +23,6 @@ from typing import Any
 
 from benchmarks.cases import peak_mib
 
-__all__ = ["HEAD", "Case", "Ratio", "against", "compared", "sources"]
-
 ROOT = Path(__file__).parent.parent
 #: Seconds that one measurement takes at least: quick cases are called several times.
 LEAST = 0.1

@@ -12,8 +12,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARRAYS", "Array", "ProtocolArray", "cut_classes", "latte_rows"]
-
 Array = NDArray[np.float64]
 N = 15_000
 LEVELS = (3, 4, 5, 6)

@@ -9,16 +9,6 @@ import demele
 from benchmarks.cases import Array
 from demele.metrics import dci_modularity
 
-__all__ = [
-    "PENALTIES",
-    "columns_in_unit",
-    "gaps_by_code_entropy",
-    "in_sample_explicitness",
-    "lasso_fits",
-    "lasso_importance",
-    "until_dead",
-]
-
 #: Penalties that the review's code tries, by ten folds in order, for columns scaled to [0, 1].
 PENALTIES = (0.0001, 0.001, 0.01, 0.1, 0.2, 0.4, 0.8, 1.0)
 

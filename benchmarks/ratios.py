@@ -5,6 +5,7 @@ names begin so, all by default, in about ten minutes. A case under which a value
 """
 
 import importlib.util
+import io
 import statistics
 import tempfile
 from collections.abc import Callable
@@ -14,9 +15,10 @@ from typing import Any
 import numpy as np
 
 import demele
-from benchmarks import out_of_core, time_scale
+from benchmarks import out_of_core
 from benchmarks.cases import levels, mixing
 from benchmarks.paired import Case, against
+from demele.core.outputs import write_whole
 
 HISTOGRAM = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
 #: Ratios above this, in the median of a case, are slower than noise alone makes one of these cases.
@@ -91,7 +93,11 @@ def general_irs() -> Callable[[], object]:
 def mapped() -> Callable[[], object]:
     """Two million rows of memory-mapped files."""
     folder = tempfile.TemporaryDirectory(prefix="demele-mapped-")
-    given = [np.load(path, mmap_mode="r") for path in time_scale.make(Path(folder.name), 2_000_000)]
+    given = []
+    for name, table in zip(("codes", "factors"), mixing(2_000_000, 10, 0.2), strict=True):
+        archive = io.BytesIO()
+        np.save(archive, table)
+        given.append(np.load(write_whole(Path(folder.name, f"{name}.npy"), archive.getvalue()), mmap_mode="r"))
     return lambda: (_values(demele.evaluate(*given, HISTOGRAM)), folder)[0]
 
 

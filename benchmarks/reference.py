@@ -5,18 +5,6 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "dci_forest_factor",
-    "explicitness",
-    "information_loop",
-    "irs",
-    "knn_information",
-    "sap_categorical",
-    "z_diff",
-    "z_max",
-    "z_min",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 

@@ -1,6 +1,7 @@
 """Sparse codes of a large dictionary: a million rows, 65 536 codes, 50 factors; seconds and peak memory.
 
-``python -m benchmarks.time_sparse`` writes results/sparse.csv. Each case runs in a process of its own.
+``python -m benchmarks.time_sparse`` writes results/sparse.csv, and results/sparse_probing.csv of probes for the rows in
+which each factor has its second value. Each case runs in a process of its own.
 Half of the factors are binary, half have ten values; for each, one code fires in 30% of the rows in which the factor
 has its second value, so that the best code of every factor is known.
 """
@@ -20,6 +21,8 @@ CASES = (
     (1_000_000, 65_536, 32, 50, 1),
     (1_000_000, 65_536, 32, 50, 2),
 )
+#: rows, codes, non-zeros of a row, concepts
+PROBED = ((100_000, 65_536, 32, 50), (1_000_000, 65_536, 32, 50))
 OF_COUNTS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig"]
 
 
@@ -79,5 +82,36 @@ def measure(case: tuple[int, int, int, int, int]) -> Row:
     }
 
 
+def probed(case: tuple[int, int, int, int]) -> Row:
+    """Time probes of 1, 2 and 5 codes for each concept; the score of its best code is 0.3."""
+    import demele
+
+    started = time.perf_counter()
+    codes, factors = make(*case)
+    made, before = time.perf_counter() - started, peak_gib()
+    started, cpu = time.perf_counter(), time.process_time()
+    score = demele.sparse_probing(codes, factors == 1)
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    first = [row for row in score.details["classes"] if row["k"] == 1]
+    return {
+        "rows": case[0],
+        "codes": case[1],
+        "non-zeros": codes.nnz,
+        "concepts": len(first),
+        "seconds to make the data": round(made, 1),
+        "GiB of making it": round(before, 2),
+        "seconds": round(seconds, 1),
+        "seconds of processor": round(cpu, 1),
+        "peak GiB, data included": round(peak_gib(), 2),
+        "concepts whose own code is first": sum(row["codes"] == (f"z{i + 1}",) for i, row in enumerate(first)),
+        "score at k = 1": score.value,
+    }
+
+
 if __name__ == "__main__":
-    main({"sparse": Table(cells=CASES, measured=measure, alone=True)})
+    main(
+        {
+            "sparse": Table(cells=CASES, measured=measure, alone=True),
+            "sparse_probing": Table(cells=PROBED, measured=probed, alone=True),
+        }
+    )

@@ -18,8 +18,6 @@ from demele.core.seeds import rng_for
 from demele.evaluation.comparison.overlap import overlap
 from demele.evaluation.question import Question
 
-__all__ = ["Kind", "Rates", "World", "all_pairs", "noisy_labels", "question", "rates", "reference", "world"]
-
 Flags = NDArray[np.bool_]
 Kind = Literal["uniform", "class", "feature", "adversarial"]
 

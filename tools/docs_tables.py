@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Measured", "Row", "cells", "escaped", "filled", "numbers", "read", "said", "table", "unique", "words"]
-
 WORDS = Path(__file__).parent / "words"
 Row = Mapping[str, str]
 #: A head and the format of its cells, or the name of a column that is shown unchanged.

@@ -30,8 +30,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Mutant", "drawn", "sites"]
-
 #: Groups of rooms, and how many of 300 faults go into each: about their share of the lines that can be changed.
 STRATA: dict[str, tuple[tuple[str, ...], int]] = {
     "metrics": (("metrics", "scoring"), 50),

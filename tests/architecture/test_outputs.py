@@ -21,7 +21,6 @@ ALLOWED = {
     ("src/demele/data/own_files.py", "archive.open"): "a member of an archive that core.outputs writes",
     ("tools/kill_outputs.py", "open"): "the null device, for what commands print",
     ("benchmarks/time_conversion.py", "archive.open"): "an input in a temporary folder, larger than memory",
-    ("benchmarks/time_scale.py", "np.lib.format.open_memmap"): "an input in a temporary folder, larger than memory",
 }
 #: Calls that write whatever their arguments are.
 WRITING = {

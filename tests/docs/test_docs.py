@@ -227,7 +227,7 @@ def test_result_pages_follow_the_files(tmp_path: Path) -> None:
     (tmp_path / "causes.csv").write_text("table,cause\n3.1,a | b\n")
     assert docs_results.page(tmp_path) == ""
     (tmp_path / "machine.csv").write_text("processor,cores\nX,2\n")
-    (tmp_path / "scale.csv").write_text("rows,what\n1000,a | b\n")
+    (tmp_path / "speed.csv").write_text("rows,what\n1000,a | b\n")
     found = docs_results.page(tmp_path)
     assert "processor X, cores 2" in found
     assert "| 1000 | a \\| b |" in found

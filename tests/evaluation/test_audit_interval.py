@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, hypergeom
 
-from benchmarks.audit_interval import coverage
 from benchmarks.audit_measures import World, measured
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
+from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.measures.audit_cells import Cells, cell_interval, class_cells, measure_cells
+from demele.evaluation.measures.audit_cells import Cells, accuracy_cells, cell_interval, class_cells, measure_cells
 from demele.evaluation.measures.audit_interval import (
     WeightedSample,
     audit_interval,
@@ -61,8 +61,6 @@ def test_formula_8_with_jeffreys_bounds() -> None:
 
 def test_the_population_adds_what_a_score_interval_has() -> None:
     # With every row audited nothing is left but the sampling of the rows: Wilson's interval of 899 right of 1000.
-    from demele.core.proportions import score_interval
-
     found = audit_interval(900, 1000, 900, 4, 100, 3)
     low, high = score_interval(899, 1000)
     assert_close([found.low, found.high], [low, high], SOLVER)
@@ -91,8 +89,6 @@ def test_a_known_number_of_wrong_labels_bounds_every_cell() -> None:
 @given(st.integers(1, 199), st.integers(0, 200), st.data())
 @settings(max_examples=100)
 def test_knowing_more_never_widens(hits: int, wrong: int, data: st.DataObject) -> None:
-    from demele.core.proportions import score_interval
-
     n = 200
     audited = data.draw(st.integers(0, hits)), data.draw(st.integers(0, n - hits))
     lost = data.draw(st.integers(0, min(audited[0], wrong)))
@@ -354,18 +350,39 @@ def test_a_selective_audit_is_refused() -> None:
 @pytest.mark.parametrize(("n", "size"), [(500, 50), (12_000, 50), (12_000, 200)])
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])
 def test_coverage_of_accuracy(n: int, size: int, rate: float) -> None:
-    repeats = 1500
-    found = coverage(n, size, rate, 0.9, 0.6, 0.3, repeats=repeats)
+    """Predictions are 90% right; of wrong labels they repeat 60%, and are right on 30%."""
+    repeats, agrees, right = 1500, 0.6, 0.3
     error = 3 * math.sqrt(0.95 * 0.05 / repeats)
-    for inference in ("test_set", "population"):
-        assert found[f"{inference} default coverage"] >= 0.93 - error
-        assert found[f"{inference} exact coverage"] >= 0.95 - error
-    known = "population, number of wrong labels known"
-    widened = found["score interval widened by the rate, width"]
-    assert found[f"{known}, coverage"] >= 0.93 - error
-    assert found[f"{known}, width"] < widened
+    rng = rng_for(0, "audit_interval", n, size, str(rate), "0.9")
+    wrong = rng.binomial(n, rate, repeats)
+    clean_accuracy = min(1.0, (0.9 - rate * right) / (1 - rate))
+    won = rng.binomial(wrong, right)
+    lost = rng.binomial(wrong - won, agrees / (1 - right))
+    hits = rng.binomial(n - wrong, clean_accuracy) + lost
+    audited_hits = rng.hypergeometric(hits, n - hits, size)
+    seen_lost = rng.hypergeometric(lost, hits - lost, audited_hits)
+    seen_won = rng.hypergeometric(won, n - hits - won, size - audited_hits)
+    expected = np.full(repeats, clean_accuracy * (1 - rate) + right * rate)
+
+    def covered(truth: Any, most: int, *, known: Any = None, **how: Any) -> tuple[float, float]:
+        some = slice(most)
+        counts = (hits, n, audited_hits, seen_lost, size - audited_hits, seen_won)
+        cells = accuracy_cells(*(one if isinstance(one, int) else one[some] for one in counts))
+        cells = cells if known is None else replace(cells, wrong=known[:, None])
+        low, high = cell_interval(cells, level=0.95, **how)
+        return float(np.mean((low <= truth[some]) & (truth[some] <= high))), float(np.mean(high - low))
+
+    low, high = score_interval(hits, np.full(repeats, n), level=0.95)
+    widened = float(np.mean(np.minimum(high + rate, 1) - np.maximum(low - rate, 0)))
+    for inference, truth in {"test_set": (hits - lost + won) / n, "population": expected}.items():
+        held, width = covered(truth, repeats, exact=False, inference=inference)
+        assert held >= 0.93 - error
+        assert covered(truth, 400, exact=True, inference=inference)[0] >= 0.95 - error
     if size >= 200 and rate >= 0.05:  # not even knowing the noise rate gives as much
-        assert found["population default width"] < widened
+        assert width < widened
+    held, width = covered(expected, repeats, known=wrong, exact=False, inference="population")
+    assert held >= 0.93 - error
+    assert width < widened
 
 
 @pytest.mark.parametrize(
