@@ -96,7 +96,7 @@ def _metrics(given: Given) -> Any:
         return None
     from demele.metrics.catalogue import CATALOGUE
 
-    stray = [file for file in given.files if file in CATALOGUE and not Path(file).exists()]
+    stray = [file for file in given.files if not Path(file).exists() and file in CATALOGUE]
     if stray:
         raise InputError(f"--metrics takes one list: --metrics {','.join([*items, *stray])}")
     given.within.enter_context(folders_on_path(named_files(items)))

@@ -6,6 +6,8 @@ Both stand on the metrics. Nothing else in demele reaches a module above its own
 import importlib
 from typing import Any
 
+#: Rows that metrics which cannot be counted are computed on, unless told otherwise.
+SAMPLE = 100_000
 #: What scores one metric: its function ``scored``.
 ENGINE = "demele.metrics.run"
 #: What scores data that are read a piece at a time.

@@ -22,9 +22,6 @@ from demele.core.version import __version__
 from demele.report.document import Document, Notice, Section
 from demele.report.listing import table_of_frame
 from demele.report.renderers import paper, terminal
-from demele.report.renderers.card import card
-from demele.report.renderers.html import write_page
-from demele.report.renderers.picture import draw, write_pictures
 from demele.report.words import name, typed
 
 if TYPE_CHECKING:
@@ -71,6 +68,8 @@ class Result(ABC):
         return terminal.text(self.document(), more="see document()").rstrip("\n")
 
     def _repr_html_(self) -> str:
+        from demele.report.renderers.card import card
+
         return card(self.document())
 
     def to_dict(self) -> dict[str, Any]:
@@ -149,6 +148,8 @@ class Result(ABC):
         InputError, NotEnoughData
             For a figure that the document does not have, or a document without any.
         """
+        from demele.report.renderers.picture import draw
+
         return draw(self.document(), figure, ax)
 
     def to_pictures(self, folder: str | Path, *, formats: Sequence[str] = ("png", "svg")) -> tuple[Path, ...]:
@@ -168,6 +169,8 @@ class Result(ABC):
         InputError, OutputError
             For other formats, or a folder that cannot be made.
         """
+        from demele.report.renderers.picture import write_pictures
+
         return write_pictures(self.document(), path_of(folder, "folder"), formats)
 
 
@@ -202,6 +205,8 @@ class TableResult(Result):
 
 def page_of(result: Result, path: str | Path) -> Path:
     """Write the page of a result, with its values as data."""
+    from demele.report.renderers.html import write_page
+
     return write_page(result.document(), path, json.dumps(result._page_data(), allow_nan=False, separators=(",", ":")))
 
 

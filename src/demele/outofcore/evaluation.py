@@ -35,9 +35,6 @@ from demele.runtime.progress import reporting
 from demele.streaming.sample import SampledRows, of_sample, table_of_columns, with_context
 from demele.streaming.states import key_of
 
-#: Rows that metrics which cannot be counted are computed on, unless told otherwise.
-SAMPLE = 100_000
-
 #: Notes on how few rows there are: of a sample they say nothing of all rows.
 OF_ROWS = ("few-rows", "many-codes")
 

@@ -11,8 +11,9 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_pair
 from demele.core.kinds import Bins, CodeNames, Data, FactorNoise, Groups, Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
+from demele.core.pieces import SAMPLE
 from demele.core.results import Evaluation
-from demele.metrics.code_groups import in_groups, refuse_beside_groups
+from demele.core.sentences import arg
 from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
@@ -29,9 +30,6 @@ from demele.metrics.request import (
 )
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Subject
-from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
-from demele.scoring.alignment import alignable, check_alignment, with_alignment
-from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
 from demele.scoring.pieces import read_in_pieces
 
 
@@ -215,8 +213,13 @@ def evaluate(
             f"expected one representation, got {len(codes)} in a dict",
             "demele.compare_representations scores several, side by side",
         )
-    check_alignment(aligned, whiten)
+    if aligned is not False or whiten is not False:
+        from demele.scoring.alignment import alignable, check_alignment, with_alignment
+
+        check_alignment(aligned, whiten)
     if code_groups is not None:
+        from demele.metrics.code_groups import refuse_beside_groups
+
         refuse_beside_groups(aligned=aligned or None, factor_noise=factor_noise)
     if blocks is not None:
         check_blocks(call.run, aligned=aligned, factor_noise=factor_noise is not None)
@@ -227,6 +230,8 @@ def evaluate(
     if factor_noise is None:
         scored = call.evaluation(data, name, progress)
     else:
+        from demele.scoring.noisy.correct import checked_noise, corrected
+
         memory, noise = checked_noise(factor_noise, factor_noise_method, data)
         scored = corrected(
             call.evaluation(data, name, progress), call.asked, memory, call.run, noise, factor_noise_method
@@ -234,6 +239,17 @@ def evaluate(
     if rows is not None:
         return with_alignment(scored, rows, call.asked, call.run, whiten=whiten, progress=progress)
     return scored
+
+
+def refuse_method(method: object) -> None:
+    """Refuse a method where nothing is known of the noise.
+
+    Raises
+    ------
+    InputError
+    """
+    if method is not None:
+        raise InputError("factor_noise_method", f"needs {arg('factor_noise')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +298,8 @@ class Call:
         read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
         source = InMemory(Subject.of(*read), codes_std)
         if groups is not None or self.reduce_groups is not None:
+            from demele.metrics.code_groups import in_groups
+
             source = in_groups(source, groups, self.reduce_groups)
         return source if self.blocks is None else source.in_blocks(self.blocks)
 
@@ -297,6 +315,8 @@ class Call:
         self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None]
     ) -> Evaluation:
         if isinstance(data, Pieces):
+            from demele.outofcore.evaluation import evaluation_in_pieces
+
             return evaluation_in_pieces(
                 self.asked,
                 data.codes,

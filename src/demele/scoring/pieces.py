@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demele.core.errors import NotEnoughData
+from demele.core.pieces import SAMPLE
 from demele.core.results import Score
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -31,7 +32,7 @@ def scores_in_pieces(
     """Score metrics as their own functions do; None where the data are to be read in memory."""
     if not read_in_pieces(codes, factors):
         return None
-    from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
+    from demele.outofcore.evaluation import evaluation_in_pieces
 
     evaluation = evaluation_in_pieces(
         asked,

@@ -6,6 +6,7 @@ from demele.core.code_groups import read_code_groups, slots_as_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.inputs import read_pair
 from demele.core.kinds import Data
+from demele.core.pieces import SAMPLE
 from demele.core.results import Score
 from demele.core.sentences import give
 from demele.core.signature import Signature
@@ -14,7 +15,6 @@ from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.metric import Metric
 from demele.metrics.options import restored
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.outofcore.evaluation import SAMPLE
 from demele.scoring.evaluate import evaluate
 from demele.scoring.pieces import read_in_pieces
 

@@ -12,6 +12,7 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, Unknow
 from demele.core.inputs import Missing
 from demele.core.kinds import Bins, CodeNames, FactorNoise, Groups, Kinds, Runs
 from demele.core.names import NEW_ARGUMENTS, renamed, suggestion
+from demele.core.pieces import SAMPLE
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
 from demele.core.sentences import marked
@@ -19,10 +20,8 @@ from demele.core.version import __version__
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Metrics, draws_of
-from demele.outofcore.evaluation import SAMPLE
 from demele.runtime.progress import part_of, reporting
-from demele.scoring.evaluate import Call, checked_call
-from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
+from demele.scoring.evaluate import Call, checked_call, refuse_method
 from demele.scoring.score_differences import Compared
 
 
@@ -273,6 +272,8 @@ def _evaluations(
     said = _Warnings(len(codes))
     read: dict[str, Any] = {}
     noise: dict[str, Any] = {}
+    if given is not None:
+        from demele.scoring.noisy.correct import checked_noise, corrected
     for name, own in codes.items():
         with said.of(name), _naming(name):
             read[name] = calls[name].read(own, factors, std.get(name))

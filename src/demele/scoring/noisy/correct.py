@@ -27,17 +27,6 @@ METHODS = {
 }
 
 
-def refuse_method(method: object) -> None:
-    """Refuse a method where nothing is known of the noise.
-
-    Raises
-    ------
-    InputError
-    """
-    if method is not None:
-        raise InputError("factor_noise_method", f"needs {arg('factor_noise')}")
-
-
 def checked_noise(given: object, method: object, data: object) -> tuple[InMemory, FactorNoise]:
     """Check what is known of the noise, and the method, before anything is computed.
 
