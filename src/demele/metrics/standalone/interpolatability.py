@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.given_arrays import real_numbers
+from demele.core.given_arrays import items_of, real_numbers
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.sentences import give, plural
@@ -235,7 +235,7 @@ def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) ->
                 f"axis of {_CUBE}; {give(reg_dim=[...])} where one code is that of several",
             )
         return list(range(n_attributes))
-    found = list(reg_dim)
+    found = items_of(reg_dim, "reg_dim", "a code for each attribute")
     if len(found) != n_attributes:
         raise InputError("reg_dim", f"expected a code for each of the {n_attributes} attributes, got {len(found)}")
     for code in found:

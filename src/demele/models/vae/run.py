@@ -229,8 +229,9 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
     if content["status"] not in STATUSES:
         raise ValueError(f"it is {quoted(content['status'])}")
     check_shape(content, {"status": str, "step": int, "seconds": _NUMBER, "problem": (str, type(None))})
-    check_shape([*content["history"].values(), figures["kl"], figures["std"]], [[_NUMBER]])
-    check_shape([value for value in figures.values() if not isinstance(value, list)], [_NUMBER])
+    check_shape(figures, {**dict.fromkeys((*unknown, "examined"), _NUMBER), "kl": [_NUMBER], "std": [_NUMBER]})
+    check_shape([*content["history"].values()], [[_NUMBER]])
+    check_shape(spec.n, int)
     names = [f"z{number}" for number in range(1, len(figures["kl"]) + 1)]
     kl, std = np.array(figures.pop("kl")), np.array(figures.pop("std"))
     active = is_active(kl, std)
