@@ -30,7 +30,7 @@ class Program:
     def __call__(self, *arguments: object) -> Run:
         self._capsys.readouterr()
         words = [str(argument) for argument in arguments]
-        known = {" ".join(words[:1]), " ".join(words[:2])} & COMMANDS.keys() - {"cite"}
+        known = {" ".join(words[:number]) for number in range(1, 5)} & COMMANDS.keys() - {"cite"}
         if known and not {"--format", "-h", "--help"} & {*words}:
             words += ["--format", "json"]
         status = main(words)

@@ -33,6 +33,7 @@ RUNS = {
     "audit draw": "data.csv::label --size 30",
     "labels corrupt": "data.csv::true --noise 0.1",
     "labels clean": "data.csv::label data.csv::old,new --method knn",
+    "lab data describe": "sprites",
     "list metrics": "",
     "list protocols": "",
     "list methods": "",
@@ -164,7 +165,7 @@ def test_old_names_are_refused_with_names_that_exist(demele: Program) -> None:
     for old, new in old_names.NEW_COMMANDS.items():
         run = demele(*old.split())
         assert (run.status, f"write demele {new}" in run.err) == (2, True)
-        assert any(new.startswith(name) for name in COMMANDS)
+        assert new in ABOUT or any(new.startswith(name) for name in COMMANDS)
     assert "did you mean demele compare?" in demele("compar").err
 
 

@@ -1,4 +1,4 @@
-"""``demele data check`` and ``convert``: files of published sets in one table, and in one file that is mapped."""
+"""``demele lab data check`` and ``convert``: files of published sets in one table, and in one file that is mapped."""
 
 import csv
 import io
@@ -43,16 +43,18 @@ def placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wri
 
 def test_files_that_fit(demele: Program, placed: Callable[..., Written]) -> None:
     made = placed(files.write_dsprites)
-    run = demele("data", "check", "dsprites", made.path)
+    run = demele("lab", "data", "check", "dsprites", made.path)
     found = json.loads(run.out)
     assert (run.status, run.err, found["usable"], found["problem"]) == (0, "", True, None)
     assert {one["verdict"] for one in found["files"]} == {"fits"}
     assert [one["file"].rpartition("::")[2] for one in found["files"]] == ["imgs", "latents_classes", "latents_values"]
-    table = demele("data", "check", "dsprites", made.path, "--format", "table").out
+    table = demele("lab", "data", "check", "dsprites", made.path, "--format", "table").out
     assert re.search(r"64x64.npz::imgs +uint8 .144, 8, 8. +the same +fits$", table, re.MULTILINE)
     assert table.startswith("dsprites can be used.\n")
     assert max(map(len, table.splitlines())) <= 80
-    rows = list(csv.DictReader(io.StringIO(demele("data", "check", "dsprites", made.path, "--format", "csv").out)))
+    rows = list(
+        csv.DictReader(io.StringIO(demele("lab", "data", "check", "dsprites", made.path, "--format", "csv").out))
+    )
     assert rows == [{name: one[name] for name in ("file", "found", "expected", "verdict")} for one in found["files"]]
 
 
@@ -101,14 +103,14 @@ def test_files_that_do_not_fit(
 ) -> None:
     made = placed(write)
     damage(made.path)
-    run = demele("data", "check", made.published.name, made.path, *asked)
+    run = demele("lab", "data", "check", made.published.name, made.path, *asked)
     found = json.loads(run.out)
     assert run.status == 2
     assert told in run.err
     assert not found["usable"]
     assert told in found["problem"]
     assert found["files"][-1]["verdict"] == verdict
-    table = demele("data", "check", made.published.name, made.path, *asked, "--format", "table").out
+    table = demele("lab", "data", "check", made.published.name, made.path, *asked, "--format", "table").out
     assert verdict in table
     assert table.startswith(f"{made.published.name} cannot be used.\n")
 
@@ -116,17 +118,17 @@ def test_files_that_do_not_fit(
 def test_digests_and_sizes(demele: Program, placed: Callable[..., Written]) -> None:
     name = "3dshapes.h5"
     made = placed(files.write_shapes3d, known=(PublishedFile(name, size=7, digest="0" * 64),))
-    run = demele("data", "check", "shapes3d", name)
+    run = demele("lab", "data", "check", "shapes3d", name)
     assert run.status == 0
     assert run.err.startswith("demele: warning: 3dshapes.h5: ")
     assert "where the published file has 7" in run.err
     assert json.loads(run.out)["files"][-1]["verdict"] == "not published"
-    run = demele("data", "check", "shapes3d", name, "--digest", "--format", "table")
+    run = demele("lab", "data", "check", "shapes3d", name, "--check", "digest", "--format", "table")
     assert run.status == 2
-    assert run.err.endswith("it is not the published file: copy it again, or leave out --digest\n")
+    assert run.err.endswith("it is not the published file: copy it again, or leave out --check digest\n")
     placed(lambda folder: made)
-    run = demele("data", "check", "shapes3d", name, "--digest")
-    assert "--digest: no digest of these files of Shapes3D is known; leave out --digest" in run.err
+    run = demele("lab", "data", "check", "shapes3d", name, "--check", "digest")
+    assert "--check: no digest of these files of Shapes3D is known; leave out --check digest" in run.err
 
 
 # Convert -------------------------------------------------------------------------------------------------------------
@@ -136,32 +138,33 @@ def test_digests_and_sizes(demele: Program, placed: Callable[..., Written]) -> N
 def test_a_set_is_converted(demele: Program, placed: Callable[..., Written], write: Callable[..., Written]) -> None:
     made = placed(write)
     name = made.published.name
-    run = demele("data", "convert", name, made.path, "--size", 4, "--resample", "lanczos", "--output", "images.npy")
-    assert (run.status, run.out) == (0, "")
-    channels = made.images.shape[3]
-    assert run.err.startswith(f"demele: {len(made.images):,} images of 4 x 4 x {channels} written to images.npy, ")
+    run = demele(
+        "lab", "data", "convert", name, made.path, "--image-size", 4, "--resample", "lanczos", "-o", "images.npy"
+    )
+    assert (run.status, run.err) == (0, "demele: images.npy written\n")
+    assert json.loads(run.out)["usable"]
     expected = load_as(made.published, made.path, size=4, resample="lanczos")
     opened = library.data.open_images("images.npy")
     assert_exact(opened.images([5, 2]), expected.images([5, 2]))
     assert library.data.load(name, "images.npy").digest == expected.digest
-    again = demele("data", "convert", name, made.path, "--output", "images.npy")
+    again = demele("lab", "data", "convert", name, made.path, "-o", "images.npy")
     assert (again.status, again.err) == (2, "demele: error: images.npy: exists already; --force replaces it\n")
-    assert demele("data", "convert", name, made.path, "--output", "images.npy", "--force", "--quiet").err == ""
+    assert demele("lab", "data", "convert", name, made.path, "-o", "images.npy", "--force", "--quiet").err == ""
     assert library.data.open_images("images.npy").shape == made.images.shape[1:]
 
 
 def test_options_of_a_set(demele: Program, placed: Callable[..., Written]) -> None:
     placed(files.write_smallnorb)
-    asked = ("--option", "camera=1", "--option", "instance=factor", "--option", "split=training")
-    assert demele("data", "convert", "smallnorb", ".", *asked, "--output", "norb.npy").status == 0
+    asked = ("--options", "camera=1", "--options", "instance=factor", "--options", "split=training")
+    assert demele("lab", "data", "convert", "smallnorb", ".", *asked, "-o", "norb.npy").status == 0
     kept = {"name": "smallnorb", "split": "training", "camera": 1, "instance": "factor"}
     assert kept.items() <= open_converted(Path("norb.npy"))[1].items()
     for option, told in [
         ("camera=2", "camera: expected one of 0, 1, got '2'"),
         ("colour=1", "colour: smallnorb has no such option; its options are split, camera, instance"),
-        ("camera", "--option: expected NAME=VALUE, such as camera=1, got 'camera'"),
+        ("camera", "--options: expected NAME=VALUE, such as camera=1, got 'camera'"),
     ]:
-        run = demele("data", "check", "smallnorb", ".", "--option", option)
+        run = demele("lab", "data", "check", "smallnorb", ".", "--options", option)
         assert run.status == 2
         assert told in run.err
 
@@ -169,10 +172,10 @@ def test_options_of_a_set(demele: Program, placed: Callable[..., Written]) -> No
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["convert", "mpi3d", "x"], "--output: expected where to write, such as --output mpi3d.npy"),
-        (["convert", "mpi3d", "x", "--output", "x.npz"], "--output: expected a file that ends in .npy, got 'x.npz'"),
-        (["convert", "mpi3d", "x", "--output", "x.npy", "--variant", "y"], "--variant: mpi3d has no variant 'y'"),
-        (["convert", "mpi3d", "nowhere", "--output", "x.npy"], "PATH: there is no nowhere; MPI3D is published by"),
+        (["convert", "mpi3d", "x"], "-o: expected a file to write, such as -o FILE.npy"),
+        (["convert", "mpi3d", "x", "-o", "x.npz"], "-o: expected a file to write, such as -o FILE.npy"),
+        (["convert", "mpi3d", "x", "-o", "x.npy", "--variant", "y"], "--variant: mpi3d has no variant 'y'"),
+        (["convert", "mpi3d", "nowhere", "-o", "x.npy"], "PATH: there is no nowhere; MPI3D is published by"),
         (
             ["check", "sprites", "x"],
             f"NAME: expected one of {', '.join(PUBLISHED)}, got 'sprites'; did you mean 'dsprites'",
@@ -183,6 +186,6 @@ def test_mistakes(
     demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run = demele("data", *arguments)
+    run = demele("lab", "data", *arguments)
     assert run.status == 2
     assert run.err.startswith(f"demele: error: {told}")

@@ -142,7 +142,7 @@ def test_converted_files_that_are_cut_off_or_changed_behind_the_images(tmp_path:
         changed = bytearray(whole)
         changed[-int(place)] ^= 1 << rng.integers(0, 8)
         path.write_bytes(changed)
-        with pytest.raises(FormatError, match=r"images.npy: damaged, cut off, or not made by demele data convert"):
+        with pytest.raises(FormatError, match=r"images.npy: damaged, cut off, or not made by demele lab data convert"):
             open_converted(path)
 
 

@@ -17,12 +17,14 @@ def completion(shell: str, commands: Mapping[str, tuple[Command, str]], about: M
         raise InputError(f"completion: expected one of {', '.join(SHELLS)}, got {shell!r}")
     shtab = require("shtab", purpose="completion in a shell")
     root = argparse.ArgumentParser(prog="demele")
-    inner = root.add_subparsers()
-    groups: dict[str, Any] = {"": inner}
+    groups: dict[str, Any] = {"": root.add_subparsers()}
     for name, (command, short) in commands.items():
-        group, _, last = name.rpartition(" ")
-        if group not in groups:
-            groups[group] = inner.add_parser(group, help=about[group]).add_subparsers()
+        *outer, last = name.split()
+        group = ""
+        for word in outer:
+            above, group = group, f"{group} {word}".strip()
+            if group not in groups:
+                groups[group] = groups[above].add_parser(word, help=about[group]).add_subparsers()
         parser = parser_of(command, name, groups[group].add_parser(last, help=short))
         for action in parser._actions:
             action.choices = getattr(getattr(action, "kind", None), "words", None) or None

@@ -62,7 +62,7 @@ class Given:
     """
 
     def __init__(self, name: str, usage: Sequence[str], files: list[str], options: dict[str, Any]) -> None:
-        self.files, self.options, self._usage, self._name = files, options, usage, name
+        self.name, self.files, self.options, self._usage = name, files, options, usage
         self.quiet = bool(options.get("quiet"))
         self.warn, self.within = Warned(self.quiet), ExitStack()
         self._used: set[str] = set()
@@ -87,8 +87,18 @@ class Given:
         """Return the files, or refuse their number."""
         if len(self.files) < least or (most is not None and len(self.files) > most):
             count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
-            raise InputError(f"expected {' or '.join(self._usage)}, got {count} (see {self._name} -h)")
+            raise InputError(f"expected {' or '.join(self._usage)}, got {count} (see {self.name} -h)")
         return self.files
+
+    def writes(self, ending: str) -> None:
+        """Refuse a call that leaves out the file which holds all that it makes.
+
+        Raises
+        ------
+        InputError
+        """
+        if not any(path.name.lower().endswith(ending) for path in self.options.get("output", ())):
+            raise InputError(f"-o: expected a file to write, such as -o FILE{ending}")
 
     def unused(self) -> list[str]:
         """Return the options that nobody took."""

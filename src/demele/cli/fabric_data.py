@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.cli.image_sets import named_images
 from demele.cli.options import option
 from demele.cli.output import warned
 from demele.core.errors import InputError
 from demele.core.names import suggestion
+from demele.data.drawn import named_images
 
 if TYPE_CHECKING:
     from demele.data import ImageSet

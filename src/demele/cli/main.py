@@ -32,6 +32,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "labels corrupt": ("demele.cli.labels:CORRUPT", "Make labels wrong, with known truth"),
     "labels clean": ("demele.cli.labels:CLEAN", "Find and clean labels that are likely wrong"),
     "bench agreement": ("demele.cli.bench_agreement:AGREEMENT", "Agreement of metrics on the order of models"),
+    "lab data describe": ("demele.cli.lab_data:DESCRIBE", "Factors, sizes, licence and files of a set of images"),
+    "lab data make": ("demele.cli.lab_data:MAKE", "Write a set of images that a formula draws"),
+    "lab data check": ("demele.cli.lab_data:CHECK", "Check files of a published set"),
+    "lab data convert": ("demele.cli.lab_data:CONVERT", "Write a published set to one file that is mapped"),
     "demo score": ("demele.cli.demo:DEMO_SCORE", "Score four bundled representations"),
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
     "list metrics": ("demele.cli.listing:METRICS", "What each metric measures, its range and source"),
@@ -45,12 +49,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 OVERVIEW: Mapping[str, tuple[str, ...]] = {
     "Representations": ("score", "probe"),
     "Classifiers": ("assess", "compare", "audit", "labels"),
-    "Research": ("bench",),
+    "Research": ("bench", "lab"),
 }
 ABOUT: Mapping[str, str] = {
     "probe": "Downstream, sparse and unsupervised probes",
     "audit": "Plan and draw an expert audit of the labels",
     "bench": "Test a metric or a comparison method on known ground truth",
+    "lab": "Train VAEs and prunable networks, run studies",
+    "lab data": "Sets of images with known factors",
     "labels": "Corrupt, aggregate or clean labels",
     "list": "Metrics, protocols, methods and data sets",
     "demo": "Score and compare on bundled data",
@@ -68,7 +74,6 @@ Open a new shell afterwards. Needs the extra completion: pip install 'demele[com
 OLD: Mapping[str, str] = {
     "noise": "demele.cli.noise",
     "bench": "demele.cli.bench",
-    "data": "demele.cli.data",
     "vae": "demele.cli.vae",
     "fabric": "demele.cli.fabric",
     "study": "demele.cli.study",
@@ -119,7 +124,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     """Find the command that the words name, and run it or print its help."""
     first, both = " ".join(words[:1]), " ".join(words[:2])
-    name = both if both in COMMANDS else first
+    longest = [" ".join(words[:number]) for number in range(4, 0, -1)]
+    name = next((one for one in longest if one in COMMANDS), first)
     rest = words[len(name.split()) :]
     if first == "--version":
         return _printed(f"demele {__version__}\n")
@@ -149,12 +155,19 @@ def _run(words: list[str]) -> int:
 
         run(words, OLD[name])
         return DONE
-    inner = [one for one in COMMANDS if one.startswith(f"{name} ")]
-    if inner and not [word for word in rest if not word.startswith("-")]:
-        lines = [f"{ABOUT[name]}.", f"Usage: demele {name} COMMAND [OPTIONS]"]
-        width = max(map(len, inner)) + 2
-        return _printed("\n".join([*lines, *(f"  {one:<{width}}{COMMANDS[one][1]}" for one in inner), ""]))
-    raise InputError(_unknown(name, both if inner else name))
+    group = next((one for one in longest if one in ABOUT), "")
+    further = [word for word in words[len(group.split()) :] if not word.startswith("-")]
+    if group and not further:
+        return _printed(_listed(group))
+    raise InputError(_unknown(name, " ".join([group, *further[:1]]).strip()))
+
+
+def _listed(group: str) -> str:
+    """Return the list of the commands of a group."""
+    inner = [one for one in COMMANDS if one.startswith(f"{group} ")]
+    lines = [f"{ABOUT[group]}.", f"Usage: demele {group} COMMAND [OPTIONS]"]
+    width = max(map(len, inner)) + 2
+    return "\n".join([*lines, *(f"  {one:<{width}}{COMMANDS[one][1]}" for one in inner), ""])
 
 
 def found(name: str) -> "Command":

@@ -9,6 +9,8 @@ NEW_COMMANDS: Mapping[str, str] = {
     "downstream": "probe downstream",
     "udr": "probe udr",
     "metrics": "list metrics",
+    "data list": "list datasets",
+    "data": "lab data",
     "noise add": "labels corrupt",
     "noise clean": "labels clean",
 }
@@ -38,6 +40,9 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--common": ("--ids common",),
     "--ask": ("demele audit next --answers FILE",),
     "--target": ("--inference",),
+    "--digest": ("--check digest",),
+    "--option": ("--options",),
+    "--size": ("--image-size",),
 }
 
 

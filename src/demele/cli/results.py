@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from demele.cli.output import document_text, emit, log
+from demele.cli.progress import reporting
 from demele.cli.targets import check_writable
 from demele.core.errors import DemeleWarning, InputError
 from demele.core.kinds import Kind
@@ -123,7 +125,13 @@ class Output:
             raise InputError(f"--fail-unless: this result has no values by name, or {found[4]!r} is no number")
 
     def deliver(self, result: Any, warn: Warned, say: Say) -> int:
-        """Print and write a result, and return the exit status."""
+        """Print and write a result, and return the exit status.
+
+        Raises
+        ------
+        DemeleError
+            The ``failure`` of a result that has one, once it is written.
+        """
         if isinstance(result, Result):
             document = _in_document(result.document(), say)
             for note in document.notes:
@@ -137,6 +145,8 @@ class Output:
                 log(f"demele: {path} written")
         if not self.quiet or self.format is not None:
             emit(self._shown(result, document, say), None)
+        if getattr(result, "failure", None) is not None:
+            raise result.failure
         return NOT_MET if self.fail_unless is not None and not holds(self.fail_unless, result) else MET
 
     def _shown(self, result: Any, document: Document | None, say: Say, ending: str | None = None) -> str:
@@ -161,8 +171,11 @@ class Output:
             result.methods(path, format=_METHODS[ending])
         elif ending in parts:
             held = getattr(result, parts[ending])
-            made = held(path) if ending.count(".") == 1 else held() if callable(held) else held
-            if ending.count(".") > 1:
+            if ending.count(".") == 1:
+                with reporting(self.quiet) as report:
+                    held(path, **({"progress": report or False} if "progress" in signature(held).parameters else {}))
+            else:
+                made = held() if callable(held) else held
                 write_whole(path, made if isinstance(made, str) else csv_text(made))
         elif ending in (".tsv", ".parquet", ".npz"):
             write_columns(_frame(result), path)

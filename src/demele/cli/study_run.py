@@ -3,13 +3,13 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.image_sets import named_images
 from demele.cli.options import command, given, names_in, option, told_by, whole_numbers_in
 from demele.cli.output import emit, format_of, log, result_text, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.study_show import print_study
 from demele.cli.targets import check_folder, check_targets
 from demele.core.errors import InputError
+from demele.data.drawn import named_images
 
 if TYPE_CHECKING:
     from demele.studies import StudyPlan

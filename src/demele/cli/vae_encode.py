@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.image_sets import named_images
 from demele.cli.options import command, option
 from demele.cli.output import say_written
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
+from demele.data.drawn import named_images
 
 if TYPE_CHECKING:
     from demele.data import ImageSet, Sample

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.image_sets import named_images
 from demele.cli.options import command, option, told_by
 from demele.cli.output import emit, result_text, say_written, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.cli.vae_encode import images_of_size, trained_on
+from demele.data.drawn import named_images
 
 if TYPE_CHECKING:
     from demele.studies import Examination

@@ -3,11 +3,11 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.image_sets import named_images
 from demele.cli.options import command, given, option, told_by
 from demele.cli.output import emit, format_of, log, result_text, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_writable
+from demele.data.drawn import named_images
 
 if TYPE_CHECKING:
     from demele.data import ImageSet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demele.core.names import checked_name
 from demele.core.result import Result
@@ -167,21 +167,25 @@ def describe(name: str) -> ImageSetFacts:
             download=f"{one.publisher}: {one.download}",
             notes=one.notes,
         )
-    draw, title, notes = DRAWN[name]
-    images = draw()
+    return ImageSetFacts(**facts_of_drawn(name, DRAWN[name][0]()))
+
+
+def facts_of_drawn(name: str, images: ImageSet) -> dict[str, Any]:
+    """Return the fields of :class:`ImageSetFacts` for images that a formula draws."""
+    _, title, notes = DRAWN[name]
     space = images.space
     factors: tuple[Factor, ...] = ()
     if space is not None:
         factors = tuple(map(Factor, space.names, space.sizes, space.values, space.kinds, space.period))
     chosen = "sizes and numbers of values" if images.complete else "sizes, numbers of images and difficulties"
-    return ImageSetFacts(
-        name=name,
-        title=title,
-        drawn=True,
-        variants=(VariantFacts("", len(images), images.shape, factors),),
-        opened_by=f"demele.data.{name}()",
-        provenance=f"drawn by a formula when it is asked for; {chosen} can be chosen",
-        licence=images.licence,
-        download=None,
-        notes=notes,
-    )
+    return {
+        "name": name,
+        "title": title,
+        "drawn": True,
+        "variants": (VariantFacts("", len(images), images.shape, factors),),
+        "opened_by": f"demele.data.{name}()",
+        "provenance": f"drawn by a formula when it is asked for; {chosen} can be chosen",
+        "licence": images.licence,
+        "download": None,
+        "notes": notes,
+    }

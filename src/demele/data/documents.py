@@ -32,28 +32,6 @@ def image_set_document(result: "ImageSetFacts") -> Document:
     )
 
 
-def image_sets_document(known: "Sequence[ImageSetFacts]") -> Document:
-    """Say which sets of images there are."""
-    drawn = sum(one.drawn for one in known)
-    columns = {"Set": "text", "Source": "text", "Images": "count", "Pixels": "text", "Factors": "text"}
-    rows = [
-        (
-            one.name,
-            "drawn" if one.drawn else "files",
-            one.variants[0].n,
-            _pixels(one.variants[0]),
-            ", ".join(factor.name for factor in one.variants[0].factors) or "as the file has them",
-        )
-        for one in known
-    ]
-    return Document(
-        kind="Sets of images",
-        headline=f"{count(drawn, 'set')} of images are drawn; {len(known) - drawn} are read from files.",
-        table=Table("Sets", columns, rows, first=40),
-        next=[("Show the variants, values, licence and files of a set:", "demele data describe NAME")],
-    )
-
-
 def _alike(variants: "Sequence[VariantFacts]") -> list[Group]:
     """Return variants by name; those that differ in their names only stand together."""
     found: dict[VariantFacts, list[str]] = {}

@@ -41,7 +41,7 @@ from demele.runtime.progress import Report, reporting
 
 _PUBLISHED = "demele.data.load reads published sets"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-#: Members that say what the set is, as texts: those of ``demele data make``.
+#: Members that say what the set is, as texts: those of ``demele lab data make``.
 TEXTS = ("name", "provenance", "licence", "space")
 #: The file of a folder that holds the factors, and its column with the names of the pictures.
 FACTORS, FILE = "factors.csv", "file"
@@ -59,7 +59,7 @@ def open_images(
         - ``.npz``: ``images``, and ``factors`` of shape (n, n_factors), with ``factor_names`` if they have names; or
           one array of n values for each factor, under its name. Arrays of other shapes are not looked at. Saved by
           ``numpy.savez`` the images are mapped, not loaded; by ``numpy.savez_compressed`` they are loaded.
-        - ``.npy``: images, mapped; with their factors where ``demele data convert`` wrote them.
+        - ``.npy``: images, mapped; with their factors where ``demele lab data convert`` wrote them.
         - a folder of ``.png``, in the order of their names (9 before 10); with ``factors.csv``, one line per picture,
           in the order of its column ``file`` if it has one. Needs ``demele[images]``.
 
@@ -76,7 +76,7 @@ def open_images(
     -------
     ImageSet
         Row r is image r of the file. The factors are a grid if every combination of their values occurs, or if the file
-        says so: those of ``demele data make`` do.
+        says so: those of ``demele lab data make`` do.
 
     Raises
     ------

@@ -135,7 +135,7 @@ def open_converted(path: Path) -> tuple[StoredImages, dict[str, Any]]:
     size = regular_file(path)
     with (
         path.open("rb") as file,
-        parsing(f"{path}: damaged, cut off, or not made by demele data convert; convert the set again"),
+        parsing(f"{path}: damaged, cut off, or not made by demele lab data convert; convert the set again"),
     ):
         header = read_header(path, file)
         start = file.tell()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from demele.core.errors import (
     DemeleError,
@@ -19,9 +20,11 @@ from demele.core.errors import (
     quoted,
     warn_user,
 )
+from demele.core.kinds import Kind, pairs_in
 from demele.core.names import checked_name
 from demele.core.reading import path_of, size_text
-from demele.core.sentences import in_code
+from demele.core.result import Result, about
+from demele.core.sentences import setting
 from demele.data.images import ImageSet, digest_of
 from demele.data.loaders.cars3d import CARS3D
 from demele.data.loaders.cifar import CIFAR10, CIFAR100
@@ -36,7 +39,11 @@ from demele.data.loaders.smallnorb import SMALLNORB
 from demele.data.loaders.stored_images import MOST_HELD, Opened, StoredImages, recognised
 from demele.data.loaders.svhn import SVHN
 from demele.data.resample import Resample, checked_resample
+from demele.report.document import Document, Table
 from demele.runtime.progress import Report, reporting
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The sets that :func:`load` knows.
 PUBLISHED: dict[str, PublishedSet] = {
@@ -47,6 +54,9 @@ PUBLISHED: dict[str, PublishedSet] = {
     )
 }
 PACKED = "packed"
+Options = Annotated[
+    Mapping[str, object] | None, Kind("NAME=VALUE", lambda word: pairs_in(word, "camera=1"), repeats=True)
+]
 
 
 def load(
@@ -184,7 +194,7 @@ def load_as(
             raise InputError(
                 "cache",
                 f"{opened.images.what} can be read from front to back only, and its images take {size_text(needed)}",
-                "name an .npy to write them to once, or convert them with demele data convert",
+                "name an .npy to write them to once, or convert them with demele lab data convert",
             )
         images = opened.held_in_memory(made.shape[:2], resample, packed=published.binary)
         held_set = StoredImages(
@@ -221,24 +231,134 @@ def _resized(images: ImageSet, size: int | tuple[int, int] | None, resample: Res
     return images if size is None else images.resized(size, checked_resample(resample))
 
 
-def findings(
-    published: PublishedSet,
-    path: Path,
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PublishedFiles(Result):
+    """What the files of a published set hold, compared with what was published.
+
+    Attributes
+    ----------
+    name, path : str
+    usable : bool
+    problem : str or None
+        Why they cannot be used.
+    files : tuple of Finding
+    failure : DemeleError or None
+        The problem as an error.
+    """
+
+    _kind = "files of an image set"
+    _files: ClassVar[Mapping[str, str]] = {".npy": "save"}
+
+    name: str
+    path: str
+    usable: bool
+    problem: str | None
+    files: tuple[Finding, ...]
+    failure: DemeleError | None = field(metadata={"json": False})
+    _convert: Callable[..., ImageSet] = field(metadata={"json": False})
+
+    def document(self) -> Document:
+        """Return what each file holds, and what was published."""
+        rows = [
+            (
+                one.file.rpartition("/")[2],
+                one.found,
+                one.expected if one.expected != one.found else "the same",
+                one.verdict,
+            )
+            for one in self.files
+        ]
+        table = Table("Files", dict.fromkeys(("File", "Found", "Expected", "Verdict"), "text"), rows)
+        verb = "can" if self.usable else "cannot"
+        return Document(kind="Files", headline=f"{self.name} {verb} be used.", table=table, **about(self))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each file, or part of one."""
+        import pandas as pd
+
+        return pd.DataFrame(list(map(asdict, self.files)), columns=["file", "found", "expected", "verdict"])
+
+    def save(self, path: str | Path, *, progress: bool | Report = False) -> Path:
+        """Write the images to one ``.npy`` in the order of their grid, which is mapped from then on.
+
+        Raises
+        ------
+        DemeleError
+            If the files cannot be used.
+        OutputError
+        """
+        if self.failure is not None:
+            raise self.failure
+        with reporting(progress) as report:
+            self._convert(path_of(path), report=report)
+        return path_of(path)
+
+
+def check_files(
+    name: str,
+    path: str | Path,
     *,
     variant: str | None = None,
-    check: str = "shape",
-    report: Report | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> tuple[list[Finding], DemeleError | None]:
-    """Look at the files of a set, and return what was found and what was expected; and why it cannot be used, if so."""
-    request = requested(published, path, variant, check, options or {})
+    options: Options = None,
+    check: Literal["shape", "digest"] = "shape",
+    image_size: int | None = None,
+    resample: Resample = "area",
+    progress: bool | Report = False,
+) -> PublishedFiles:
+    """Check whether the files of a published set are what was published.
+
+    Parameters
+    ----------
+    name : str
+        As of :func:`demele.data.load`.
+    path : str or Path
+        The file or the folder, as it was published.
+    variant : str, optional
+        Release, where a set has several.
+    options : mapping of str to str, optional
+        Settings of this set alone, such as camera=1.
+    check : {"shape", "digest"}
+        Compare names, types, shapes and sizes, or also every byte.
+    image_size : int, optional
+        Height and width of the written images (default: as published).
+    resample : {"area", "lanczos"}
+        How images are resized; publications use lanczos.
+    progress : bool or callable(done, total, label)
+
+    Returns
+    -------
+    PublishedFiles
+        ``save("FILE.npy")`` writes the images to one file.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError
+    """
+    published, place = published_set(name), path_of(path)
+    values = {one: published.options.get(one, ()) for one in options or {}}
+    asked: dict[str, Any] = {  # words of a command are the values that they look like
+        one: next((value for value in values[one] if str(value).lower() == str(text).lower()), text)
+        for one, text in (options or {}).items()
+    }
+    request, failure = requested(published, place, variant, check, asked), None
     try:
-        _opened(request, check, report)
+        with reporting(progress) as report:
+            _opened(request, check, report)
     except InputError as error:
+        failure = error
         if all(one.verdict in ("fits", "not published") for one in request.seen):
-            request.note(path, str(error.problem).removeprefix(f"{path}: "), "as it was published", "damaged")
-        return request.seen, error
-    return request.seen, None
+            request.note(place, str(error.problem).removeprefix(f"{place}: "), "as it was published", "damaged")
+    return PublishedFiles(
+        name=name,
+        path=str(path),
+        usable=failure is None,
+        problem=None if failure is None else str(failure),
+        files=tuple(request.seen),
+        failure=failure,
+        _convert=partial(
+            convert_as, published, place, variant=variant, size=image_size, resample=resample, options=asked
+        ),
+    )
 
 
 def requested(
@@ -328,7 +448,7 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
     FormatError
         If one differs.
     """
-    without = in_code("leave check= at 'shape'", otherwise="leave out --digest")
+    without = f"leave out {setting(check='digest')}"
     known = {path: [one.digest for one in _published_as(request, path) if one.digest] for path in files}
     known = {path: digests for path, digests in known.items() if digests}
     if not known:
