@@ -71,8 +71,7 @@ def test_a_cell_has_the_evidence_that_decided_it() -> None:
     assert matrix.rows == [name("<b>")]
     assert [matrix.cells[0, place].text for place in range(len(matrix.columns))] == ["✓", "–", "✗", "✓"]
     place = next(place for place, title in enumerate(matrix.columns) if "Non-linear" in title)
-    evidence = matrix.evidence[0, place]
-    table, line = evidence.blocks
+    *_, table, line = matrix.evidence[0, place]
     assert isinstance(table, Table)
     assert isinstance(line, Lines)
     assert list(line.lines[0].y) == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]

@@ -14,7 +14,7 @@ from demele import labels as demele_labels
 from demele.core.bibliography import bibliography
 from demele.data import label_set
 from demele.evaluation import assess, compare, rank
-from demele.report.document import Folded, Images, Lines, Matrix, Parts, Pill, Strips, Table
+from demele.report.document import Images, Lines, Matrix, Parts, Pill, Strips, Table
 from demele.report.words import typed, written
 
 N = 1000
@@ -131,7 +131,9 @@ def test_an_audit_says_what_the_labels_alone_hold_up_to() -> None:
     assert found.sentences[1] == (
         "Without the audit, the given labels show the same with up to 3.20% wrong labels (32 of 1,000)."
     )
-    assert found.sentences[2].startswith(f"The result holds up to {expert.labels} wrong expert labels on the 300 ")
+    assert found.sentences[2].startswith(
+        f"The expert may be wrong on up to {expert.labels} of the 300 rows on which the "
+    )
     assert "An expert labelled 400 rows." in found.methods(format="text")
 
 
@@ -188,8 +190,8 @@ def test_a_ranking_says_who_is_best_and_how_many_differences_are_significant() -
     matrix = of_type(document.sections, Matrix)
     assert matrix.cells[0, 1].text == "▲"
     assert matrix.cells[1, 0] == Pill("▽", "none")  # the lower half repeats the upper one
-    folded = of_type(document.sections, Folded)
-    best, other, result, difference, *_ = folded.blocks[0].rows[0]
+    pairs = next(one for one in document.sections[1].shown if isinstance(one, Table))
+    best, other, result, difference, *_ = pairs.rows[0]
     assert [typed(best), typed(other), result.text] == ["best", "middle", "better"]
     assert difference == found.decision("middle", "best").difference
     choices = document.sections[-1].shown[0]

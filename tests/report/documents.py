@@ -8,9 +8,7 @@ from demele.report.document import (
     INK,
     Choice,
     Document,
-    Evidence,
     Facts,
-    Folded,
     Graph,
     Heat,
     Images,
@@ -27,7 +25,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.words import marks_of, name, written
+from demele.report.words import name, written
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -116,7 +114,7 @@ def plain() -> Document:
                 [math.sqrt(at) * 1.1 for at in x],
             ),
             Line("SAP", x, [at**2 for at in x]),
-            Line("runs", x[::4], [0.3, 0.5, None, 0.2, 0.6, 0.7], points=True),
+            Line("runs", x[::4], [0.3, 0.5, None, 0.2, 0.6, 0.7]),
         ],
         ("noise rate", "percent"),
         ("score", "number"),
@@ -152,11 +150,11 @@ def plain() -> Document:
         },
         {"holds": "criterion met", "fails": "criterion not met"},
         {
-            (0, 1): Evidence(
+            (0, 1): [
                 "The score rises with noise.",
-                [("Seeds", "20")],
-                [Table("Steps", {"Noise": "percent", "Score": "number"}, [(0.1, 0.2), (0.5, 0.4)])],
-            )
+                Facts([("Seeds", "20")]),
+                Table("Steps", {"Noise": "percent", "Score": "number"}, [(0.1, 0.2), (0.5, 0.4)]),
+            ]
         },
     )
     long = Table(
@@ -199,7 +197,7 @@ def plain() -> Document:
                     )
                 ],
             ),
-            Section("Data", [Facts([("Rows", "5,432"), ("Classes", "4")]), Folded("More", [long])]),
+            Section("Data", [Facts([("Rows", "5,432"), ("Classes", "4")]), long]),
         ],
         assumptions=["At most 108 labels are wrong", "Rows are a random sample of the population."],
         notes=[
@@ -225,7 +223,12 @@ def hostile() -> Document:
         [
             Strip(
                 one,
-                [*marks_of(BAD[i % 4], (BAD[i % 4], 0.5)), Mark("bar", BAD[(i + 1) % 4]), Mark("tick", 0.1)],
+                [
+                    Mark("span", BAD[i % 4], 0.5),
+                    Mark("dot", BAD[i % 4]),
+                    Mark("bar", BAD[(i + 1) % 4]),
+                    Mark("tick", 0.1),
+                ],
                 texts[1],
                 Pill(texts[2], "open"),
             )
@@ -258,7 +261,7 @@ def hostile() -> Document:
         names,
         {(i, j): Pill(texts[i], "bad") for i in range(8) for j in range(8)},
         {texts[0]: texts[1]},
-        {(i, 0): Evidence(texts[i], [(texts[i], texts[1])], [texts[0]]) for i in range(8)},
+        {(i, 0): [texts[i], Facts([(texts[i], texts[1])]), texts[0]] for i in range(8)},
     )
     table = Table(
         texts[6],
@@ -291,7 +294,7 @@ def hostile() -> Document:
             ),
             Section(
                 texts[2],
-                [Choice(texts[7], {one: [Facts([(one, texts[0])]), Folded(texts[1], [table])] for one in names})],
+                [Choice(texts[7], {one: [Facts([(one, texts[0])]), table] for one in names})],
             ),
             Section(
                 "Graph",

@@ -112,7 +112,6 @@ def test_print_is_light_and_shows_all_panels(opened: Browser, tmp_path: Path) ->
 
 
 def test_tables_are_sorted_found_and_unfolded(opened: Browser) -> None:
-    opened.value("for (const one of document.querySelectorAll('.folded')) one.open = true")
     table = "document.querySelector('table[aria-label=\"Every row\"]')"
     shown = f"[...{table}.tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.cells[0].textContent)"
     assert len(opened.value(shown)) == 20

@@ -19,7 +19,7 @@ from demele.report.renderers.elements import h
 from demele.report.renderers.html import page
 from demele.report.renderers.paper import in_latex, latex, markdown
 from demele.report.renderers.picture import draw
-from demele.report.renderers.tables import figures_of, main_table, table_of
+from demele.report.renderers.tables import figures_of, shown_tables, table_of
 from demele.report.renderers.terminal import text
 from demele.report.words import FORMAT, name, width_of
 from tests.report.documents import DOCUMENTS, HOSTILE, plain
@@ -227,8 +227,7 @@ def test_every_figure_is_drawn(make: Callable[[], Document], tmp_path: Path) -> 
 @every
 def test_tables_have_a_cell_for_each_column(make: Callable[[], Document]) -> None:
     document = make()
-    main = main_table(document)
-    for table in (*map(table_of, figures_of(document)), *([] if main is None else [main])):
+    for table in (*map(table_of, figures_of(document)), *shown_tables(document)):
         assert all(FORMAT.fullmatch(form) for form in table.columns.values())
         assert {len(row) for row in table.rows} <= {len(table.columns)}
 

@@ -16,7 +16,7 @@ from demele.report.document import (
     Cell,
     Choice,
     Document,
-    Evidence,
+    Facts,
     Heat,
     Line,
     Lines,
@@ -300,7 +300,9 @@ def _matrix(shown: _Shown, group: str) -> Matrix:
     return Matrix(CAPTIONS[group], [name(row.title) for row, _ in rows], columns, cells, signs, evidence)
 
 
-def _evidence(shown: _Shown, found: "Characterisation", row: "Row", criterion: Criterion, verdict: Verdict) -> Evidence:
+def _evidence(
+    shown: _Shown, found: "Characterisation", row: "Row", criterion: Criterion, verdict: Verdict
+) -> list[Block]:
     titles = {item.name: name(item.title) for item in row.members}
     scenarios = {item.name: item for item in found.scenarios}
     rows: list[tuple[Cell, ...]] = []
@@ -321,7 +323,7 @@ def _evidence(shown: _Shown, found: "Characterisation", row: "Row", criterion: C
     table = without_empty(Table(f"{name(row.title)}: {shown.title_of(criterion)}", columns, rows))
     printed = printed_verdict(row.name, criterion.name) if _is_of_the_review(shown) else None
     published = [] if printed is None else [("Published", _PRINTED[printed])]
-    return Evidence(f"{verdict.summary}.", [("Question", criterion.question), *published], [table, *figures])
+    return [f"{verdict.summary}.", Facts([("Question", criterion.question), *published]), table, *figures]
 
 
 def _rules(shown: _Shown) -> Table:

@@ -2,21 +2,18 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from demele.core.lookup_documents import factors_table, glossary, notes_of, signatures_of, title_of
-from demele.core.methods_documents import cited, methods_of
-from demele.core.score_documents import PROPERTIES, assumptions_of, matrix_blocks, property_of
+from demele.core.methods_documents import cited, title_of
+from demele.core.score_documents import PROPERTIES, about_scores, factors_table, glossary, matrix_blocks, property_of
 from demele.core.sentences import give, marked, sentence, setting
-from demele.core.verdict_documents import state_of, verdict_strips
+from demele.core.verdict_documents import STATUS, verdict_strips
 from demele.report.document import Block, Cell, Choice, Document, Notice, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed
 from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     from demele.core.representation_comparison import RepresentationComparison, ScoreDifference
-    from demele.core.results import Score
 
 _NEXT = ("Add intervals of differences:", "demele score CODES CODES FACTORS --bootstrap 50")
 #: Pairs whose differences are sentences.
@@ -30,10 +27,10 @@ _SIGNIFICANT = {
 
 def comparison_document(result: "RepresentationComparison") -> Document:
     """Say which differences between representations, or models, are significant."""
-    table = _scores(result)
+    table, verdicts = _scores(result), _verdicts(result)
     first = result.evaluations[0]
-    every = [score for one in result.evaluations for score in one.scores]
-    verdicts = _verdicts(result)
+    pairs, tested = _by_pair(result), any(one.interval for one in result.differences)
+    shared = about_scores(result.evaluations, _methods(result))
     return Document(
         kind="Comparison of representations",
         title=joined(map(name, result.models or result.names)),
@@ -44,30 +41,22 @@ def comparison_document(result: "RepresentationComparison") -> Document:
         below=[verdicts],
         scope=[
             count(len(result.evaluations), "representation"),
-            *([count(len(result.models), "model")] if result.models else []),
+            count(len(result.models), "model") if result.models else "",
             count(first.n, "row"),
             count(len(first.factors), "factor"),
             first.protocol,
         ],
-        next=[] if any(one.interval for one in result.differences) or not result.differences else [_NEXT],
+        next=[_NEXT] if result.differences and not tested else [],
         sections=[
             Section("Scores", [table]),
             Section("Code-factor matrix", [verdicts, _matrices(result)]),
-            # The scores of one pair have its differences beside them.
-            Section("Pairwise results", [_differences_table(result)] if len(_by_pair(result)) > 1 else []),
+            # The table of scores has the differences of one pair.
+            Section("Pairwise results", [_differences_table(result, result.differences)] if len(pairs) > 1 else []),
             Section("Data", [factors_table(first)]),
-            glossary(every),
+            glossary(score for one in result.evaluations for score in one.scores),
         ],
-        assumptions=assumptions_of(every),
-        notes=[*_cautions(result), *notes_of(result.evaluations)],
-        methods=[*methods_of(result.evaluations), *_methods(result)],
-        signatures=list(dict.fromkeys(pair for one in result.evaluations for pair in _signed(one.name, one.scores))),
-        version=result.version,
+        **{**shared, "notes": [*_cautions(result), *shared["notes"]], "version": result.version},
     )
-
-
-def _signed(who: str, scores: Sequence["Score"]) -> list[tuple[str, str]]:
-    return [(f"{name(who)}, {title}", text) for title, text in signatures_of(scores)]
 
 
 def _titles(result: "RepresentationComparison") -> dict[str, tuple[str, str]]:
@@ -100,37 +89,32 @@ def _whole(result: "RepresentationComparison") -> str:
         by = [sum(one.better == who for one in known) for who in winners]
         said = f"{name(winners[0])} is significantly better by {by[0]} of {count(len(family), f'{primary}metric')}"
         said += f", {name(winners[1])} by {by[1]}" if len(winners) > 1 else ""
-        said += f" (Holm, {level})"
     else:
-        together = sum(one.shown for one in known)
+        together = sum(bool(one.better) for one in known)
         many, verb = "difference" if len(family) == 1 else "differences", "is" if together == 1 else "are"
-        said = f"{together} of {len(family)} {primary}{many} {verb} significant (Holm, {level})"
+        said = f"{together} of {len(family)} {primary}{many} {verb} significant"
     alone, untested = sum(one.significance == "alone" for one in known), len(result.differences) - len(known)
-    parts = [f"{alone} more only without the correction"] if alone else []
-    parts += [f"{untested} could not be tested"] if untested else []
-    return f"{said}{'; ' if parts else ''}{', '.join(parts)}."
+    more = f"; {alone} more only without the correction" if alone else ""
+    left = f"; {untested} could not be tested" if untested else ""
+    return f"{said} (Holm, {level}){more}{left}."
 
 
 def _pairs(result: "RepresentationComparison") -> list[str]:
     """Say of the first pairs which is significantly better, by which metrics."""
     said = []
     titles = _titles(result)
-    for (first, second), rows in list(_by_pair(result).items())[:_MOST_PAIRS]:
-        for who, other in ((second, first), (first, second)):
+    for pair, rows in list(_by_pair(result).items())[:_MOST_PAIRS]:
+        for who, other in (pair[::-1], pair):
             better = [titles[one.metric][1] for one in rows if one.better == who]
-            if better:
-                said.append(f"{name(who)} is better than {name(other)} by {joined(better, most=3)}.")
+            said += [f"{name(who)} is better than {name(other)} by {joined(better, most=3)}."] if better else []
     return said
 
 
 def _cautions(result: "RepresentationComparison") -> Iterator[Notice]:
     """Yield why differences have no interval, and what to ask for."""
     titles = _titles(result)
-    reasons: dict[str, dict[str, None]] = {}
-    for one in result.differences:
-        if one.reason:
-            reasons.setdefault(marked(one.reason), {})[titles[one.metric][1]] = None
-    for reason, metrics in reasons.items():
+    for reason in dict.fromkeys(marked(one.reason) for one in result.differences if one.reason):
+        metrics = dict.fromkeys(titles[one.metric][1] for one in result.differences if marked(one.reason) == reason)
         yield Notice(sentence(f"no interval: {reason}"), "warning", tuple(metrics))
     over_rows = any(one.interval is not None and "rows" in one.interval.method for one in result.differences)
     if result.models and not over_rows:
@@ -155,24 +139,22 @@ def _differences(result: "RepresentationComparison") -> Choice:
     """Draw the differences of each pair against no difference."""
     panels: dict[str, list[Block]] = {}
     for (first, second), rows in _by_pair(result).items():
-        caption, table = f"{name(second)} − {name(first)}", _differences_table(replace(result, differences=tuple(rows)))
-        sides = (f"{name(first)} scores higher", f"{name(second)} scores higher")
-        axis = "Difference of scores"
+        caption, axis = f"{name(second)} − {name(first)}", "Difference of scores"
+        sides, table = (
+            (f"{name(first)} scores higher", f"{name(second)} scores higher"),
+            _differences_table(result, rows),
+        )
         panels[caption] = [drawn(table, "Value", caption=caption, axis=axis, sides=sides, zero=0.0)]
     return Choice("Pair", panels)
 
 
 def _verdicts(result: "RepresentationComparison") -> Table:
     """Return the verdict on each factor in each representation."""
-    known = {one.name: one.verdict.factors for one in result.evaluations if one.verdict is not None}
-    states = {who: {row.factor: state_of(row) for row in rows} for who, rows in known.items()}
-    factors = dict.fromkeys(factor for own in states.values() for factor in own)
+    known = {name(one.name): one.verdict.factors for one in result.evaluations if one.verdict is not None}
+    states = {who: {row.factor: STATUS[row.status] for row in rows} for who, rows in known.items()}
+    factors = dict.fromkeys(row.factor for rows in known.values() for row in rows)
     rows = [(name(factor), *(own.get(factor) for own in states.values())) for factor in factors]
-    return Table("Verdict on each factor", {"Factor": "text", **dict.fromkeys(map(name, states), "text")}, rows)
-
-
-def _state(one: "ScoreDifference") -> Pill:
-    return Pill("not tested", "none", 3) if one.reason else _SIGNIFICANT[one.significance]
+    return Table("Verdict on each factor", {"Factor": "text", **dict.fromkeys(states, "text")}, rows)
 
 
 def _scores(result: "RepresentationComparison") -> Table:
@@ -181,65 +163,56 @@ def _scores(result: "RepresentationComparison") -> Table:
     Of more than two without a baseline the difference is that of the best two. A value is bold where it is
     significantly better than all others.
     """
-    titles, columns = _titles(result), list(result.models or result.names)
-    rows, notes = [], []
-    pairs = _by_pair(result)
-    for metric, (property_name, title) in titles.items():
-        values = {who: _value(result, who, metric) for who in columns}
+    columns, pairs = list(result.models or result.names), list(_by_pair(result))
+    heads = {"Property": "text?", "Metric": "text", **dict.fromkeys(map(name, columns), "number")}
+    notes = []
+    if len(pairs) == 1:
+        heads |= {"Difference": "number", f"{rate(result.level)} interval": "number", "p": "p"}
+        notes.append(f"Difference: {name(pairs[0][1])} − {name(pairs[0][0])}.")
+    elif pairs:
+        heads |= {"p": "p"}
+        notes.append("p: the least significant difference of the best one.")
+    rows = []
+    for metric, titles in _titles(result).items():
         own = [one for one in result.differences if one.metric == metric]
         best = {one.better for one in own if one.better}
         clear = {who for who in best if all(one.better == who for one in own if who in (one.first, one.second))}
-        cells: list[Cell] = [
-            Pill(text, "good") if who in clear and len(columns) > 1 else text for who, text in values.items()
-        ]
+        values = {who: _value(result, who, metric) for who in columns}
+        cells: list[Cell] = [Pill(text, "good") if who in clear else text for who, text in values.items()]
         if len(pairs) == 1:
             cells += [own[0].value, ends(own[0].interval), own[0].p_value] if own else [None, None, None]
         elif pairs:
-            ahead = [one.ahead for one in own]
-            top = max(columns, key=ahead.count)
+            top = max(columns, key=[one.ahead for one in own].count)
             tested = [one.p_value for one in own if top in (one.first, one.second) and not math.isnan(one.p_value)]
             cells.append(max(tested, default=None))
-        rows.append((property_name, title, *cells))
-        notes += [f"{title}: {said}." for said in [_footnote(own)] if said]
-    heads = {"Property": "text?", "Metric": "text", **dict.fromkeys(map(name, columns), "number")}
-    if len(pairs) == 1:
-        heads |= {"Difference": "number", f"{rate(result.level)} interval": "number", "p": "p"}
-    elif pairs:
-        heads |= {"p": "p"}
-    if len(pairs) > 1:
-        notes.insert(0, "p: the least significant difference of the best one.")
-    if len(pairs) == 1:
-        first, second = next(iter(pairs))
-        notes.insert(0, f"Difference: {name(second)} − {name(first)}.")
+        rows.append((*titles, *cells))
+        notes += [f"{titles[1]}: {said}." for said in [_footnote(own)] if said]
     return Table("Scores", heads, rows, " ".join(notes))
 
 
 def _value(result: "RepresentationComparison", who: str, metric: str) -> str:
     if result.models:
-        found = next((one for one in result.model_scores if (one.model, one.metric) == (who, metric)), None)
-        if found is None:
-            return written(None)
-        spread = "" if math.isnan(found.std) else f" ± {written(found.std)}"
-        return f"{written(found.mean)}{spread}"
+        found = [one for one in result.model_scores if (one.model, one.metric) == (who, metric)]
+        spread = "" if not found or math.isnan(found[0].std) else f" ± {written(found[0].std)}"
+        return f"{written(found[0].mean if found else None)}{spread}"
     score = next((one for one in result[who].scores if one.metric == metric), None)
-    if score is None:
-        return written(None)
-    own = score.corrected
+    own = score if score is None or score.corrected is None else score.corrected
     if own is None:
-        return written(score.value)
-    return written(own.value) if own.value == own.value else written(ends(own.interval))
+        return written(None)
+    return written(ends(own.interval)) if math.isnan(own.value) and own is not score else written(own.value)
 
 
 def _footnote(own: "Sequence[ScoreDifference]") -> str:
     """Say what a reader must know of the differences by one metric."""
     said = [f"no interval ({one.reason.partition('; ')[0]})" for one in own if one.reason]
-    said += ["exploratory"] * any(one.exploratory for one in own)
-    said += ["fragile"] * any(one.fragile for one in own)
-    return "; ".join(dict.fromkeys(said))
+    return "; ".join(dict.fromkeys([*said, *(part for one in own for part in _remarks(one))]))
 
 
-def _differences_table(result: "RepresentationComparison") -> Table:
-    """Return every difference."""
+def _remarks(one: "ScoreDifference") -> list[str]:
+    return ["exploratory"] * one.exploratory + ["fragile"] * one.fragile
+
+
+def _differences_table(result: "RepresentationComparison", differences: "Sequence[ScoreDifference]") -> Table:
     titles = _titles(result)
     columns: list[Column[ScoreDifference]] = [
         ("Metric", "text", lambda one: titles[one.metric][1]),
@@ -248,10 +221,10 @@ def _differences_table(result: "RepresentationComparison") -> Table:
         (f"{rate(result.level)} interval", "number", "interval"),
         ("p", "p", "p_value"),
         ("Better", "text", "ahead"),
-        ("Significant", "text", _state),
-        ("Remark", "text?", lambda one: ", ".join(["exploratory"] * one.exploratory + ["fragile"] * one.fragile)),
+        ("Significant", "text", lambda one: None if one.reason else _SIGNIFICANT[one.significance]),
+        ("Remark", "text?", lambda one: ", ".join(_remarks(one))),
     ]
-    return listed("Differences", result.differences, columns, first=len(result.differences))
+    return listed("Differences", differences, columns, first=len(differences))
 
 
 def _matrices(result: "RepresentationComparison") -> Choice:
@@ -272,17 +245,15 @@ def _methods(result: "RepresentationComparison") -> list[str]:
         return []
     ways = dict.fromkeys(one.interval.method for one in result.differences if one.interval is not None)
     runs = ", ".join(f"{name(model)}: {len(own)}" for model, own in result.models.items())
-    compared = (
-        f"Models are compared by the means over their training runs ({runs}), on the same rows."
-        if result.models
-        else "The representations are compared on the same rows, by the differences of their scores."
-    )
-    if not ways:
-        return [compared, "No difference has an interval, so none was tested."]
     family = "the primary differences" if any(one.exploratory for one in result.differences) else "all differences"
-    return [
-        compared,
+    tested = [
         f"Intervals of differences have the level {rate(result.level)} each ({'; '.join(ways)}).",
         f"Significance was tested at an error of {rate(1 - result.level)} for {family} together, by Holm's "
         f"procedure{cited(['holm1979simple'])}.",
+    ]
+    return [
+        f"Models are compared by the means over their training runs ({runs}), on the same rows."
+        if runs
+        else "The representations are compared on the same rows, by the differences of their scores.",
+        *(tested if ways else ["No difference has an interval, so none was tested."]),
     ]

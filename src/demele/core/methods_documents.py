@@ -8,6 +8,7 @@ from demele.core.version import __version__
 from demele.report.words import count, joined, name, rate, sentence_of
 
 if TYPE_CHECKING:
+    from demele.core.corrected import CorrectedScore
     from demele.core.results import FactorSummary, LeftOut, Note, Score
 
 _BINS = {"EqualWidth": "{} equal-width bins", "EqualFrequency": "{} bins of equal frequency"}
@@ -66,7 +67,8 @@ def cited(keys: Iterable[str]) -> str:
     return f" [{listed}]" if listed else ""
 
 
-def _title(score: "Score") -> str:
+def title_of(score: "Score") -> str:
+    """Return the name of the metric as papers have it."""
     return score.facts.title or name(score.metric)
 
 
@@ -76,25 +78,16 @@ def _factors(result: Scored) -> str:
     most = max((one.n_annotated for one in result.factors), default=0)
     kinds = [f"categorical: {', '.join(classes)}"] * bool(classes)
     kinds += [f"continuous: {', '.join(numbers)}"] * bool(numbers)
-    fewer = [
-        f"{name(one.name)} is annotated in {count(one.n_annotated, 'row')}"
-        for one in result.factors
-        if one.n_annotated < most
-    ]
+    some = [one for one in result.factors if one.n_annotated < most]
+    fewer = [f"{name(one.name)} is annotated in {count(one.n_annotated, 'row')}" for one in some]
     return f"The {count(len(result.factors), 'factor')} are {'; '.join([*kinds, *fewer])}."
 
 
 def _of_scores(scores: "Sequence[Score]") -> list[str]:
-    ways = [f"{_title(one)}{cited(one.facts.references)}" for one in scores]
-    metrics = f"The metric{'s are' if len(ways) > 1 else ' is'} {joined(ways, most=100)}."
-    return [
-        metrics if ways else "",
-        _groups(scores),
-        *_settings(scores),
-        *_uncertainty(scores),
-        *_corrected(scores),
-        *_drawn(scores),
-    ]
+    ways = [f"{title_of(one)}{cited(one.facts.references)}" for one in scores]
+    metrics = f"The metric{'s are' if len(ways) > 1 else ' is'} {joined(ways, most=100)}." if ways else ""
+    parts = (_groups, _settings, _uncertainty, _corrected, _drawn)
+    return [metrics, *(said for part in parts for said in part(scores))]
 
 
 def _by(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -105,16 +98,15 @@ def _by(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {what: joined(dict.fromkeys(who), most=100) for what, who in found.items()}
 
 
-def _groups(scores: "Sequence[Score]") -> str:
-    for one in scores:
-        groups = one.signature.arguments.get("code_groups")
-        if isinstance(groups, Mapping):
-            sizes = {key: len(own) for key, own in groups.items() if len(own) > 1}
-            several = [f"{name(key)} ({count(size, 'column')})" for key, size in sizes.items()]
-            reduced = one.signature.arguments.get("reduce_groups") == "pca1"
-            how = "represented by their first principal component" if reduced else "one code together"
-            return f"Columns of the codes were {how}: {joined(several)}." if several else ""
-    return ""
+def _groups(scores: "Sequence[Score]") -> list[str]:
+    """Say which columns of the codes were scored together."""
+    given = [one.signature.arguments for one in scores if "code_groups" in one.signature.arguments]
+    groups = given[0]["code_groups"] if given else {}
+    sizes = {key: len(own) for key, own in groups.items() if len(own) > 1} if isinstance(groups, Mapping) else {}
+    several = [f"{name(key)} ({count(size, 'column')})" for key, size in sizes.items()]
+    reduced = bool(given) and given[0].get("reduce_groups") == "pca1"
+    how = "represented by their first principal component" if reduced else "one code together"
+    return [f"Columns of the codes were {how}: {joined(several)}."] if several else []
 
 
 def _settings(scores: "Sequence[Score]") -> list[str]:
@@ -123,9 +115,9 @@ def _settings(scores: "Sequence[Score]") -> list[str]:
     for one in scores:
         for option, value in one.signature.arguments.items():
             if option == "bins":
-                bins.append((_bins(value), _title(one)))
+                bins.append((_bins(value), title_of(one)))
             elif one.facts.defaults.get(option, repr(value)) != repr(value):
-                changed.append((f"{option} = {value!r}", _title(one)))
+                changed.append((f"{option} = {value!r}", title_of(one)))
     cut = "; ".join(f"into {rule} for {who}" for rule, who in _by(bins).items())
     other = "; ".join(f"{option} for {who}" for option, who in _by(changed).items())
     return [
@@ -141,10 +133,10 @@ def _bins(value: object) -> str:
 
 def _uncertainty(scores: "Sequence[Score]") -> list[str]:
     """Say how intervals, spreads and chance levels were made."""
-    among = [(one.interval, _title(one)) for one in scores if one.interval is not None]
+    among = [(one.interval, title_of(one)) for one in scores if one.interval is not None]
     intervals = _by((f"{rate(interval.level)}, {interval.method}", who) for interval, who in among)
-    seeds = _by((count(len(one.spread.values), "seed"), _title(one)) for one in scores if one.spread is not None)
-    chance = _by((_shuffles(one), _title(one)) for one in scores if one.chance is not None)
+    seeds = _by((count(len(one.spread.values), "seed"), title_of(one)) for one in scores if one.spread is not None)
+    chance = _by((_shuffles(one), title_of(one)) for one in scores if one.chance is not None)
     told = "; ".join(f"{how} for {who}" for how, who in intervals.items())
     return [
         f"Intervals cover other rows of the same source: {told}." if told else "",
@@ -162,43 +154,41 @@ def _shuffles(score: "Score") -> str:
 
 def _corrected(scores: "Sequence[Score]") -> list[str]:
     """Say how corrected and aligned scores were made."""
-    ways: list[tuple[str, str]] = []
-    turned: list[tuple[str, str]] = []
-    assumed: dict[str, None] = {}
-    for one in scores:
-        own = one.corrected
-        if own is not None:
-            at = f", {rate(own.interval.level)} interval" if own.interval and own.method != "bounds" else ""
-            ways.append(("bounded" if own.method == "bounds" else f"corrected (method {own.method}{at})", _title(one)))
-            assumed |= dict.fromkeys(map(sentence_of, own.assumptions))
-        if one.alignment is not None:
-            turned.append(("whitened and turned" if one.alignment.whitened else "turned", _title(one)))
-    done = [f"Scores of {who} were {how} for wrong annotations of the factors." for how, who in _by(ways).items()]
+    corrected = [(one.corrected, title_of(one)) for one in scores if one.corrected is not None]
+    turned = [(one.alignment, title_of(one)) for one in scores if one.alignment is not None]
+    assumed = dict.fromkeys(sentence_of(text) for own, _ in corrected for text in own.assumptions)
+    ways = _by((_correction(own), title) for own, title in corrected)
+    turns = _by(("whitened and turned" if own.whitened else "turned", title) for own, title in turned)
     return [
-        *done,
+        *(f"Scores of {who} were {how} for wrong annotations of the factors." for how, who in ways.items()),
         f"Assumed: {' '.join(assumed)}" if assumed else "",
         *(
             f"Aligned scores of {who} use codes {how} towards the factors on one half of the rows; the other half is "
             "scored, and both halves are averaged."
-            for how, who in _by(turned).items()
+            for how, who in turns.items()
         ),
     ]
 
 
-def _kinds(given: object) -> str:
-    """Write the kinds that a call was given, such as ``angle is cyclic:360``."""
-    pairs = given.items() if isinstance(given, Mapping) else [("every factor", given)]
-    return ", ".join(f"{factor} is {kind}" for factor, kind in pairs)
+def _correction(own: "CorrectedScore") -> str:
+    if own.method == "bounds":
+        return "bounded"
+    at = f", {rate(own.interval.level)} interval" if own.interval else ""
+    return f"corrected (method {own.method}{at})"
 
 
 def _drawn(scores: "Sequence[Score]") -> list[str]:
     """Say what random numbers came from, and what was left out of the rows."""
     given = [one.signature.arguments for one in scores]
     seeds = sorted({str(own["seed"]) for own in given if "seed" in own})
-    kinds = sorted({_kinds(own["kinds"]) for own in given if "kinds" in own})
+    omitted = any(own.get("missing") == "omit" for own in given)
+    kinds = [own["kinds"] for own in given if own.get("kinds")]
+    pairs = (
+        kinds[0].items() if kinds and isinstance(kinds[0], Mapping) else [("every factor", one) for one in kinds[:1]]
+    )
+    by_hand = ", ".join(f"{factor} is {kind}" for factor, kind in pairs)
     return [
         f"Random numbers come from seed {' and '.join(seeds)}." if seeds else "",
-        "Rows without an annotation were left out factor by factor."
-        * any(own.get("missing") == "omit" for own in given),
-        f"Kinds of factors were given by hand: {', '.join(kinds)}." if kinds else "",
+        "Rows without an annotation were left out factor by factor." * omitted,
+        f"Kinds of factors were given by hand: {by_hand}." if by_hand else "",
     ]

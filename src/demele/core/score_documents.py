@@ -1,26 +1,40 @@
-"""What scores of one representation say: their documents."""
+"""What scores of one representation say: their documents, and the parts that comparisons of several share."""
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.core.lookup_documents import factors_table, glossary, notes_of, signatures_of, title_of
-from demele.core.methods_documents import methods_of, methods_of_score
+from demele.core.methods_documents import Scored, methods_of, methods_of_score, title_of
 from demele.core.result import notices
+from demele.core.sentences import marked, sentence
 from demele.core.verdict_documents import (
     MOST_CODES,
-    notes_on_map,
-    of_codes,
+    note_on_map,
     order_of,
     share_map,
     verdict_methods,
+    verdict_sentences,
     verdict_strips,
     verdict_table,
-    whole,
+    words_table,
 )
-from demele.report.document import Block, Cell, Choice, Document, Heat, Line, Lines, Pill, Rows, Section, Strips, Table
-from demele.report.listing import Column, drawn, listed
+from demele.report.document import (
+    Block,
+    Choice,
+    Document,
+    Heat,
+    Line,
+    Lines,
+    Notice,
+    Pill,
+    Rows,
+    Section,
+    Strips,
+    Table,
+)
+from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
@@ -37,54 +51,38 @@ _MOST_LEVELS, _MOST_RESPONSES = 12, 2
 def evaluation_document(result: "Evaluation") -> Document:
     """Say what the codes hold, and what they score."""
     scores, verdict = result.scores, result.verdict
-    first, *others = [_values(scores)] if verdict is None else whole(verdict)
+    headline, *sentences = [_values(scores)] if verdict is None else verdict_sentences(verdict)
     known = any(score.interval or score.chance for score in scores)
     grouped = verdict is None and any("code_groups" in score.signature.arguments for score in scores)
+    rows = None if result.rows is None else result.rows.columns()
+    words = [] if verdict is None else [words_table(verdict)]
     return Document(
         kind="Disentanglement scores",
         title=f"Scores of {name(result.name)}",
-        headline=first,
-        sentences=[
-            *others,
-            *([] if verdict is None else [*of_codes(verdict), verdict.first_look]),
-            "Codes in groups have no verdict: it needs one column for each code." * grouped,
-        ],
+        headline=headline,
+        sentences=[*sentences, "Codes in groups have no verdict: it needs one column for each code." * grouped],
         figure=score_strips(scores) if verdict is None else verdict_strips(verdict),
         table=scores_table(scores),
         below=[] if verdict is None else [verdict_table(verdict)],
-        scope=[
-            name(result.name),
-            count(result.n, "row"),
-            count(len(result.code_names), "code"),
-            count(len(result.factors), "factor"),
-            result.protocol,
-        ],
+        scope=[*scope_of(result), result.protocol],
         next=[] if known else [_NEXT],
         sections=[
             Section("Scores", [score_strips(scores), scores_table(scores)]),
-            Section(
-                "Code-factor matrix",
-                matrix_blocks(scores, verdict, None if result.rows is None else result.rows.columns()),
-            ),
+            Section("Code-factor matrix", [*matrix_blocks(scores, verdict, rows), *words]),
             values_section(scores),
             _sensitivity(result.dependency),
-            aligned_section(scores),
-            corrected_section(scores),
+            *_adjustments(scores),
             Section("Data", [factors_table(result)]),
             glossary(scores),
         ],
-        assumptions=assumptions_of(scores),
-        notes=notes_of([result]),
-        methods=[*methods_of([result]), *([] if verdict is None else verdict_methods(verdict))],
-        signatures=signatures_of(scores),
-        version=result.version,
+        **about_scores([result], [] if verdict is None else verdict_methods(verdict)),
     )
 
 
 def score_document(score: "Score") -> Document:
     """Say what one metric scores."""
     values = native_strips(score)
-    classes = _classes(score)
+    classes = [table_of_frame("Classes", score.classes_frame())[0]] if "classes" in score.details else []
     return Document(
         kind="Score",
         title=title_of(score),
@@ -92,15 +90,14 @@ def score_document(score: "Score") -> Document:
         sentences=[one.headline() for one in (score.corrected, score.alignment) if one is not None],
         figure=values if values.rows else score_strips([score]),
         table=scores_table([score]),
-        below=[classes],
+        below=classes,
         scope=[count(score.n, "row"), score.protocol or ""],
         sections=[
             Section("Scores", [scores_table([score])]),
             Section("Code-factor matrix", matrix_blocks([score], None, None)),
             Section("Values per factor and code", [values]),
-            Section("Classes", [classes]),
-            aligned_section([score]),
-            corrected_section([score]),
+            Section("Classes", classes),
+            *_adjustments([score]),
             glossary([score]),
         ],
         methods=methods_of_score(score),
@@ -135,7 +132,7 @@ def property_of(score: "Score") -> str:
 
 
 def scores_table(scores: Sequence["Score"]) -> Table:
-    """Return a row for each score, by property."""
+    """Return a row for each score, by property; below it, what aligned scores say."""
     levels = [rate(level) for level in sorted({one.interval.level for one in scores if one.interval is not None})]
     columns: list[Column[Score]] = [
         ("Property", "text", property_of),
@@ -149,12 +146,16 @@ def scores_table(scores: Sequence["Score"]) -> Table:
         ("Adjusted interval", "number?", lambda one: (_adjusted(one, "low"), _adjusted(one, "high"))),
         ("Corrected", "number", "corrected.value"),
         ("Corrected interval", "number?", "corrected.interval"),
+        ("Audited rows alone", "number?", "corrected.audited_alone"),
         ("Raw", "number", "alignment.raw"),
         ("Aligned", "number", "alignment.aligned"),
         ("Gap", "number", "alignment.gap"),
+        ("Gap interval", "number?", "alignment.interval"),
+        ("Gap by chance", "number?", "alignment.chance.mean"),
         ("Note", "text", lambda one: Pill("fragile", "open") if one.fragile else ""),
     ]
-    note = "Raw and aligned: of held-out halves of the rows." if any(one.alignment for one in scores) else ""
+    readings = _readings(scores)
+    note = " ".join(["Raw and aligned: of held-out halves of the rows.", *readings]) if readings else ""
     return listed("Scores", sorted(scores, key=lambda one: PROPERTIES.index(property_of(one))), columns, note)
 
 
@@ -162,6 +163,15 @@ def _adjusted(score: "Score", part: str) -> float | None:
     """Return a part of the value adjusted for chance, of a score of few rows."""
     found: float | None = score.details.get("adjusted_for_chance", {}).get(part)
     return found
+
+
+def _readings(scores: Sequence["Score"]) -> list[str]:
+    """Say what raw and aligned scores mean together, for all metrics of the same reading."""
+    found = [(title_of(one), one.alignment) for one in scores if one.alignment is not None]
+    readings: dict[str, list[str]] = {}
+    for title, one in sorted(found, key=lambda pair: pair[1].reading == "any axes"):
+        readings.setdefault(one.headline(), []).append(title)
+    return [f"{joined(titles)}: {reading}" for reading, titles in readings.items()]
 
 
 def score_strips(scores: Sequence["Score"]) -> Strips:
@@ -181,24 +191,20 @@ def native_strips(score: "Score") -> Strips:
 def values_section(scores: Sequence["Score"]) -> Section:
     """Return the values that each metric averages."""
     strips = {title_of(one): native_strips(one) for one in scores}
-    panels = {title: [one] for title, one in strips.items() if one.rows}
-    return Section("Values per factor and code", [Choice("Metric", panels)])
+    return Section(
+        "Values per factor and code", [Choice("Metric", {key: [one] for key, one in strips.items() if one.rows})]
+    )
 
 
-def _classes(score: "Score") -> Table:
-    """Return the table of a metric that looks at each class."""
-    found = score.details.get("classes", ())
-    rows = [list(map(_cell, row.values())) for row in found]
-    titles = [str(key).replace("_", " ").capitalize() for key in (found[0] if found else ())]
-    numbers = [any(isinstance(cell, float | int) for cell in cells) for cells in zip(*rows, strict=True)]
-    columns = {title: "number" if number else "text" for title, number in zip(titles, numbers, strict=True)}
-    return Table("Classes", columns, rows)
-
-
-def _cell(cell: object) -> Cell:
-    if isinstance(cell, tuple):
-        return ", ".join(written(one) if isinstance(one, float) else name(one) for one in cell)
-    return cell if isinstance(cell, float | int) or cell is None else name(cell)
+def _adjustments(scores: Sequence["Score"]) -> list[Section]:
+    """Draw scores of turned codes, and scores corrected for wrong annotations; the table of scores has the numbers."""
+    turned = scores_table([one for one in scores if one.alignment is not None])
+    right = scores_table([one for one in scores if one.corrected is not None])
+    axis = "Turned codes − codes as they are"
+    value, span = "Corrected" if "Corrected" in right.columns else "Corrected interval", "Corrected interval"
+    gaps = drawn(turned, "Gap", interval="Gap interval", label="Metric", caption="Aligned scores", axis=axis, zero=0.0)
+    corrected = drawn(right, value, interval=span, label="Metric", caption="Corrected", tick="Value", axis="Score")
+    return [Section("Aligned scores", [*_readings(scores), gaps]), Section("Corrected scores", [corrected])]
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------
@@ -222,7 +228,7 @@ def matrix_blocks(
         scale: Literal["all", "both ways"] = "both ways" if np.nanmin(values, initial=0.0) < -1e-9 else "all"
         axes = ("code", "factor")
         panels[caption] = [Heat(caption, codes, factors, values[order].tolist(), axes=axes, scale=scale)]
-    return [Choice("Quantity", panels), *([] if verdict is None or shares is None else notes_on_map(verdict))]
+    return [Choice("Quantity", panels), None if verdict is None else note_on_map(verdict)]
 
 
 def _sensitivity(pictures: Sequence["Dependency"]) -> Section:
@@ -250,51 +256,94 @@ def _response(one: "Dependency") -> Lines:
     return Lines(caption, [line], (name(one.factor), "number"), (name(one.code), "number"), at)
 
 
-# Aligned and corrected ------------------------------------------------------------------------------------------------
+# What is looked up ----------------------------------------------------------------------------------------------------
 
 
-def aligned_section(scores: Sequence["Score"]) -> Section:
-    """Return scores of the codes as they are and of turned codes."""
-    found = [(title_of(one), one.alignment) for one in scores if one.alignment is not None]
-    readings: dict[str, list[str]] = {}
-    for title, one in sorted(found, key=lambda pair: pair[1].reading == "any axes"):
-        readings.setdefault(one.headline(), []).append(title)
-    table = listed(
-        "Raw and aligned scores",
-        [score for score in scores if score.alignment is not None],
-        [
-            ("Metric", "text", title_of),
-            ("Codes as they are", "number", "alignment.raw"),
-            ("Turned", "number", "alignment.aligned"),
-            ("Gap", "number", "alignment.gap"),
-            ("Interval of the gap", "number", "alignment.interval"),
-            ("Chance", "number?", "alignment.chance.mean"),
-        ],
-        "Axes are found on one half of the rows, and both scores are computed on the other half.",
-    )
-    said = [f"{joined(titles)}: {reading}" for reading, titles in readings.items()]
-    gaps = drawn(table, "Gap", caption="Aligned scores", axis="Turned codes − codes as they are", zero=0.0)
-    return Section("Aligned scores", [*said, gaps, table])
+def scope_of(result: Scored) -> list[str]:
+    """Return the representation, and how many rows, codes and factors it has."""
+    sizes = {"row": result.n, "code": len(result.code_names), "factor": len(result.factors)}
+    return [name(result.name), *(count(size, noun) for noun, size in sizes.items())]
 
 
-def corrected_section(scores: Sequence["Score"]) -> Section:
-    """Return scores on the annotations as given, and corrected for wrong ones."""
-    table = listed(
-        "Given and corrected",
-        [one for one in scores if one.corrected is not None],
-        [
-            ("Metric", "text", title_of),
-            ("As given", "number", "value"),
-            ("Corrected", "number", "corrected.value"),
-            ("Interval", "number", "corrected.interval"),
-            ("Audited rows alone", "number", "corrected.audited_alone"),
-            ("Method", "text", "corrected.method"),
-        ],
-    )
-    value = "Corrected" if "Corrected" in table.columns else "Interval"
-    return Section("Corrected scores", [drawn(table, value, tick="As given", axis="Score"), table])
+def factors_table(result: Scored) -> Table:
+    """Return what was read of each factor."""
+    columns: list[Column[Any]] = [
+        ("Factor", "text", "name"),
+        ("Kind", "text", "kind"),
+        ("Values", "count", "n_levels"),
+        ("Annotated rows", "count", "n_annotated"),
+        ("Remark", "text?", lambda one: "constant: left out" if one.constant else ""),
+    ]
+    return listed("Factors", result.factors, columns)
+
+
+def glossary(scores: Iterable["Score"]) -> Section:
+    """Return what each metric means."""
+    known = {one.metric: one for one in scores if one.facts.definition}
+    columns: list[Column[Score]] = [
+        ("Metric", "text", title_of),
+        ("Name", "code", "metric"),
+        ("Definition", "text", lambda one: one.facts.definition),
+        ("Range", "text", lambda one: " to ".join(map(_end, one.facts.range))),
+        ("Best", "number?", "facts.best"),
+        ("Source", "text?", lambda one: one.facts.source),
+    ]
+    return Section("Glossary", [listed("Metrics", known.values(), columns)])
+
+
+def _end(value: float) -> str:
+    return written(value, "number.0" if math.isfinite(value) and value == round(value) else "number")
+
+
+def about_scores(results: Sequence[Scored], more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return assumptions, notes, methods, signatures and version of evaluations, for their document."""
+    every = [score for one in results for score in one.scores]
+    several = [f"{name(one.name)}, " if len(results) > 1 else "" for one in results]
+    signed = [
+        (who + title, text)
+        for who, one in zip(several, results, strict=True)
+        for title, text in signatures_of(one.scores)
+    ]
+    return {
+        "assumptions": assumptions_of(every),
+        "notes": notes_of(results),
+        "methods": [*methods_of(results), *more],
+        "signatures": list(dict.fromkeys(signed)),
+        "version": results[0].version,
+    }
 
 
 def assumptions_of(scores: Iterable["Score"]) -> tuple[str, ...]:
     """Return what corrected scores assume, each once."""
     return tuple(dict.fromkeys(text for one in scores if one.corrected for text in one.corrected.assumptions))
+
+
+def notes_of(results: Sequence[Scored]) -> list[Notice]:
+    """Return notes, of whole evaluations and of scores, and why metrics have no score: each text once."""
+    found: dict[tuple[str, Any], dict[str, None]] = {}
+
+    def add(text: str, severity: str, *who: str) -> None:
+        found.setdefault((text, severity), {}).update(dict.fromkeys(filter(None, who)))
+
+    for result in results:
+        own = name(result.name) if len(results) > 1 else ""
+        for note in result.notes:
+            add(note.message, note.severity, own)
+        for score in result.scores:
+            for note in (*score.notes, *(score.corrected.notes if score.corrected else ())):
+                add(note.message, note.severity, title_of(score), own)
+        for gap in result.left_out:
+            add(sentence(f"no score of {gap.metric}: {marked(gap.reason)}"), "warning", own)
+    order = ("fragile", "warning", "info")
+    notes = [Notice(text, severity, tuple(who)) for (text, severity), who in found.items()]
+    return sorted(notes, key=lambda note: order.index(note.severity))
+
+
+def signatures_of(scores: Iterable["Score"]) -> list[tuple[str, str]]:
+    """Return the signatures of scores, and of their corrections."""
+    pairs = []
+    for one in scores:
+        pairs.append((title_of(one), str(one.signature)))
+        if one.corrected is not None and one.corrected.signature is not None:
+            pairs.append((f"{title_of(one)}, corrected", str(one.corrected.signature)))
+    return pairs

@@ -1,14 +1,16 @@
 """What a verdict says of codes and factors: its document, and the parts that evaluations show of it."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demele.core.result import about
-from demele.report.document import INK, Document, Folded, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
-from demele.report.listing import listed
-from demele.report.words import count, is_missing, joined, name, plain, sentence_of, written
+from demele.report.document import INK, Document, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
+from demele.report.listing import Column, listed
+from demele.report.words import count, is_missing, joined, name, plain, written
 
 if TYPE_CHECKING:
     from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 #: Codes that a heat map shows: a browser lays out more too slowly.
 MOST_CODES = 60
 #: What readers call a status, its colour, and its place.
-_STATUS = {
+STATUS = {
     "one code": Pill("one code", "good", 0),
     "mixed code": Pill("mixed code", "open", 1),
     "several codes": Pill("several codes", "open", 2),
@@ -34,6 +36,15 @@ _CODES = {
     "inconclusive": "too few rows",
 }
 _SHARING = {"copies": "copies in", "mixture": "mixed in", "parts": "in parts in", "spread": "spread over"}
+#: What a sentence says of factors without a code of their own, and of codes that hold no factor.
+_OTHERS = {
+    "mixed code": "in a code with others",
+    "several codes": "in several codes",
+    "weak": "weak",
+    "no code": "lost",
+    "inconclusive": "inconclusive",
+}
+_IDLE = {"weak": "weak", "noise": "noise", "dead": "constant"}
 _HELD = ("one code", "mixed code", "several codes")
 RULE = (
     "A code holds a factor if it carries at least a tenth of its entropy. One code: the next carries at most half as "
@@ -44,112 +55,88 @@ RULE = (
 
 def verdict_document(verdict: "RepresentationVerdict") -> Document:
     """Say which code holds which factor."""
-    first, *others = whole(verdict)
+    headline, *sentences = verdict_sentences(verdict)
+    sizes = {"row": verdict.n, "code": len(verdict.codes), "factor": len(verdict.factors)}
     return Document(
         kind="Verdict",
         title="Codes and factors",
-        headline=first,
-        sentences=[*others, *of_codes(verdict), verdict.first_look],
+        headline=headline,
+        sentences=sentences,
         figure=verdict_strips(verdict),
         table=verdict_table(verdict),
-        scope=[
-            count(verdict.n, "row"),
-            count(len(verdict.codes), "code"),
-            count(len(verdict.factors), "factor"),
+        scope=[count(size, noun) for noun, size in sizes.items()],
+        sections=[
+            Section("Code-factor matrix", [share_map(verdict, None), note_on_map(verdict), words_table(verdict)])
         ],
-        sections=[Section("Code-factor matrix", [share_map(verdict, None), *notes_on_map(verdict)])],
         methods=["Codes and factors were compared with demele [@demele].", *verdict_methods(verdict)],
         **about(verdict),
     )
 
 
-def whole(verdict: "RepresentationVerdict") -> Iterator[str]:
-    """Yield the sentences on all factors, and on codes that hold none."""
+def verdict_sentences(verdict: "RepresentationVerdict") -> Iterator[str]:
+    """Yield the headline on all factors, then sentences on codes that hold none or several, and what to look at."""
     rows = [row for row in verdict.factors if row.status != "constant"]
     if rows and all(row.status == "inconclusive" for row in rows):
         needed = [row.rows_needed for row in rows]
         most = None if None in needed else max(filter(None, needed))
         enough = "" if most is None else f"; about {count(most, 'row')} would be enough"
         yield f"{count(verdict.n, 'row')} are too few to decide which code holds which factor{enough}."
-        return
-    yield f"{'; '.join(factor_counts(row.status for row in rows))}."
-    found = []
-    for status, what in (("weak", "weak"), ("noise", "noise"), ("dead", "constant")):
-        idle = [name(row.code) for row in verdict.codes if row.status == status]
-        found += [f"{len(idle)} {'is' if len(idle) == 1 else 'are'} {what} ({joined(idle)})"] * bool(idle)
-    if found:
-        yield f"Of {count(len(verdict.codes), 'code')} {joined(found)}."
-
-
-def factor_counts(statuses: Iterable[str]) -> list[str]:
-    """Say how many factors have a code of their own, and how many each other status.
-
-    Examples
-    --------
-    >>> factor_counts(["one code", "weak", "weak"])
-    ['1 of 3 factors has a code of its own', '2 are weak']
-    """
-    found = list(statuses)
-    own = found.count("one code")
-    has = "has a code of its own" if own == 1 else "have a code of their own"
-    parts = [f"{own} of {count(len(found), 'factor')} {has}"]
-    for status, what in (
-        ("mixed code", "in a code with others"),
-        ("several codes", "in several codes"),
-        ("weak", "weak"),
-        ("no code", "lost"),
-        ("inconclusive", "inconclusive"),
-    ):
-        if number := found.count(status):
-            parts.append(f"{number} {'is' if number == 1 else 'are'} {what}")
-    return parts
-
-
-def of_codes(verdict: "RepresentationVerdict") -> Iterator[str]:
-    """Yield a sentence on codes that hold several factors."""
+    else:
+        yield _counted(rows)
+        idle = {what: [name(row.code) for row in verdict.codes if row.status == of] for of, what in _IDLE.items()}
+        found = [f"{_are(len(codes))} {what} ({joined(codes)})" for what, codes in idle.items() if codes]
+        yield f"Of {count(len(verdict.codes), 'code')} {joined(found)}." if found else ""
     mixed = [
         f"{name(one.code)} ({joined(map(name, one.factors), most=3)})" for one in verdict.codes if one.status == "mixed"
     ]
-    if mixed:
-        yield f"Mixed codes: {joined(mixed, most=4)}."
+    yield f"Mixed codes: {joined(mixed, most=4)}." if mixed else ""
+    yield verdict.first_look
+
+
+def _counted(rows: "list[FactorVerdict]") -> str:
+    """Say how many factors have a code of their own, and how many each other status."""
+    numbers = Counter[str](row.status for row in rows)
+    own = numbers["one code"]
+    has = "has a code of its own" if own == 1 else "have a code of their own"
+    others = [f"{_are(numbers[status])} {what}" for status, what in _OTHERS.items() if numbers[status]]
+    return "; ".join([f"{own} of {count(len(rows), 'factor')} {has}", *others]) + "."
+
+
+def _are(number: int) -> str:
+    return f"{number} {'is' if number == 1 else 'are'}"
 
 
 def verdict_table(verdict: "RepresentationVerdict") -> Table:
     """Return a row for each factor: its best codes, shares of its entropy, and the verdict."""
-    return listed(
-        "Best codes of each factor",
-        verdict.factors,
-        [
-            ("Factor", "text", "factor"),
-            ("Best code", "text", _codes),
-            ("Share", "percent.0", "share"),
-            ("Next", "percent.0", "second"),
-            ("Chance", "percent.1?", "chance"),
-            ("Verdict", "text", state_of),
-        ],
-    )
+    columns: list[Column[FactorVerdict]] = [
+        ("Factor", "text", "factor"),
+        ("Best code", "text", _codes),
+        ("Share", "percent.0", "share"),
+        ("Next", "percent.0", "second"),
+        ("Chance", "percent.1?", "chance"),
+        ("Verdict", "text", state_of),
+    ]
+    return listed("Best codes of each factor", verdict.factors, columns)
 
 
 def _codes(row: "FactorVerdict") -> str | None:
-    codes = [name(code) for code in row.codes]
-    more = f" +{len(codes) - 2}" if len(codes) > 2 else ""
-    return f"{', '.join(codes[: 1 if more else 2])}{f' +{len(codes) - 1}' if more else ''}" or None
+    shown = row.codes if len(row.codes) < 3 else row.codes[:1]
+    more = f" +{len(row.codes) - 1}" if len(row.codes) > 2 else ""
+    return f"{', '.join(map(name, shown))}{more}" or None
 
 
 def state_of(row: "FactorVerdict") -> Pill:
     """Return the verdict on a factor in a few words."""
-    pill = _STATUS[row.status]
+    words, others = STATUS[row.status].text, joined(map(name, row.others), most=2)
     if row.status == "mixed code":
-        return Pill(f"one code, shared with {joined(map(name, row.others), most=2)}", pill.tone, pill.order)
-    if row.status == "several codes" and not row.codes:
-        return Pill("spread over all codes", pill.tone, pill.order)
-    if row.status == "several codes":
-        return Pill(f"{_SHARING.get(row.sharing, 'shared by')} {len(row.codes)} codes", pill.tone, pill.order)
-    if row.status == "inconclusive" and row.rows_needed is not None:
-        return Pill(f"needs about {row.rows_needed:,} rows", pill.tone, pill.order)
-    if row.status == "no code" and row.others:
-        return Pill(f"lost: only through {joined(map(name, row.others), most=2)}", pill.tone, pill.order)
-    return pill
+        words = f"one code, shared with {others}"
+    elif row.status == "several codes":
+        words = f"{_SHARING.get(row.sharing, 'shared by')} {len(row.codes) or 'all'} codes"
+    elif row.status == "inconclusive" and row.rows_needed is not None:
+        words = f"needs about {row.rows_needed:,} rows"
+    elif row.status == "no code" and others:
+        words = f"lost: only through {others}"
+    return replace(STATUS[row.status], text=words)
 
 
 def factor_words(row: "FactorVerdict") -> str:
@@ -163,7 +150,7 @@ def factor_words(row: "FactorVerdict") -> str:
     if not is_missing(row.together):
         how = "the two best codes together" if row.codes else "a linear regression on all codes"
         parts.append(f"{how} {written(row.together, 'percent.0')}")
-    return _with_chance(parts, row)
+    return "; ".join(parts) + _chance(row.chance)
 
 
 def code_words(row: "CodeVerdict") -> str:
@@ -172,14 +159,12 @@ def code_words(row: "CodeVerdict") -> str:
     parts = [f"{row.code}: {_CODES[row.status]}"]
     parts += [f"carries {joined(carried)}"] if carried else []
     parts += [f"traces of {joined(row.traces)}"] if row.traces else []
-    return _with_chance(parts, row)
+    parts += [f"about {count(row.rows_needed, 'row')} would be enough"] if row.rows_needed else []
+    return "; ".join(parts) + _chance(row.chance)
 
 
-def _with_chance(parts: list[str], row: "FactorVerdict | CodeVerdict") -> str:
-    of_code = not hasattr(row, "factor")  # the state of a factor says it
-    enough = [f"about {count(row.rows_needed, 'row')} would be enough"] if row.rows_needed and of_code else []
-    chance = "" if is_missing(row.chance) else f" (chance level {written(row.chance, 'percent.1')})"
-    return "; ".join([*parts, *enough]) + chance
+def _chance(share: float) -> str:
+    return "" if is_missing(share) else f" (chance level {written(share, 'percent.1')})"
 
 
 def verdict_strips(verdict: "RepresentationVerdict") -> Strips:
@@ -188,7 +173,7 @@ def verdict_strips(verdict: "RepresentationVerdict") -> Strips:
     for row in verdict.factors:
         marks = [Mark("bar", row.share), Mark("dot", row.second, None, 1), Mark("tick", row.chance, None, INK)]
         text = f"{_codes(row) or ''} {written(row.share, 'percent.0')}".strip()
-        strips.append(Strip(name(row.factor), marks, text, _STATUS[row.status]))
+        strips.append(Strip(name(row.factor), marks, text, STATUS[row.status]))
     series = {0: "best code", 1: "next code", INK: "chance level"}
     return Strips("Best codes of each factor", strips, "percent", "Share of the factor's entropy", series)
 
@@ -222,16 +207,18 @@ def share_map(verdict: "RepresentationVerdict", rows: Rows | None) -> Heat | Non
     )
 
 
-def notes_on_map(verdict: "RepresentationVerdict") -> list[str | Folded]:
-    """Return how the map is read, and the verdicts as sentences."""
+def note_on_map(verdict: "RepresentationVerdict") -> str:
+    """Return how the map is read."""
     more = f" The {MOST_CODES} strongest codes are shown." if len(verdict.codes) > MOST_CODES else ""
-    words = [*(row.words for row in verdict.factors), *(row.words for row in verdict.codes)]
-    said = [sentence_of(text) for text in words if text]
-    return [
-        f"A ring marks a code that holds the factor. Grey cells are at the chance level. Codes are ordered by their "
-        f"best factor.{more}",
-        Folded("Each factor and code in words", said[: len(verdict.factors) + MOST_CODES]),
-    ]
+    read = "A ring marks a code that holds the factor. Grey cells are at the chance level."
+    return f"{read} Codes are ordered by their best factor.{more}"
+
+
+def words_table(verdict: "RepresentationVerdict") -> Table:
+    """Return the verdicts on factors and codes in words."""
+    words = [*(row.words for row in verdict.factors), *(row.words for row in verdict.codes[:MOST_CODES])]
+    rows = [tuple(map(name, text.split(": ", 1))) for text in words if text]
+    return Table("Each factor and code in words", {"Name": "text", "Verdict": "text"}, rows)
 
 
 def verdict_methods(verdict: "RepresentationVerdict") -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.signature import Signature
 from demele.report.document import Mark, Strip, Strips
 from demele.report.listing import Column, Thing
-from demele.report.words import count, digits_for, ends, is_missing, marks_of, name, rate, written
+from demele.report.words import count, digits_for, ends, name, rate, written
 
 if TYPE_CHECKING:
     from demele.evaluation.results import Estimate
@@ -50,11 +50,10 @@ def estimate_strips(rows: "Iterable[tuple[str, Estimate]]", caption: str) -> Str
     """Return observed values with their intervals, and below them the intervals on true labels."""
     strips, series = [], {0: "observed, with its interval"}
     for title, one in rows:
-        marks = [] if is_missing(one.value) else marks_of(one.value, ends(one.interval))
-        if one.corrected is not None:
-            marks.append(Mark("span", one.corrected.low, one.corrected.high, 1))
-            series[1] = "on true labels"
-        strips.append(Strip(title, marks, written(one.value, "percent")))
+        observed = [] if one.interval is None else [Mark("span", one.interval.low, one.interval.high)]
+        true = [] if one.corrected is None else [Mark("span", one.corrected.low, one.corrected.high, 1)]
+        series |= {1: "on true labels"} if true else {}
+        strips.append(Strip(title, [*observed, Mark("dot", one.value), *true], written(one.value, "percent")))
     return Strips(caption, strips, "percent", series=series)
 
 

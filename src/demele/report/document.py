@@ -85,14 +85,13 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line, with a band between ``low`` and ``high`` if they are given, or single points."""
+    """A line, with a band between ``low`` and ``high`` if they are given."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float | None]
     low: Sequence[float | None] | None = None
     high: Sequence[float | None] | None = None
-    points: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +131,14 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A matrix of states with the evidence for each; ``signs`` explains their texts."""
+    """A matrix of states, with what each is based on; ``signs`` explains their texts."""
 
     caption: str
     rows: Sequence[str]
     columns: Sequence[str]
     cells: Mapping[tuple[int, int], Pill]
     signs: Mapping[str, str]
-    evidence: "Mapping[tuple[int, int], Evidence]" = field(default_factory=dict)
+    evidence: "Mapping[tuple[int, int], Sequence[Block]]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +167,6 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """Blocks under a title, closed at first."""
-
-    title: str
-    blocks: "Sequence[Block]"
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
     """Panels of blocks by name, shown one at a time; a single one has no name."""
 
@@ -184,18 +175,9 @@ class Choice:
 
 
 #: A part of a page; a text is a paragraph.
-Block = str | Table | Strips | Parts | Lines | Heat | Matrix | Images | Graph | Facts | Folded | Choice
+Block = str | Table | Strips | Parts | Lines | Heat | Matrix | Images | Graph | Facts | Choice
 #: Those that are drawn.
 Figure = Strips | Parts | Lines | Heat | Matrix | Images | Graph
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What one cell of a matrix is based on."""
-
-    says: str
-    facts: Sequence[tuple[str, str]] = ()
-    blocks: Sequence[Block] = ()
 
 
 def is_empty(block: Block | None) -> bool:
@@ -205,7 +187,7 @@ def is_empty(block: Block | None) -> bool:
             return True
         case Table(rows=held) | Strips(rows=held) | Images(rows=held) | Heat(rows=held) | Matrix(cells=held):
             return len(held) == 0
-        case Lines(lines=held) | Facts(items=held) | Folded(blocks=held) | Choice(of=held):
+        case Lines(lines=held) | Facts(items=held) | Choice(of=held):
             return len(held) == 0
     return False
 

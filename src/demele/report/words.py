@@ -7,10 +7,10 @@ then ``?`` for a minor column, such as ``"percent.1"`` or ``"points.2?"``.
 import math
 import re
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any
 from unicodedata import combining, east_asian_width
 
-from demele.report.document import Cell, Mark, Pill, Span
+from demele.report.document import Cell, Pill, Span
 
 MISSING = "–"
 FORMAT = re.compile(r"(text|code|count|number|percent|points|p)(?:\.(\d))?(\?)?")
@@ -18,20 +18,6 @@ _ISOLATE, _END = "\u2068", "\u2069"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NAMED = re.compile(f"{_ISOLATE}([^{_ISOLATE}{_END}]*){_END}")
-
-
-class Ends(Protocol):
-    """What has two ends."""
-
-    @property
-    def low(self) -> float:
-        """The lower one."""
-        ...
-
-    @property
-    def high(self) -> float:
-        """The upper one."""
-        ...
 
 
 # Names and lists ------------------------------------------------------------------------------------------------------
@@ -236,18 +222,12 @@ def rate(share: float) -> str:
     return f"{100 * share:.6g}%"
 
 
-def ends(interval: Ends | None) -> Span | None:
-    """Return the ends of an interval as a cell."""
+def ends(interval: Any) -> Span | None:
+    """Return the ends ``low`` and ``high`` of an interval as a cell."""
     return None if interval is None else (interval.low, interval.high)
 
 
 # Marks and axes -------------------------------------------------------------------------------------------------------
-
-
-def marks_of(value: float | None, span: Span | None = None, series: int = 0) -> list[Mark]:
-    """Return the marks of an estimate: its interval and a dot."""
-    interval = [] if span is None or None in span else [Mark("span", span[0], span[1], series)]
-    return [*interval, Mark("dot", value, None, series)]
 
 
 def range_of(values: Iterable[float | None], *, room: float = 0.04) -> tuple[float, float]:

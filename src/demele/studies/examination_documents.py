@@ -5,18 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.lookup_documents import notes_of, signatures_of
 from demele.core.png import Pixels, strip, within
 from demele.core.result import notices
-from demele.core.score_documents import scores_table
-from demele.core.verdict_documents import (
-    factor_counts,
-    notes_on_map,
-    share_map,
-    verdict_methods,
-    verdict_strips,
-    verdict_table,
-)
+from demele.core.score_documents import matrix_blocks, notes_of, scores_table, signatures_of
+from demele.core.verdict_documents import verdict_methods, verdict_sentences, verdict_strips, verdict_table
 from demele.models.documents import history_lines
 from demele.models.vae.documents import LINES
 from demele.report.document import (
@@ -43,11 +35,12 @@ MOST_CODES, MOST_RESPONSES = 24, 4
 #: Bytes of all images of a page; and the least width of an image on it, in pixels of the screen.
 _MOST_BYTES, _WIDE = 600_000, 64
 _SIDE_BY_SIDE = 8
+_OF_SCORES = "Scores of forests use fewer images and have neither intervals nor chance levels."
 
 
 def examination_document(result: "Examination") -> Document:
     """Say what a trained model holds of the factors, and show what its codes do."""
-    verdict = result.verdict
+    verdict, scores = result.verdict, result.scores
     codes = _codes(result)
     drawn, smaller = within(_MOST_BYTES, dict(_strips(result)))
     return Document(
@@ -64,8 +57,8 @@ def examination_document(result: "Examination") -> Document:
             count(0 if verdict is None else len(verdict.factors), "factor"),
         ),
         sections=[
-            _scores(result),
-            _matrix(result),
+            Section("Scores", [] if scores is None else [scores_table(scores.scores), _OF_SCORES]),
+            Section("Code-factor matrix", [*matrix_blocks((), verdict, None), _importances(result)]),
             Section("Values per factor and code", [codes]),
             _curves(result, drawn),
             _traversals(result, drawn),
@@ -73,13 +66,13 @@ def examination_document(result: "Examination") -> Document:
             Section("Training", [] if result.history is None else [*history_lines(result.history, "step", LINES)]),
             Section("Data", [Facts([(term, name(text)) for term, text in result.facts.items()]), smaller]),
         ],
-        notes=[*notices(result.notes), *([] if result.scores is None else notes_of([result.scores]))],
+        notes=[*notices(result.notes), *notes_of([] if scores is None else [scores])],
         methods=[
             f"A trained model was examined on {count(result.n, 'image')} with demele [@demele]. A code is active if",
             "the standard deviation of its means is above 0.05 and its mean divergence above 0.01 nats.",
             *([] if verdict is None else verdict_methods(verdict)),
         ],
-        signatures=[] if result.scores is None else signatures_of(result.scores),
+        signatures=signatures_of(scores or ()),
         version=result.version,
     )
 
@@ -90,7 +83,7 @@ def _headline(result: "Examination") -> str:
     if result.verdict is None:
         used = int(result.codes["active"].sum())
         return f"{written(used, 'count')} of {count(len(result.codes), 'code')} are active; no factors are known."
-    return f"{'; '.join(factor_counts(row.status for row in result.verdict.factors))}."
+    return next(verdict_sentences(result.verdict))
 
 
 def _sentences(result: "Examination") -> Iterator[str]:
@@ -120,28 +113,14 @@ def ordered(result: "Examination") -> list[int]:
 # Numbers --------------------------------------------------------------------------------------------------------------
 
 
-def _scores(result: "Examination") -> Section:
-    if result.scores is None:
-        return NOTHING
-    text = (
-        f"Scores of {count(result.scores.n, 'image')}. Scores of forests use fewer images and have neither intervals "
-        "nor chance levels."
-    )
-    return Section("Scores", [scores_table(result.scores.scores), text])
-
-
-def _matrix(result: "Examination") -> Section:
-    shares = None if result.verdict is None else share_map(result.verdict, None)
-    if result.verdict is None or shares is None:
-        return NOTHING
-    panels: dict[str, list[Block]] = {"Share of entropy": [shares, *notes_on_map(result.verdict)]}
-    if result.importances is not None:
-        order = ordered(result)[:MOST_CODES]
-        rows, values = [name(result.codes.index[place]) for place in order], result.importances.to_numpy()[order]
-        columns, axes = list(map(name, result.importances.columns)), ("code", "factor")
-        caption = "Importance to a forest that predicts the factor"
-        panels["Importance"] = [Heat(caption, rows, columns, values.tolist(), "percent.0", axes, "column")]
-    return Section("Code-factor matrix", [Choice("Quantity", panels)])
+def _importances(result: "Examination") -> Heat | None:
+    """Draw how much a forest that predicts each factor uses each code."""
+    if result.importances is None:
+        return None
+    order = ordered(result)[:MOST_CODES]
+    rows, values = [name(result.codes.index[place]) for place in order], result.importances.to_numpy()[order]
+    columns, caption = list(map(name, result.importances.columns)), "Importance to a forest that predicts the factor"
+    return Heat(caption, rows, columns, values.tolist(), "percent.0", ("code", "factor"), "column")
 
 
 def _codes(result: "Examination") -> Table:

@@ -2,26 +2,14 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demele.core.labelled import ALL_CORRECT
 from demele.core.result import about
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.documents import estimate_strips, measure_of, rests_on, true_labels_title
-from demele.report.document import (
-    NOTHING,
-    Cell,
-    Document,
-    Line,
-    Lines,
-    Parts,
-    Pill,
-    Section,
-    Strips,
-    Table,
-    Tone,
-)
-from demele.report.listing import drawn, listed, without_empty
+from demele.report.document import NOTHING, Cell, Document, Line, Lines, Parts, Pill, Section, Strips, Table, Tone
+from demele.report.listing import Column, drawn, listed, without_empty
 from demele.report.words import (
     at_most,
     count,
@@ -57,7 +45,7 @@ _BY_DIFFERENCE = {
 
 def decision_document(result: "Decision") -> Document:
     """Say which of two classifiers to use, by how much it is better, and how many wrong labels could change that."""
-    spec, (old, new) = method_of(result), _names(result)
+    spec, (old, new) = _method_of(result), _names(result)
     disagreements = _disagreements(result)
     return Document(
         kind="Comparison of two classifiers",
@@ -144,11 +132,11 @@ def _expert(result: "Decision") -> str:
     found = result.expert_breakdown
     if found is None:
         return ""
-    rows = count(found.disagreements, "disagreement")
+    rows = f"{count(found.disagreements, 'row')} on which the classifiers disagree"
     if found.labels == 0:
         return f"One wrong expert label on the {rows} could reverse the result."
-    share = f"{found.labels:,} wrong expert labels on the {rows} ({at_most(found.rate)})"
-    return f"The result holds up to {share}, in the worst case."
+    wrong = f"{found.labels:,} of the {rows} ({at_most(found.rate)})"
+    return f"The expert may be wrong on up to {wrong} without changing the result."
 
 
 def _labels_say(result: "Decision") -> str:
@@ -176,11 +164,8 @@ def _next(result: "Decision") -> list[tuple[str, str]]:
     rows = result.details.get("prospect") or ()
     if result.verdict != "inconclusive" or not rows or sum(_disagreements(result) or (1,)) == 0:
         return []
-    sizes = (
-        next((row["labels"] for row in rows if row.get(key)), None)
-        for key in ("certified_if_clean", "certified_if_rate")
-    )
-    clean, noisy = sizes
+    clean = next((row["labels"] for row in rows if row.get("certified_if_clean")), None)
+    noisy = next((row["labels"] for row in rows if row.get("certified_if_rate")), None)
     if clean is None:
         most = count(rows[-1]["labels"], "expert label")
         step = f"Plan an audit: {most} would not settle it if they only confirm the given labels."
@@ -201,9 +186,10 @@ def _table(result: "Decision") -> Table:
     corrected = [one.corrected for one in sides if one.corrected is not None and not trusted]
     columns = {title_of(_measure(result)): "text", "Observed": form, f"{rate(result.level)} interval": form}
     columns |= {true_labels_title(one.kind for one in corrected): form, "p": "p"}
-    rows: list[tuple[Cell, ...]] = []
-    for who, one in zip(_called(result), sides, strict=True):
-        rows.append((who, one.value, ends(one.interval), None if trusted else ends(one.corrected), None))
+    rows: list[tuple[Cell, ...]] = [
+        (who, one.value, ends(one.interval), None if trusted else ends(one.corrected), None)
+        for who, one in zip(_called(result), sides, strict=True)
+    ]
     for decision in (result, *result.others):
         shown = f"points.{digits_for([ends(decision.interval)])}"
         gap, span = written(decision.difference, shown), written(ends(decision.interval), shown)
@@ -219,18 +205,15 @@ def _table(result: "Decision") -> Table:
 
 def _differences(result: "Decision") -> Strips:
     of_one_kind = [one for one in (result, *result.others) if (one.measure == "error") == (result.measure == "error")]
-    table = listed(
-        "Difference",
-        [one for one in of_one_kind if not is_missing(one.difference)],
-        [
-            ("Measure", "text", lambda one: title_of(_measure(one))),
-            ("Difference", "points", "difference"),
-            ("Interval", "points", "interval"),
-            ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
-        ],
-    )
-    old, new = _names(result) if result.measure != "error" else reversed(_names(result))
-    sides = (f"{old} better", f"{new} better")
+    columns: list[Column[Decision]] = [
+        ("Measure", "text", lambda one: title_of(_measure(one))),
+        ("Difference", "points", "difference"),
+        ("Interval", "points", "interval"),
+        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+    ]
+    table = listed("Difference", [one for one in of_one_kind if not is_missing(one.difference)], columns)
+    left, right = (f"{who} better" for who in _names(result))
+    sides = (left, right) if result.measure != "error" else (right, left)
     return drawn(table, "Difference", axis="Difference (pp)", sides=sides, zero=0.0)
 
 
@@ -260,16 +243,10 @@ def _by_class(result: "Decision") -> Section:
     (old, new), (lost, won, neither) = _names(result), found
     parts = Parts("Disagreements", [(old, lost), (new, won), ("neither", neither)], rest=True)
     by_class = [] if result.method == "agreement" else result.details.get("by_class", ())
-    table = listed(
-        "Disagreements by given label",
-        sorted(by_class, key=lambda one: -one["lost"] - one["won"] - one["neither"]),
-        [
-            ("Given label", "text", "class"),
-            (f"Agrees with {old}", "count", "lost"),
-            (f"Agrees with {new}", "count", "won"),
-            ("With neither", "count", "neither"),
-        ],
-    )
+    ordered = sorted(by_class, key=lambda one: -one["lost"] - one["won"] - one["neither"])
+    rows = [(name(one["class"]), one["lost"], one["won"], one["neither"]) for one in ordered]
+    columns = {"Given label": "text", f"Agrees with {old}": "count", f"Agrees with {new}": "count"}
+    table = Table("Disagreements by given label", {**columns, "With neither": "count"}, rows)
     return Section("Disagreements", [parts, table])
 
 
@@ -292,12 +269,10 @@ def _label_errors(result: "Decision") -> Section:
     until = min(n, round(max(1.25 * abs(won - lost), *(2 * mark for mark in marks.values()), 0.02 * n, 10)))
     bends = {0, until, *marks.values(), won, lost, won + neither, lost + neither}
     places = sorted(place for place in bends if place <= until)
+    low = [_least(won, lost, neither, place) / n for place in places]
+    high = [-_least(lost, won, neither, place) / n for place in places]
     line = Line(
-        "Possible true difference",
-        [place / n for place in places],
-        [(won - lost) / n for _ in places],
-        [_least(won, lost, neither, place) / n for place in places],
-        [-_least(lost, won, neither, place) / n for place in places],
+        "Possible true difference", [place / n for place in places], [(won - lost) / n] * len(places), low, high
     )
     at = [(place / n, text) for text, place in marks.items() if place <= until]
     axes = ("Wrong labels", "percent"), (f"Difference (pp), {new} − {old}", "points")
@@ -318,28 +293,21 @@ def _least(won: int, lost: int, neither: int, wrong: int) -> int:
 
 
 def _audit_plan(result: "Decision") -> Section:
-    table = listed(
-        "Audits by size",
-        result.details.get("prospect") or (),
-        [
-            ("Expert labels", "count", "labels"),
-            ("Interval (± pp)", "text", lambda row: written(row["half_width"], "points.2").lstrip("+")),
-            ("If all confirm", "text", lambda row: _settled(row["certified_if_clean"])),
-            ("At the rate supplied", "text", lambda row: _settled(row["certified_if_rate"])),
-        ],
-    )
+    settled = {True: Pill("settled", "good", 1), False: Pill("open", "open"), None: None}
+    columns: list[Column[Any]] = [
+        ("Expert labels", "count", "labels"),
+        ("Interval (± pp)", "text", lambda row: written(row["half_width"], "points.2").lstrip("+")),
+        ("If all confirm", "text", lambda row: settled[row["certified_if_clean"]]),
+        ("At the rate supplied", "text", lambda row: settled[row["certified_if_rate"]]),
+    ]
     says = "An audit lets experts label rows drawn at random. Their answers replace the assumption about the noise."
-    return Section("Audit plan", [says, table])
-
-
-def _settled(is_settled: bool | None) -> Pill | None:
-    return None if is_settled is None else Pill("settled", "good", 1) if is_settled else Pill("open", "open")
+    return Section("Audit plan", [says, listed("Audits by size", result.details.get("prospect") or (), columns)])
 
 
 # Methods --------------------------------------------------------------------------------------------------------------
 
 
-def method_of(result: "Decision | Ranking") -> MethodSpec:
+def _method_of(result: "Decision | Ranking") -> MethodSpec:
     """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
     spec: MethodSpec = result.asked.spec
     if spec.name == "worst-case" and ALL_CORRECT in result.assumptions:
@@ -370,7 +338,7 @@ def _methods(result: "Decision") -> list[str]:
 
 def how_compared(result: "Decision | Ranking") -> list[str]:
     """Return sentences on a comparison method, with what to cite."""
-    spec = method_of(result)
+    spec = _method_of(result)
     cited = f" [{'; '.join(f'@{key}' for key in spec.references)}]" if spec.references else ""
     inference = str(result.signature.arguments.get("inference"))
     better = f"Better means {_INFERENCES[inference]}." if inference in _INFERENCES else ""

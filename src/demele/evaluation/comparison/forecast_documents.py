@@ -55,23 +55,23 @@ def forecast_document(result: "AuditForecast") -> Document:
 
 def _before(result: "AuditForecast") -> list[str]:
     """Say the least size of each design that settles the comparison, for whom, and where none does."""
-    open_ones = [one for one in result.outlooks if one.settled_by_all >= ENOUGH]
     closed = [one for one in result.outlooks if one.settled_by_all < ENOUGH]
     all_rows = f"labels of all {count(result.n, 'row')}"
-    if not open_ones:
+    if len(closed) == len(result.outlooks):
         if all(one.hopeless for one in closed):
             return [f"No audit would settle the comparison: not even {all_rows} would."]
         return [f"Hardly any audit would settle the comparison: {all_rows} do so in {_draws(closed)}."]
-    worlds = [one.world for one in open_ones]
-    weighted, uniform = (_needs(result, design, worlds) for design in ("weighted", "uniform"))
+    weighted, uniform = (_needs(result, design) for design in ("weighted", "uniform"))
+    parts = [one.world.partition(", ") for one in closed]
+    where = joined((f"{share} ({side})" if side else share for share, _, side in parts), "or")
     return [
         f"A weighted audit {weighted}, a uniform one {uniform}.",
-        f"If {_or(closed)}, {all_rows} settle it in {_draws(closed)} only." if closed else "",
+        f"If {where}, {all_rows} settle it in {_draws(closed)} only." if closed else "",
     ]
 
 
-def _needs(result: "AuditForecast", design: ForecastDesign, worlds: Sequence[str]) -> str:
-    sizes = [result.smallest(design, world=world) for world in worlds]
+def _needs(result: "AuditForecast", design: ForecastDesign) -> str:
+    sizes = [result.smallest(design, world=world.name) for world in result.worlds]
     known = [size for size in sizes if size is not None]
     if not known:
         return f"needs more than {result.sizes[-1]:,} rows"
@@ -104,10 +104,14 @@ def _after(result: "AuditForecast") -> list[str]:
 def _several(result: "AuditForecast") -> list[str]:
     """Say how many pairs the largest audits of both designs settle, at best and at worst."""
     pairs = len(result.outlooks) // len(result.worlds)
-    counts = {}
-    for design in ("weighted", "uniform"):
-        own = [one for one in result.prospects if (one.design, one.rows) == (design, result.sizes[-1])]
-        counts[design] = [sum(one.settled for one in own if one.world == world.name) for world in result.worlds]
+    largest = [one for one in result.prospects if one.rows == result.sizes[-1]]
+    counts = {
+        design: [
+            sum(one.settled for one in largest if (one.design, one.world) == (design, world.name))
+            for world in result.worlds
+        ]
+        for design in ("weighted", "uniform")
+    }
     never = [sum(one.hopeless for one in result.outlooks if one.world == world.name) for world in result.worlds]
     size = written(result.sizes[-1], "count")
     return [
@@ -125,11 +129,6 @@ def _draws(outlooks: Sequence[PairOutlook]) -> str:
 def _span(values: Sequence[float]) -> str:
     low, high = round(min(values)), round(max(values))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _or(outlooks: Sequence[PairOutlook]) -> str:
-    parts = [one.world.partition(", ") for one in outlooks]
-    return joined([f"{share} ({side})" if side else share for share, _, side in parts], "or")
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------
@@ -150,10 +149,8 @@ def _curves(result: "AuditForecast", world: str, designs: Sequence[ForecastDesig
     lines = []
     for design in designs:
         sizes, shares, errors = zip(*_settled(result, world, design), strict=True)
-        low, high = (
-            [min(max(share + sign * 2 * error, 0.0), 1.0) for share, error in zip(shares, errors, strict=True)]
-            for sign in (-1, 1)
-        )
+        low = [max(share - 2 * error, 0.0) for share, error in zip(shares, errors, strict=True)]
+        high = [min(share + 2 * error, 1.0) for share, error in zip(shares, errors, strict=True)]
         lines.append(Line(_DESIGNS[design], sizes, shares, low, high))
     return Lines(f"Settled: {world}", lines, ("Rows labelled", "count"), ("Settled", "percent.0"), zero=0.0)
 
@@ -170,16 +167,11 @@ def _shares(result: "AuditForecast", designs: Sequence[ForecastDesign]) -> Table
 
 def _sizes(result: "AuditForecast") -> Table:
     """Return the least size of each design that settles a pair in 80% of the draws."""
-    least: dict[tuple[str, str, str, str], int] = {}
-    for one in result.prospects:
-        key = (one.world, one.baseline, one.candidate, one.design)
-        if one.settled >= ENOUGH:
-            least[key] = min(least.get(key, one.rows), one.rows)
     several = len(result.names) > 2
 
-    def size(outlook: PairOutlook, design: str) -> Cell:
-        found = least.get((outlook.world, outlook.baseline, outlook.candidate, design))
-        return _size(outlook, found, result.sizes[-1])
+    def size(outlook: PairOutlook, design: ForecastDesign) -> Cell:
+        pair = (outlook.baseline, outlook.candidate)
+        return _size(outlook, result.smallest(design, world=outlook.world, pair=pair), result.sizes[-1])
 
     columns: list[Column[PairOutlook]] = [
         ("Candidate", "text", lambda one: name(one.candidate) if several else ""),

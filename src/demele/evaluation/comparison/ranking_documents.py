@@ -1,5 +1,6 @@
 """What a ranking of several classifiers says: its document."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from demele.core.png import png
 from demele.core.result import about
 from demele.evaluation.comparison.documents import how_compared
 from demele.evaluation.documents import estimate_columns, estimate_strips, measure_of, rests_on
-from demele.report.document import NOTHING, Document, Folded, Images, Mark, Matrix, Pill, Section, Strip, Strips, Table
+from demele.report.document import NOTHING, Document, Images, Mark, Matrix, Pill, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
 from demele.report.words import at_most, count, is_missing, joined, name, rate, title_of
 
@@ -39,9 +40,7 @@ def ranking_document(result: "Ranking") -> Document:
     together = "for each pair" if result.correction == "none" else "for all pairs together"
     strips = [
         Strip(model, [Mark("span", low - 0.4, high + 0.4), Mark("dot", place)], _ranks(low, high))
-        for place, (model, low, high) in enumerate(
-            zip(models, result.best_rank, result.worst_rank, strict=True), start=1
-        )
+        for place, model, low, high in zip(itertools.count(1), models, result.best_rank, result.worst_rank)
     ]
     series = {0: "ranks that are possible; the dot is the place by the estimate"}
     return Document(
@@ -75,7 +74,7 @@ def ranking_document(result: "Ranking") -> Document:
 def _headline(result: "Ranking") -> str:
     m, models = len(result.names), list(map(name, result.names))
     first = [model for model, best in zip(models, result.best_rank, strict=True) if best == 1]
-    shown = int(np.triu(_better(result) | _better(result).T).sum())
+    shown = int((result.pairs["verdict"] == "candidate").sum())
     share = {"holm": "Holm, ", "bonferroni": "Bonferroni, ", "none": "uncorrected, "}[result.correction]
     significant = f"{shown:,} of {m * (m - 1) // 2:,} differences are significant ({share}{rate(result.level)})"
     if len(first) == 1:
@@ -88,12 +87,8 @@ def _ranks(best: int, worst: int) -> str:
     return str(best) if best == worst else f"{best}-{worst}"
 
 
-def _better(result: "Ranking") -> Any:
+def _better(pairs: "pd.DataFrame", names: Sequence[str]) -> Any:
     """Return which model of a column is significantly better than that of a row, shape (n_models, n_models)."""
-    return _decided(result.pairs, result.names)
-
-
-def _decided(pairs: "pd.DataFrame", names: Sequence[str]) -> Any:
     place = {model: position for position, model in enumerate(names)}
     better = np.zeros((len(place), len(place)), dtype=np.bool_)
     won = pairs[pairs["verdict"] == "candidate"]
@@ -102,8 +97,8 @@ def _decided(pairs: "pd.DataFrame", names: Sequence[str]) -> Any:
 
 
 def _table(result: "Ranking") -> Table:
-    beats = _better(result).sum(axis=0)
-    truly = None if result.reference is None else _decided(result.reference, result.names).sum(axis=0)
+    beats = _better(result.pairs, result.names).sum(axis=0)
+    truly = None if result.reference is None else _better(result.reference, result.names).sum(axis=0)
     estimated: Callable[[int], Estimate] = result.estimates.__getitem__
     columns: list[Column[int]] = [
         ("Rank", "text", lambda place: _ranks(result.best_rank[place], result.worst_rank[place])),
@@ -121,18 +116,14 @@ def _table(result: "Ranking") -> Table:
 
 def _pairs(result: "Ranking", models: Sequence[str]) -> Section:
     """Show for each row whether it is better than each column."""
-    m, better = len(models), _better(result)
+    m, better = len(models), _better(result.pairs, result.names)
     state = 1 + better.T.astype(int) - better.astype(int)  # of the row against the column
     if m > MOST_MODELS:
         shown = "Each row against each column, in the order of the ranking: blue better, red worse, grey inconclusive."
         pixels = Images("Pairwise results", [("", [(shown, png(_COLOURS[state]))])], max(1, 900 // m))
         return Section("Pairwise results", [shown, pixels])
-    cells = {
-        (i, j): Pill(_SIGNS[state[i, j]], "none" if i > j else _STATES[state[i, j]].tone)
-        for i in range(m)
-        for j in range(m)
-        if i != j
-    }
+    tones = {(i, j): "none" if i > j else _STATES[state[i, j]].tone for i, j in itertools.permutations(range(m), 2)}
+    cells = {place: Pill(_SIGNS[state[place]], tone) for place, tone in tones.items()}
     signs = {"▲": "the row is significantly better", "▽": "the column is significantly better", "·": "inconclusive"}
     place: dict[Any, int] = {model: position for position, model in enumerate(result.names)}
     rows = [row for row in result.pairs.itertuples() if place[row.candidate] < place[row.baseline]]
@@ -152,7 +143,7 @@ def _pairs(result: "Ranking", models: Sequence[str]) -> Section:
     ordered = sorted(rows, key=lambda row: (place[row.candidate], place[row.baseline]))
     table = listed("All pairs", ordered[:_LISTED], columns, first=MOST_MODELS)
     grid = Matrix("Pairwise results", models, models, cells, signs)
-    return Section("Pairwise results", [grid, Folded(f"All {count(len(rows), 'pair')}", [table])])
+    return Section("Pairwise results", [grid, table])
 
 
 # True labels ----------------------------------------------------------------------------------------------------------

@@ -80,14 +80,14 @@ def _lines(one: Lines) -> Html:
     low, high = range_of([*every, *([] if one.zero is None else [one.zero])])
     left, right = range_of([*(x for line in one.lines for x in line.x), *(x for x, _ in one.at)], room=0.02)
 
-    def path(x: Sequence[float], y: Sequence[float | None], *, points: bool = False) -> str:
+    def path(x: Sequence[float], y: Sequence[float | None]) -> str:
         """Return a path, which is broken where a value is missing."""
         found, pen = [], False
         for across, up in zip(x, y, strict=True):
             gone = up is None or is_missing(up)
             if not gone:
                 place = f"{share_of(across, left, right)} {100 - share_of(up or 0.0, low, high):.4g}"
-                found.append(f"M{place}h0" if points else f"{'L' if pen else 'M'}{place}")
+                found.append(f"{'L' if pen else 'M'}{place}")
             pen = not gone
         return "".join(found)
 
@@ -103,8 +103,7 @@ def _lines(one: Lines) -> Html:
             shapes.append(
                 h("path", d=path(*zip(*there, *back, strict=True)) if known else "", class_=f"band c{number % 8}")
             )
-        kind = "point" if line.points else "line"
-        shapes.append(h("path", d=path(line.x, line.y, points=line.points), class_=f"{kind} c{number % 8}"))
+        shapes.append(h("path", d=path(line.x, line.y), class_=f"line c{number % 8}"))
     flat = None if one.zero is None else 100 - share_of(one.zero, low, high)
     marks = [(share_of(x, left, right), text) for x, text in one.at]
     up = [(100 - share_of(y, low, high), text) for y, text in ticks(low, high, one.y[1], most=5)]

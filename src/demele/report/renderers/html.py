@@ -15,10 +15,8 @@ from demele.report.document import (
     Cell,
     Choice,
     Document,
-    Evidence,
     Facts,
     Figure,
-    Folded,
     Heat,
     Images,
     Matrix,
@@ -29,12 +27,11 @@ from demele.report.document import (
 )
 from demele.report.renderers.drawings import drawing
 from demele.report.renderers.elements import MOST_PLAIN, Html, h, packed, pill_of, slug
-from demele.report.renderers.tables import depths_of, table_of
+from demele.report.renderers.tables import depths_of, table_of, with_subject
 from demele.report.words import (
     is_minor,
     is_missing,
     is_number,
-    joined,
     plain,
     range_of,
     sentence_of,
@@ -110,14 +107,8 @@ def _notes(notes: Sequence[Notice]) -> Html:
 
 
 def _note(note: Notice) -> Html:
-    label, tone = ("note", "none") if note.severity == "info" else (note.severity, "open")
-    about = joined((one for one in note.about if plain(one) not in plain(note.text)), most=12)
-    text = h("span", h("b", about, ": ") if about else None, sentence_of(note.text))
-    return h("li", h("span", label, class_=f"pill {tone}"), text)
-
-
-def _facts(items: Iterable[tuple[str, str]]) -> Html:
-    return h("dl", (h("div", h("dt", term), h("dd", value)) for term, value in items), class_="facts")
+    pill = Pill("note", "none") if note.severity == "info" else Pill(note.severity, "open")
+    return h("li", pill_of(pill), h("span", with_subject(note)))
 
 
 def _signature(pair: tuple[str, str]) -> Html:
@@ -135,9 +126,7 @@ def block(one: Block) -> Html:
     if isinstance(one, Table):
         return _captioned(one.caption, table(one), kind="table")
     if isinstance(one, Facts):
-        return _facts(one.items)
-    if isinstance(one, Folded):
-        return h("details", h("summary", one.title), map(block, one.blocks), class_="folded")
+        return h("dl", (h("div", h("dt", term), h("dd", value)) for term, value in one.items), class_="facts")
     if isinstance(one, Choice) and len(one.of) == 1:
         return h("", (map(block, blocks) for blocks in one.of.values()))
     if isinstance(one, Choice):
@@ -235,8 +224,8 @@ def _matrix(one: Matrix) -> Html:
 def _evidence(one: Matrix, key: str) -> Html | None:
     """Return the evidence of all cells, folded; compressed where it is long."""
     found = [
-        h("article", h("h4", one.rows[i], ", ", one.columns[j]), _based_on(evidence), id=f"{key}-{i}-{j}")
-        for (i, j), evidence in sorted(one.evidence.items())
+        h("article", h("h4", one.rows[i], ", ", one.columns[j]), map(block, blocks), id=f"{key}-{i}-{j}")
+        for (i, j), blocks in sorted(one.evidence.items())
     ]
     if not found:
         return None
@@ -244,10 +233,6 @@ def _evidence(one: Matrix, key: str) -> Html | None:
     if len(inside) > MOST_PLAIN:
         return packed(json.dumps(inside), f"evidence-{key}")
     return h("details", h("summary", "Evidence for each cell"), inside, class_="evidence")
-
-
-def _based_on(evidence: Evidence) -> Html:
-    return h("", h("p", evidence.says), _facts(evidence.facts) if evidence.facts else None, map(block, evidence.blocks))
 
 
 def _images(one: Images) -> Html:

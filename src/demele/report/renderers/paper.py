@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from demele.report.document import Cell, Document, Pill, Table
-from demele.report.renderers.tables import main_table, with_subject
+from demele.report.renderers.tables import shown_tables, with_subject
 from demele.report.words import is_number, plain, sentence_of, written
 
 #: Signs that LaTeX reads as more than themselves, or sets otherwise, and how they are written.
@@ -66,18 +66,19 @@ def in_markdown(text: object) -> str:
 
 
 def latex(document: Document) -> str:
-    """Return the table of a document as a float with caption, label and warnings; signatures are comments."""
-    table = main_table(document)
+    """Return the tables of a document as a float with caption, label and warnings; signatures are comments."""
     comments = [f"% {plain(f'{label}: ' * bool(label) + text)}" for label, text in document.signatures]
     slug = re.sub(r"[^a-z0-9]+", "-", document.kind.lower()).strip("-")
     lines = [*comments, r"% Needs \usepackage{booktabs}.", r"\begin{table}", r"  \centering"]
     lines += [rf"  \caption{{{in_latex(_caption(document))}}}", rf"  \label{{tab:{slug}}}"]
-    if table is not None:
+    for place, table in enumerate(shown_tables(document)):
         sides = "".join("r" if is_number(form) else "l" for form in table.columns.values())
-        heads, *rows = [rf"    {' & '.join(row)} \\" for row in _rows(table, in_latex, r"\textbf{%s}")]
+        bold = "%s" if place else r"\textbf{%s}"  # of significant differences, which the first table has
+        heads, *rows = [rf"    {' & '.join(row)} \\" for row in _rows(table, in_latex, bold)]
+        lines += [r"  \par\medskip"] * bool(place)
         lines += [rf"  \begin{{tabular}}{{{sides}}}", r"    \toprule", heads, r"    \midrule", *rows]
         lines += [r"    \bottomrule", r"  \end{tabular}"]
-    below = [in_latex(text) for text in _below(document, table)]
+    below = [in_latex(text) for text in _below(document)]
     if below:
         lines += [r"  \par\smallskip", r"  \begin{minipage}{\linewidth}\footnotesize"]
         lines += [*(rf"    {text}\par" for text in below), r"  \end{minipage}"]
@@ -85,20 +86,19 @@ def latex(document: Document) -> str:
 
 
 def markdown(document: Document) -> str:
-    """Return the table of a document below its caption, with its warnings; signatures are comments."""
-    table = main_table(document)
+    """Return the tables of a document below its caption, with its warnings; signatures are comments."""
     parts = [f"**Table.** {in_markdown(_caption(document))}"]
     if document.signatures:
         signatures = "\n".join(plain(f"{label}: " * bool(label) + text) for label, text in document.signatures)
         parts.insert(0, f"<!--\n{signatures.replace('-->', '--&gt;')}\n-->")
-    if table is not None:
-        parts.append(markdown_table(table))
-    return "\n\n".join([*parts, *(in_markdown(text) for text in _below(document, table))]) + "\n"
+    parts += [markdown_table(table, "%s" if place else "**%s**") for place, table in enumerate(shown_tables(document))]
+    parts += map(in_markdown, _below(document))
+    return "\n\n".join(parts) + "\n"
 
 
-def markdown_table(table: Table) -> str:
+def markdown_table(table: Table, bold: str = "**%s**") -> str:
     """Return one table."""
-    heads, *rows = _rows(table, in_markdown, "**%s**")
+    heads, *rows = _rows(table, in_markdown, bold)
     rule = ["--:" if is_number(form) else "---" for form in table.columns.values()]
     return "\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows))
 
@@ -108,13 +108,10 @@ def _caption(document: Document) -> str:
     return " ".join(filter(None, [document.headline, *document.sentences, scope]))
 
 
-def _below(document: Document, table: Table | None) -> Iterable[str]:
-    """Yield what stands below a table: its note, and all that the document warns of."""
-    if table is not None and table.note:
-        yield table.note
-    for note in document.notes:
-        if note.severity != "info":
-            yield with_subject(note)
+def _below(document: Document) -> list[str]:
+    """Return what stands below the tables: their notes, and all that the document warns of."""
+    warned = [with_subject(note) for note in document.notes if note.severity != "info"]
+    return [text for text in (*(table.note for table in shown_tables(document)), *warned) if text]
 
 
 def _rows(table: Table, escape: Callable[[object], str], bold: str) -> Iterable[list[str]]:

@@ -11,7 +11,6 @@ from demele.report.document import (
     Choice,
     Document,
     Figure,
-    Folded,
     Graph,
     Heat,
     Lines,
@@ -53,12 +52,11 @@ def table_of(figure: Figure) -> Table:
     return Table(figure.caption, {"Row": "text", "Images": "text"}, alts)
 
 
-def main_table(document: Document) -> Table | None:
-    """Return the table that terminals, cards and papers show."""
-    if document.table is not None:
-        return document.table
-    figure = next(iter(figures_of(document)), None)
-    return None if figure is None else table_of(figure)
+def shown_tables(document: Document) -> list[Table]:
+    """Return the tables that terminals and papers show, and cards the first of them; without any, the first figure."""
+    figures = [] if document.table is not None else figures_of(document)[:1]
+    tables = [document.table, *map(table_of, figures), *document.below]
+    return [table for table in tables if table is not None and table.rows]
 
 
 def with_subject(note: Notice) -> str:
@@ -101,14 +99,9 @@ def blocks_of(document: Document) -> Iterator[Block]:
 def _inside(blocks: Sequence[Block]) -> Iterator[Block]:
     for block in blocks:
         yield block
-        if isinstance(block, Folded):
-            yield from _inside(block.blocks)
-        elif isinstance(block, Choice):
-            for panel in block.of.values():
-                yield from _inside(panel)
-        elif isinstance(block, Matrix):
-            for evidence in block.evidence.values():
-                yield from _inside(evidence.blocks)
+        held = block.of if isinstance(block, Choice) else block.evidence if isinstance(block, Matrix) else {}
+        for blocks in held.values():
+            yield from _inside(blocks)
 
 
 def _heads(first: str, columns: Sequence[str], form: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from demele.report.document import Cell, Document, Table
-from demele.report.renderers.tables import main_table, with_subject
+from demele.report.renderers.tables import shown_tables, with_subject
 from demele.report.words import count, cut, is_minor, is_number, sentence_of, typed, uncited, width_of, written
 
 #: A name is cut to no less than this, and a table shows so many rows.
@@ -27,9 +27,8 @@ def text(document: Document, *, width: int = 80, explain: bool = False, more: st
     """
     width = min(width, _WIDEST)
     lines = [*_wrapped(document.headline, width), *_wrapped(", ".join(document.scope), width)]
-    for table in (main_table(document), *document.below):
-        if table is not None and table.rows:
-            lines += ["", *_table(table, width)]
+    for table in shown_tables(document):
+        lines += ["", *_table(table, width)]
     for step, command in document.next:
         lines += ["", *_wrapped(f"Next step: {step}", width), *[f"  {typed(command)}"] * bool(command)]
     if explain:
