@@ -73,13 +73,13 @@ MAKERS = {"dsprites": make_dsprites, "shapes3d": make_shapes3d}
 
 def opened(name: str, path: Path, cache: Path) -> dict[str, float]:
     """Load a set through its cache, look at some images, and say what it took."""
-    from demele.data.loaders.loading import load_as, published_set
+    from demele.data.loaders.loading import load, published_set
 
     found = published_set(name)
     # what is made up has not the bytes that were published
     published = replace(found, files=())
     started = time.perf_counter()
-    images = load_as(published, path, cache=cache)
+    images = load(published, path, cache=cache)
     images.images(np.arange(0, len(images), len(images) // 100))
     return {"seconds": round(time.perf_counter() - started, 2), "peak": round(peak_mib()), "images": len(images)}
 

@@ -14,7 +14,7 @@ import pytest
 import demele as library
 from demele.data.loaders import PUBLISHED
 from demele.data.loaders.converted import open_converted
-from demele.data.loaders.loading import load_as
+from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedFile, PublishedSet
 from tests.cli.conftest import Program
 from tests.data import published_files as files
@@ -143,7 +143,7 @@ def test_a_set_is_converted(demele: Program, placed: Callable[..., Written], wri
     )
     assert (run.status, run.err) == (0, "demele: images.npy written\n")
     assert json.loads(run.out)["usable"]
-    expected = load_as(made.published, made.path, size=4, resample="lanczos")
+    expected = load(made.published, made.path, size=4, resample="lanczos")
     opened = library.data.open_images("images.npy")
     assert_exact(opened.images([5, 2]), expected.images([5, 2]))
     assert library.data.load(name, "images.npy").digest == expected.digest

@@ -21,7 +21,9 @@ import scipy.io
 from numpy.typing import NDArray
 from PIL import Image
 
-from demele.data.loaders import PUBLISHED, PublishedSet
+from demele.data import ImageSet
+from demele.data.loaders import PUBLISHED, PublishedSet, loading
+from demele.data.loaders.converted import open_converted
 from demele.data.loaders.published import Grid
 from demele.data.loaders.smallnorb import INSTANCES
 from tests.data.labelled_bytes import Python2Pickle, planes, rows_of_bytes, tar_gz
@@ -50,6 +52,13 @@ def small(name: str, sizes: tuple[int, ...], side: int = SIDE) -> PublishedSet:
         return replace(grid, factors=factors, pixels=(side, side, grid.pixels[2]))
 
     return replace(published, grids={variant: shrunk(grid) for variant, grid in published.grids.items()}, files=())
+
+
+def converted(published: PublishedSet, path: Path, output: Path, *, size: int | None = None, **asked: Any) -> ImageSet:
+    """Convert a set, of the variant and options that are asked for."""
+    variant = asked.pop("variant", None)
+    loading.check_files(published, path, variant=variant, options=asked, image_size=size).save(output)
+    return open_converted(output)[0]
 
 
 def drawn(n: int, channels: int, side: int = SIDE, seed: int = 0) -> Pixels:
@@ -378,22 +387,22 @@ LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]
     "mpi3d, deflated": (write_mpi3d, {"packed": True}, {"variant": "complex"}),
     "cars3d": (write_cars3d, {}, {}),
     "smallnorb": (write_smallnorb, {}, {}),
-    "smallnorb, plain": (write_smallnorb, {"packed": False}, {"options": {"instance": "factor"}}),
+    "smallnorb, plain": (write_smallnorb, {"packed": False}, {"instance": "factor"}),
     "falcor3d": (write_rendered, {}, {}),
     "isaac3d": (write_rendered, {"name": "isaac3d"}, {}),
     "3dident": (write_3dident, {}, {}),
     "causal3dident": (write_causal3dident, {}, {}),
-    "morpho_mnist": (write_morpho_mnist, {}, {"options": {"split": "both"}}),
-    "cifar10": (write_cifar, {}, {"options": {"split": "both"}}),
-    "cifar10, packed": (write_cifar, {"packed": True}, {"options": {"split": "both"}}),
-    "cifar10, python": (write_cifar, {"kind": "python"}, {"options": {"split": "both"}}),
-    "cifar10, python, packed": (write_cifar, {"kind": "python", "packed": True}, {"options": {"split": "both"}}),
-    "cifar100": (write_cifar, {"name": "cifar100"}, {"options": {"split": "both"}}),
+    "morpho_mnist": (write_morpho_mnist, {}, {"split": "both"}),
+    "cifar10": (write_cifar, {}, {"split": "both"}),
+    "cifar10, packed": (write_cifar, {"packed": True}, {"split": "both"}),
+    "cifar10, python": (write_cifar, {"kind": "python"}, {"split": "both"}),
+    "cifar10, python, packed": (write_cifar, {"kind": "python", "packed": True}, {"split": "both"}),
+    "cifar100": (write_cifar, {"name": "cifar100"}, {"split": "both"}),
     "cifar100, protocol 4": (
         write_cifar,
         {"name": "cifar100", "kind": "protocol 4"},
-        {"options": {"split": "both"}},
+        {"split": "both"},
     ),
-    "svhn": (write_svhn, {}, {"options": {"split": "train+extra"}}),
-    "svhn, not packed": (write_svhn, {"packed": False}, {"options": {"split": "train+extra"}}),
+    "svhn": (write_svhn, {}, {"split": "train+extra"}),
+    "svhn, not packed": (write_svhn, {"packed": False}, {"split": "train+extra"}),
 }

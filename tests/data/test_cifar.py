@@ -12,14 +12,12 @@ import pytest
 import demele
 from demele.core.errors import FormatError, InputError
 from demele.data.loaders import PUBLISHED
-from demele.data.loaders.loading import load_as
+from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedSet
 from demele.data.mapped import MappedArray
 from tests.data import published_files as files
 from tests.data.labelled_bytes import Python2Pickle, planes, tar_gz
 from tests.tolerances import assert_exact
-
-BOTH = {"split": "both"}
 
 
 def one_image_each(name: str) -> PublishedSet:
@@ -55,7 +53,7 @@ def test_a_row_of_cifar10_is_its_label_then_red_green_and_blue_row_by_row(tmp_pa
     for number in range(1, 6):
         (tmp_path / f"data_batch_{number}.bin").write_bytes(bytes([number]) + bytes(range(192)))
     (tmp_path / "test_batch.bin").write_bytes(bytes([9]) + bytes(range(191, -1, -1)))
-    images = load_as(one_image_each("cifar10"), tmp_path, options=BOTH)
+    images = load(one_image_each("cifar10"), tmp_path, split="both")
     assert images.positions()[:, 0].tolist() == [1, 2, 3, 4, 5, 9]
     assert images.factors()["class"].tolist() == ["automobile", "bird", "cat", "deer", "dog", "truck"]
     assert images.shape == (8, 8, 3)
@@ -69,7 +67,7 @@ def test_a_row_of_cifar10_is_its_label_then_red_green_and_blue_row_by_row(tmp_pa
 
 def test_a_row_of_cifar100_has_the_coarse_label_first(tmp_path: Path) -> None:
     (tmp_path / "train.bin").write_bytes(bytes([4, 51]) + bytes(range(192)))
-    images = load_as(one_image_each("cifar100"), tmp_path)
+    images = load(one_image_each("cifar100"), tmp_path)
     assert images.positions().tolist() == [[51, 4]]
     assert images.factors().iloc[0].tolist() == ["mushroom", "fruit_and_vegetables"]
     assert images.images([0])[0, 0, 1].tolist() == [1, 65, 129]
@@ -78,7 +76,7 @@ def test_a_row_of_cifar100_has_the_coarse_label_first(tmp_path: Path) -> None:
 def test_a_pickle_of_cifar10_is_read_as_published(tmp_path: Path) -> None:
     held = {"batch_label": "testing batch 1 of 1", "labels": [3], "data": np.arange(192, dtype=np.uint8)[None]}
     (tmp_path / "test_batch").write_bytes(Python2Pickle().dumps({**held, "filenames": ["domestic_cat_s_000907.png"]}))
-    images = load_as(one_image_each("cifar10"), tmp_path, options={"split": "test"})
+    images = load(one_image_each("cifar10"), tmp_path, split="test")
     assert images.factors()["class"].tolist() == ["cat"]
     assert images.images([0])[0, 1, 0].tolist() == [8, 72, 136]
 
@@ -95,7 +93,7 @@ def test_every_format_gives_the_same_images_and_classes(name: str, packed: bool,
     for kind in ("binary", "python", "protocol 2", "protocol 3", "protocol 4", "protocol 5"):
         (tmp_path / kind).mkdir()
         made = files.write_cifar(tmp_path / kind, name, kind, packed=packed)
-        images = load_as(made.published, made.path, options={"split": split})
+        images = load(made.published, made.path, split=split)
         assert_exact(images.images(np.arange(len(images))), made.images[rows])
         found.append(images.positions())
     for other in found[1:]:
@@ -107,14 +105,14 @@ def test_every_format_gives_the_same_images_and_classes(name: str, packed: bool,
 def test_labels_are_those_of_the_files_in_their_order(tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path, "cifar100")
     expected = files.cifar_labels("cifar100", 20, seed=0)
-    positions = load_as(made.published, made.path).positions()
+    positions = load(made.published, made.path).positions()
     assert_exact(positions[:, 0], expected["fine"])
     assert_exact(positions[:, 1], expected["coarse"])
 
 
 def test_rows_of_bytes_in_a_folder_are_mapped(tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path)
-    images = load_as(made.published, made.path, options={"split": "test"})
+    images = load(made.published, made.path, split="test")
     assert isinstance(images.stored.rows, MappedArray)  # type: ignore[attr-defined]
 
 
@@ -123,20 +121,20 @@ def test_the_folder_above_and_an_archive_in_it_are_found(within: str, tmp_path: 
     kind = "binary" if within.endswith("bin") else "python"
     (tmp_path / within).mkdir()
     made = files.write_cifar(tmp_path / within, kind=kind)
-    expected = load_as(made.published, tmp_path / within)
-    assert load_as(made.published, tmp_path).digest == expected.digest
+    expected = load(made.published, tmp_path / within)
+    assert load(made.published, tmp_path).digest == expected.digest
     content = {path.name: path.read_bytes() for path in made.path.iterdir()}
     above = tmp_path / "archives"
     above.mkdir()
     (above / f"cifar-10-{'binary' if kind == 'binary' else 'python'}.tar.gz").write_bytes(tar_gz(content, within))
-    assert_exact(load_as(made.published, above).images([3]), expected.images([3]))
+    assert_exact(load(made.published, above).images([3]), expected.images([3]))
 
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("kind", ["binary", "python"])
 def test_names_that_lie_beside_are_taken(kind: str, packed: bool, tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path, kind=kind, named=True, packed=packed)
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert images.space is not None
     assert images.space.values == (tuple(f"kind {number}" for number in range(10)),)
     assert images.factors()["class"].tolist() == [f"kind {number}" for number in images.positions()[:, 0]]
@@ -147,7 +145,7 @@ def test_names_of_both_factors_of_cifar100_come_from_one_pickle(tmp_path: Path) 
     fine, coarse = [f"f{number}" for number in range(100)], [f"c{number}" for number in range(20)]
     meta = {"fine_label_names": fine, "coarse_label_names": coarse}
     (tmp_path / "meta").write_bytes(Python2Pickle().dumps(meta))
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert images.space is not None
     assert images.space.values == (tuple(fine), tuple(coarse))
 
@@ -159,7 +157,7 @@ def refused(
     published: PublishedSet, path: Path, match: str, kind: type[InputError] = FormatError, **options: Any
 ) -> None:
     with pytest.raises(kind, match=match) as caught:
-        load_as(published, path, options=options)
+        load(published, path, **options)
     assert type(caught.value) is kind
 
 
@@ -319,7 +317,7 @@ def test_damage_within_what_is_packed_raises_nothing_else(tmp_path: Path) -> Non
         damaged[rng.choice(headers) + rng.integers(0, 160)] = rng.integers(0, 256)
         made.path.write_bytes(gzip.compress(bytes(damaged), 1))
         try:
-            load_as(made.published, made.path)
+            load(made.published, made.path)
         except FormatError:
             refused_ones += 1
     assert refused_ones > 100

@@ -14,9 +14,9 @@ import pytest
 from demele.core.errors import FormatError, InputError, OutputError
 from demele.data import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
-from demele.data.loaders.loading import convert_as, load_as
+from demele.data.loaders.loading import load
 from tests.data import published_files as files
-from tests.data.published_files import LAYOUTS
+from tests.data.published_files import LAYOUTS, converted
 from tests.tolerances import assert_exact
 
 
@@ -35,26 +35,26 @@ def test_a_converted_set_is_the_set(layout: str, tmp_path: Path) -> None:
     write, how, asked = LAYOUTS[layout]
     made = write(tmp_path, **how)
     output = tmp_path / "images.npy"
-    expected = load_as(made.published, made.path, size=5, **asked)
-    assert_same(convert_as(made.published, made.path, output, size=5, **asked), expected)
-    assert_same(load_as(made.published, output, **asked), expected)
+    expected = load(made.published, made.path, size=5, **asked)
+    assert_same(converted(made.published, made.path, output, size=5, **asked), expected)
+    assert_same(load(made.published, output, **asked), expected)
     assert_exact(np.load(output), expected.images(np.arange(len(expected))))  # in the order of the grid, for anybody
-    assert_exact(load_as(made.published, output, size=3).images([1]), expected.resized(3).images([1]))
+    assert_exact(load(made.published, output, size=3).images([1]), expected.resized(3).images([1]))
 
 
 @pytest.mark.parametrize("options", [{"drop_duplicates": True}, {}])
 def test_images_in_another_order_are_written_in_that_of_the_grid(tmp_path: Path, options: dict[str, Any]) -> None:
     order = np.random.default_rng(5).permutation(144)
     made = files.write_dsprites(tmp_path, order=order)
-    expected = load_as(made.published, made.path, options=options)
-    assert_same(convert_as(made.published, made.path, tmp_path / "a.npy", options=options), expected)
+    expected = load(made.published, made.path, **options)
+    assert_same(converted(made.published, made.path, tmp_path / "a.npy", **options), expected)
 
 
 def test_a_converted_file_says_what_it_is(tmp_path: Path) -> None:
     made = files.write_smallnorb(tmp_path)
     (tmp_path / "made").mkdir()
     output = tmp_path / "made" / "norb.npy"
-    convert_as(made.published, made.path, output, size=4, options={"camera": 1})
+    converted(made.published, made.path, output, size=4, camera=1)
     assert [path.name for path in output.parent.iterdir()] == ["norb.npy"]
     assert np.load(output, mmap_mode="r").shape == (96, 4, 4, 1)
     images, made_from = open_converted(output)
@@ -62,9 +62,9 @@ def test_a_converted_file_says_what_it_is(tmp_path: Path) -> None:
     told = {"name": "smallnorb", "split": "both", "camera": 1, "instance": "hidden"}
     assert {what: made_from[what] for what in told} == told
     with pytest.raises(InputError, match=r"camera: .* was converted from 1, got 0"):
-        load_as(made.published, output, options={"camera": 0})
+        load(made.published, output, camera=0)
     with pytest.raises(InputError, match=r"name: .* was converted from 'smallnorb', got 'mpi3d'"):
-        load_as(files.small("mpi3d", files.MPI3D), output)
+        load(files.small("mpi3d", files.MPI3D), output)
 
 
 # The cache -----------------------------------------------------------------------------------------------------------
@@ -73,16 +73,16 @@ def test_a_converted_file_says_what_it_is(tmp_path: Path) -> None:
 def test_a_cache_is_written_once(tmp_path: Path) -> None:
     made = files.write_mpi3d(tmp_path, packed=True)
     cache = tmp_path / "kept.npy"
-    expected = load_as(made.published, made.path, variant="toy", size=4)
-    assert_same(load_as(made.published, made.path, variant="toy", size=4, cache=cache), expected)
+    expected = load(made.published, made.path, variant="toy", size=4)
+    assert_same(load(made.published, made.path, variant="toy", size=4, cache=cache), expected)
     written = cache.stat().st_mtime_ns
-    assert_same(load_as(made.published, made.path, variant="toy", size=4, cache=str(cache)), expected)
+    assert_same(load(made.published, made.path, variant="toy", size=4, cache=str(cache)), expected)
     assert cache.stat().st_mtime_ns == written
     for other in ({"variant": "real", "size": 4}, {"variant": "toy"}):
         with pytest.raises(
             InputError, match=r"kept.npy holds mpi3d_toy of 4 x 4 x 3 from other files or options; name"
         ):
-            load_as(made.published, made.path, cache=cache, **other)
+            load(made.published, made.path, cache=cache, **other)
 
 
 def test_a_cache_never_replaces_a_file_of_others(tmp_path: Path) -> None:
@@ -91,31 +91,31 @@ def test_a_cache_never_replaces_a_file_of_others(tmp_path: Path) -> None:
     for content in (b"", b"text", files.npz_bytes({"x": np.arange(3)}, packed=False)):
         theirs.write_bytes(content)
         with pytest.raises(InputError, match=r"theirs.npy was not made by demele, or is damaged; name another"):
-            load_as(made.published, made.path, cache=theirs)
+            load(made.published, made.path, cache=theirs)
         assert theirs.read_bytes() == content
     with pytest.raises(InputError, match=r"expected a file that ends in .npy, got .*kept.npz"):
-        load_as(made.published, made.path, cache=tmp_path / "kept.npz")
+        load(made.published, made.path, cache=tmp_path / "kept.npz")
 
 
 def test_dsprites_is_packed_eight_pixels_in_a_byte(tmp_path: Path) -> None:
     made = files.write_dsprites_hdf5(tmp_path, chunks=False)
-    mapped = load_as(made.published, made.path)
-    packed = load_as(made.published, made.path, cache="packed")
+    mapped = load(made.published, made.path)
+    packed = load(made.published, made.path, cache="packed")
     assert_same(packed, mapped)
     assert packed.stored.rows.nbytes == 144 * 8  # type: ignore[attr-defined]
-    assert_same(load_as(made.published, made.path, cache="packed", size=3), mapped.resized(3))
+    assert_same(load(made.published, made.path, cache="packed", size=3), mapped.resized(3))
     other = files.write_mpi3d(tmp_path)
     with pytest.raises(InputError, match="mpi3d has more than two levels of grey; dsprites can be packed"):
-        load_as(other.published, other.path, variant="toy", cache="packed")
+        load(other.published, other.path, variant="toy", cache="packed")
 
 
 def test_what_is_too_large_for_memory_asks_for_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("demele.data.loaders.loading.MOST_HELD", 192 * 4 * 4 * 3)
     made = files.write_mpi3d(tmp_path, packed=True)
-    assert load_as(made.published, made.path, variant="toy", size=4).complete
+    assert load(made.published, made.path, variant="toy", size=4).complete
     with pytest.raises(InputError, match=r"can be read from front to back only, and its images take 36 KiB; name an"):
-        load_as(made.published, made.path, variant="toy")
-    assert load_as(made.published, made.path, variant="toy", cache=tmp_path / "a.npy").complete
+        load(made.published, made.path, variant="toy")
+    assert load(made.published, made.path, variant="toy", cache=tmp_path / "a.npy").complete
 
 
 # Damage, kills -------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_converted_files_that_are_cut_off_or_changed_behind_the_images(tmp_path:
     write, how, asked = LAYOUTS[layout]
     made = write(tmp_path, **how)
     path = tmp_path / "images.npy"
-    images = convert_as(made.published, made.path, path, size=4, **asked)
+    images = converted(made.published, made.path, path, size=4, **asked)
     whole = path.read_bytes()
     for length in range(0, len(whole), 50):
         path.write_bytes(whole[:length])
@@ -152,7 +152,7 @@ def test_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
     content[len(content) // 2] ^= 1
     made.path.write_bytes(bytes(content))
     with pytest.raises(FormatError, match="damaged or cut off"):
-        convert_as(made.published, made.path, tmp_path / "images.npy", variant="toy")
+        converted(made.published, made.path, tmp_path / "images.npy", variant="toy")
     assert [path.name for path in tmp_path.iterdir()] == [made.path.name]
 
 
@@ -160,19 +160,19 @@ def test_no_room_on_the_disk_is_told_before(tmp_path: Path, monkeypatch: pytest.
     made = files.write_dsprites(tmp_path)
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000})())
     with pytest.raises(OutputError, match=r"images.npy: it takes 9 KiB, and the disk has 1000 bytes left"):
-        convert_as(made.published, made.path, tmp_path / "images.npy")
-    with pytest.raises(InputError, match=r"output: expected a file that ends in .npy"):
-        convert_as(made.published, made.path, tmp_path / "images.npz")
+        converted(made.published, made.path, tmp_path / "images.npy")
+    with pytest.raises(InputError, match=r"path: expected a file that ends in .npy"):
+        converted(made.published, made.path, tmp_path / "images.npz")
 
 
 CONVERT = """
 import pickle, sys
 from pathlib import Path
-from demele.data.loaders.loading import convert_as
+from demele.data.loaders.loading import check_files
 published, path, output = pickle.loads(sys.stdin.buffer.read())
 print("ready", flush=True)
 while True:
-    convert_as(published, path, output, variant="toy")
+    check_files(published, path, variant="toy").save(output)
 """
 
 
@@ -181,7 +181,7 @@ def test_kills_leave_the_old_file_or_the_new_one(tmp_path: Path) -> None:
 
     made = files.write_mpi3d(tmp_path, packed=True)
     output = tmp_path / "images.npy"
-    expected = load_as(made.published, made.path, variant="toy")
+    expected = load(made.published, made.path, variant="toy")
     rng = np.random.default_rng(0)
     for number in range(4):
         told = pickle.dumps((made.published, made.path, output))
@@ -199,4 +199,4 @@ def test_kills_leave_the_old_file_or_the_new_one(tmp_path: Path) -> None:
         assert all(name.startswith(".images.npy.tmp-") for name in left), left
         if output.exists():
             assert_same(open_converted(output)[0], expected)  # images never stand there half
-        assert_same(load_as(made.published, made.path, variant="toy", cache=output), expected)
+        assert_same(load(made.published, made.path, variant="toy", cache=output), expected)

@@ -15,7 +15,7 @@ from PIL import Image
 
 import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
-from demele.data.loaders.loading import load_as
+from demele.data.loaders.loading import load
 from tests.data import published_files as files
 from tests.data.published_files import LAYOUTS, Written
 
@@ -24,7 +24,7 @@ def refused(made: Written, match: str, kind: type[InputError] = FormatError, **a
     """What is said of a set that cannot be used: when it is opened, or when all its images are read."""
 
     def read() -> None:
-        images = load_as(made.published, made.path, **asked)
+        images = load(made.published, made.path, **asked)
         images.images(np.arange(len(images)))
 
     with pytest.raises(kind, match=match) as caught:
@@ -135,7 +135,7 @@ def test_arrays_of_dsprites_that_are_others(tmp_path: Path, changed: dict[str, A
 def test_a_pickle_in_the_archive_is_not_looked_at(tmp_path: Path) -> None:
     made = files.write_dsprites(tmp_path)
     assert b"metadata.npy" in made.path.read_bytes()
-    load_as(made.published, made.path).images([0])
+    load(made.published, made.path).images([0])
 
 
 def test_a_deflated_array_with_the_first_axis_fastest_cannot_be_streamed(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_deflated_array_with_the_first_axis_fastest_cannot_be_streamed(tmp_pat
         if packed:
             refused(made, "save it again with numpy.ascontiguousarray", variant="toy")
         else:
-            images = load_as(made.published, made.path, variant="toy")
+            images = load(made.published, made.path, variant="toy")
             assert np.array_equal(images.images([5, 2]), made.images[[5, 2]])
 
 
@@ -251,7 +251,7 @@ def test_pictures_that_are_missing_or_too_many(tmp_path: Path) -> None:
 
 def test_pictures_that_cannot_be_read(tmp_path: Path) -> None:
     made = files.write_rendered(tmp_path)
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     folder = tmp_path / "images"
     (folder / "000003.png").write_bytes(b"not a picture" * 5)
     Image.new("RGB", (9, 8)).save(folder / "000004.png")
@@ -268,7 +268,7 @@ def test_pictures_with_transparency_or_a_palette_are_read_as_colours(tmp_path: P
     made = files.write_rendered(tmp_path)
     Image.fromarray(made.images[0]).convert("RGBA").save(tmp_path / "images" / "000000.png")
     Image.fromarray(np.full((8, 8), 77, np.uint8)).save(tmp_path / "images" / "000001.png")
-    images = load_as(made.published, made.path).images([0, 1])
+    images = load(made.published, made.path).images([0, 1])
     assert np.array_equal(images[0], made.images[0])
     assert (images[1] == 77).all()
 
@@ -349,14 +349,14 @@ def _norb(folder: Path, part: str, content: bytes) -> Written:
     ],
 )
 def test_matrices_of_smallnorb_that_are_others(tmp_path: Path, part: str, content: bytes, match: str) -> None:
-    refused(_norb(tmp_path, part, content), match, options={"instance": "factor"})
+    refused(_norb(tmp_path, part, content), match, instance="factor")
 
 
 def test_a_half_of_smallnorb_that_is_missing(tmp_path: Path) -> None:
     made = files.write_smallnorb(tmp_path)
     (tmp_path / "smallnorb-5x01235x9x18x6x2x96x96-testing-cat.mat.gz").unlink()
     refused(made, "there is no .*testing-cat.mat; SmallNORB is published by New York", InputError)
-    assert len(load_as(made.published, made.path, options={"split": "training"})) == 48
+    assert len(load(made.published, made.path, split="training")) == 48
 
 
 def test_a_packed_matrix_that_unpacks_to_more_is_not_unpacked(tmp_path: Path) -> None:

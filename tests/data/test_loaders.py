@@ -15,7 +15,7 @@ import scipy.io
 
 from demele.core.errors import InputError, RepackedFileWarning
 from demele.data.loaders import PUBLISHED
-from demele.data.loaders.loading import load_as
+from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedFile
 from demele.data.loaders.stored_images import recognised
 from tests.data import published_files as files
@@ -27,7 +27,7 @@ from tests.tolerances import assert_close, assert_exact
 def test_images_stand_in_the_order_of_the_grid(layout: str, tmp_path: Path) -> None:
     write, how, asked = LAYOUTS[layout]
     made = write(tmp_path, **how)
-    images = load_as(made.published, made.path, **asked)
+    images = load(made.published, made.path, **asked)
     every = np.arange(len(images))
     assert_exact(images.images(every), made.images)
     some = np.random.default_rng(1).integers(0, len(images), 7)
@@ -42,24 +42,24 @@ def test_images_stand_in_the_order_of_the_grid(layout: str, tmp_path: Path) -> N
 def test_a_smaller_size_is_that_of_resized(layout: str, tmp_path: Path) -> None:
     write, how, asked = LAYOUTS[layout]
     made = write(tmp_path, **how)
-    whole, small = load_as(made.published, made.path, **asked), load_as(made.published, made.path, size=4, **asked)
+    whole, small = load(made.published, made.path, **asked), load(made.published, made.path, size=4, **asked)
     rows = np.array([3, 0, 3])
     assert_exact(small.images(rows), whole.resized(4).images(rows))
     assert small.digest == whole.resized(4).digest
-    assert load_as(made.published, made.path, **asked).digest == whole.digest
+    assert load(made.published, made.path, **asked).digest == whole.digest
 
 
 def test_a_digest_differs_where_files_variants_or_options_do(tmp_path: Path) -> None:
     made = files.write_mpi3d(tmp_path, variant="toy")
-    found = {load_as(made.published, made.path, variant=name).digest for name in ("toy", "real", "complex")}
-    before = load_as(made.published, made.path, variant="toy").digest
+    found = {load(made.published, made.path, variant=name).digest for name in ("toy", "real", "complex")}
+    before = load(made.published, made.path, variant="toy").digest
     made.path.write_bytes(files.npz_bytes({"images": 255 - made.images}, packed=False))
-    found.add(load_as(made.published, made.path, variant="toy").digest)
+    found.add(load(made.published, made.path, variant="toy").digest)
     assert before in found
     assert len(found) == 4
     (tmp_path / "norb").mkdir()
     norb = files.write_smallnorb(tmp_path / "norb")
-    assert len({load_as(norb.published, norb.path, options={"camera": camera}).digest for camera in (0, 1)}) == 2
+    assert len({load(norb.published, norb.path, camera=camera).digest for camera in (0, 1)}) == 2
 
 
 def test_large_files_are_recognised_by_their_size_and_their_ends(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_every_set_says_where_it_is_from() -> None:
 
 def test_dsprites_has_values_of_the_file_and_white_is_255(tmp_path: Path) -> None:
     made = files.write_dsprites(tmp_path)
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert images.space is not None
     assert images.space.names == ("shape", "scale", "orientation", "x", "y")
     assert images.space.values[0] == ("square", "ellipse", "heart")
@@ -126,7 +126,7 @@ def test_dsprites_has_values_of_the_file_and_white_is_255(tmp_path: Path) -> Non
 
 def test_dsprites_without_duplicates_is_cyclic(tmp_path: Path) -> None:
     made = files.write_dsprites(tmp_path)
-    images = load_as(made.published, made.path, options={"drop_duplicates": True})
+    images = load(made.published, made.path, drop_duplicates=True)
     assert images.space is not None
     assert images.complete
     assert images.space.sizes == (3, 2, 3, 2, 3)
@@ -143,8 +143,8 @@ def test_dsprites_in_another_order_is_put_in_order(tmp_path: Path, options: dict
     n = int(np.prod(files.DSPRITES))
     made = files.write_dsprites(tmp_path)
     shuffled = files.write_dsprites(tmp_path / "shuffled", order=np.random.default_rng(3).permutation(n))
-    expected = load_as(made.published, made.path, options=options)
-    found = load_as(shuffled.published, shuffled.path, options=options)
+    expected = load(made.published, made.path, **options)
+    found = load(shuffled.published, shuffled.path, **options)
     every = np.arange(len(expected))
     assert_exact(found.images(every), expected.images(every))
     assert found.factors().equals(expected.factors())
@@ -156,7 +156,7 @@ def test_dsprites_in_another_order_is_put_in_order(tmp_path: Path, options: dict
 @pytest.mark.parametrize("smallest", [0.0, 0.75])
 def test_shapes3d_labels_are_values_and_positions_their_ranks(tmp_path: Path, smallest: float) -> None:
     made = files.write_shapes3d(tmp_path, scale=smallest)
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert images.space is not None
     assert images.space.values[3] == (smallest, 1.25)
     assert images.space.values[4] == (0, 1)
@@ -173,18 +173,18 @@ def test_shapes3d_in_another_order_is_put_in_order(tmp_path: Path) -> None:
         labels = file["labels"][:]
         file["images"][:] = made.images[order]
         file["labels"][:] = labels[order]
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert_exact(images.images(np.arange(len(images))), made.images)
 
 
 def test_mpi3d_variants_of_a_size_are_told_apart_by_name_only(tmp_path: Path) -> None:
     made = files.write_mpi3d(tmp_path)
     with pytest.raises(InputError, match=r"holds 192 images, as several variants do: 'toy' \(192: 2 x 2 x") as caught:
-        load_as(made.published, made.path)
+        load(made.published, made.path)
     assert "'complex' (192" in str(caught.value)
     other = files.small("mpi3d", (2, 2, 2, 2, 2, 3, 3))
     with pytest.raises(InputError, match=r"holds 192 images, as no variant does: 'toy' \(288"):
-        load_as(other, made.path)
+        load(other, made.path)
 
 
 def test_mpi3d_of_the_only_variant_that_fits_needs_no_name(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_mpi3d_of_the_only_variant_that_fits_needs_no_name(tmp_path: Path) -> No
     wider = files.small("mpi3d", (2, 2, 2, 2, 2, 3, 3))
     grids = {**dict.fromkeys(wider.grids, wider.grids["toy"]), "complex": made.published.grids["complex"]}
     published = type(wider)(**{name: getattr(wider, name) for name in wider.__dataclass_fields__} | {"grids": grids})
-    images = load_as(published, made.path)
+    images = load(published, made.path)
     assert images.space is not None
     assert images.space.values[1] == ("coffee-cup", "tennis-ball")
 
@@ -202,7 +202,7 @@ def test_mpi3d_of_the_only_variant_that_fits_needs_no_name(tmp_path: Path) -> No
 
 def test_cars3d_has_elevation_before_azimuth_and_cars_in_the_order_of_the_list(tmp_path: Path) -> None:
     made = files.write_cars3d(tmp_path)
-    images = load_as(made.published, tmp_path)  # the folder above will do
+    images = load(made.published, tmp_path)  # the folder above will do
     assert images.space is not None
     assert images.space.values[2] == ("car_003_mesh", "car_001_mesh", "car_004_mesh", "car_002_mesh")
     held = scipy.io.loadmat(made.path / "car_001_mesh.mat")["im"]
@@ -215,7 +215,7 @@ def test_cars3d_has_elevation_before_azimuth_and_cars_in_the_order_of_the_list(t
 @pytest.mark.parametrize("camera", [0, 1])
 def test_smallnorb_has_two_cameras_and_half_the_azimuths(tmp_path: Path, camera: int, packed: bool) -> None:
     made = files.write_smallnorb(tmp_path, packed=packed)
-    images = load_as(made.published, made.path, options={"camera": camera, "instance": "factor", "split": "testing"})
+    images = load(made.published, made.path, camera=camera, instance="factor", split="testing")
     assert images.space is not None
     assert images.space.names == ("category", "instance", "elevation", "azimuth", "lighting")
     assert images.space.values[1] == (0, 1)
@@ -232,7 +232,7 @@ def test_smallnorb_has_two_cameras_and_half_the_azimuths(tmp_path: Path, camera:
 
 def test_smallnorb_hides_the_instance_unless_asked(tmp_path: Path) -> None:
     made = files.write_smallnorb(tmp_path)
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert images.space is not None
     assert images.space.sizes == (2, 2, 3, 2)
     assert not images.complete
@@ -248,7 +248,7 @@ def test_smallnorb_hides_the_instance_unless_asked(tmp_path: Path) -> None:
 
 def test_rendered_sets_are_found_in_the_folder_and_in_the_one_above(tmp_path: Path) -> None:
     made = files.write_rendered(tmp_path)
-    assert load_as(made.published, tmp_path / "images").digest == load_as(made.published, tmp_path).digest
+    assert load(made.published, tmp_path / "images").digest == load(made.published, tmp_path).digest
 
 
 def test_isaac3d_has_the_order_of_the_published_program(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_isaac3d_has_the_order_of_the_published_program(tmp_path: Path) -> None:
 
 def test_3dident_factors_are_quantities(tmp_path: Path) -> None:
     made = files.write_3dident(tmp_path)
-    images = load_as(made.published, made.path)
+    images = load(made.published, made.path)
     assert images.space is None
     assert_exact(images.factors(), np.load(tmp_path / "raw_latents.npy"))
     assert list(images.factors())[7:] == ["object_hue", "spotlight_hue", "background_hue"]
@@ -269,7 +269,7 @@ def test_3dident_factors_are_quantities(tmp_path: Path) -> None:
 
 def test_causal3dident_has_a_class_for_each_shape(tmp_path: Path) -> None:
     made = files.write_causal3dident(tmp_path)
-    factors = load_as(made.published, made.path).factors()
+    factors = load(made.published, made.path).factors()
     assert factors["object_shape"].tolist() == [0] * 5 + [2] * 5 + [6] * 5
     assert str(factors["object_shape"].dtype) == "category"
     assert_exact(factors.iloc[5:10, 1:], np.load(tmp_path / "raw_latents_2.npy"))
@@ -278,14 +278,14 @@ def test_causal3dident_has_a_class_for_each_shape(tmp_path: Path) -> None:
 @pytest.mark.parametrize("perturbed", [True, False])
 def test_morpho_mnist_has_the_digit_its_measures_and_what_was_done_to_it(tmp_path: Path, perturbed: bool) -> None:
     made = files.write_morpho_mnist(tmp_path, perturbed=perturbed)
-    factors = load_as(made.published, made.path).factors()
+    factors = load(made.published, made.path).factors()
     assert list(factors) == [
         *("digit", "area", "length", "thickness", "slant", "width", "height"),
         *["perturbation"] * perturbed,
     ]
     assert len(factors) == 11  # the training half
     assert factors["digit"].cat.categories.tolist() == list(range(10))
-    assert len(load_as(made.published, made.path, options={"split": "t10k"})) == 4
+    assert len(load(made.published, made.path, split="t10k")) == 4
 
 
 # Digests, missing extras ---------------------------------------------------------------------------------------------
@@ -302,15 +302,15 @@ def test_another_size_is_a_warning_and_another_digest_an_error_where_it_is_asked
     made = files.write_shapes3d(tmp_path)
     content = made.path.read_bytes()
     own = hashlib.sha256(content).hexdigest()
-    assert load_as(digested(made, size=len(content), digest=own), made.path, check="digest").complete
+    assert load(digested(made, size=len(content), digest=own), made.path, check="digest").complete
     with pytest.warns(RepackedFileWarning, match=r"where the published file has 5: it is a copy"):
-        load_as(digested(made, size=5), made.path)
+        load(digested(made, size=5), made.path)
     with pytest.raises(InputError, match=f"expected sha256 {'0' * 64}, found {own}; it is not the published file"):
-        load_as(digested(made, digest="0" * 64), made.path, check="digest")
+        load(digested(made, digest="0" * 64), made.path, check="digest")
     md5 = hashlib.md5(content).hexdigest()
-    assert load_as(digested(made, digest=md5), made.path, check="digest").complete
+    assert load(digested(made, digest=md5), made.path, check="digest").complete
     with pytest.raises(InputError, match="no digest of these files of Shapes3D is known"):
-        load_as(made.published, made.path, check="digest")
+        load(made.published, made.path, check="digest")
 
 
 PROGRAM = """
@@ -318,10 +318,10 @@ import pickle, sys
 sys.modules["h5py"] = sys.modules["PIL"] = sys.modules["torch"] = None  # as if they were not installed
 from pathlib import Path
 from demele import DemeleError
-from demele.data.loaders.loading import load_as
+from demele.data.loaders.loading import load
 published, path = pickle.loads(sys.stdin.buffer.read())
 try:
-    print(load_as(published, path).images([0, 3]).shape)
+    print(load(published, path).images([0, 3]).shape)
 except DemeleError as error:
     print(type(error).__name__, error)
 print(sorted({"h5py", "PIL", "torch"} & {name for name in sys.modules if sys.modules[name] is not None}))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning
-from demele.data import ArrayImages, FactorSpace, open_images
+from demele.data import FactorSpace, open_images
 from demele.data.loaders.converted import convert
-from demele.data.loaders.stored_images import Images, Opened
+from demele.data.loaders.stored_images import Images, StoredImages
 from demele.data.mapped import MappedArray
 from tests.tolerances import assert_exact
 
@@ -114,9 +114,9 @@ def test_images_without_factors_are_a_set_too(tmp_path: Path) -> None:
 
 
 def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
-    opened = Opened(Images("images", len(PIXELS), PIXELS.shape[1:], PIXELS), (), SPACE)
-    target = ArrayImages(PIXELS, space=SPACE, name="converted", licence="CC0")
-    convert(opened, target, "area", tmp_path / "images.npy", {})
+    stored = Images("images", len(PIXELS), PIXELS.shape[1:], PIXELS)
+    about: dict[str, Any] = {"name": "converted", "digest": "", "provenance": "", "licence": "CC0"}
+    convert(StoredImages(stored, space=SPACE, **about), tmp_path / "images.npy", {})
     images = open_images(tmp_path / "images.npy")
     assert (images.name, images.licence, images.space) == ("converted", "CC0", SPACE)
     assert_exact(images.images([4]), PIXELS[[4]])

@@ -12,7 +12,7 @@ import scipy.io
 
 from demele.core.errors import FormatError, InputError
 from demele.data.loaders import PUBLISHED
-from demele.data.loaders.loading import load_as
+from demele.data.loaders.loading import load
 from demele.data.loaders.matrix_files import matlab_variables
 from demele.data.loaders.published import PublishedSet
 from tests.data import published_files as files
@@ -23,7 +23,7 @@ def refused(
     published: PublishedSet, path: Path, match: str, kind: type[InputError] = FormatError, **options: Any
 ) -> None:
     with pytest.raises(kind, match=match) as caught:
-        load_as(published, path, options=options)
+        load(published, path, **options)
     assert type(caught.value) is kind
 
 
@@ -34,7 +34,7 @@ def test_an_image_of_svhn_is_indexed_by_row_column_colour_and_number(tmp_path: P
     y = np.array([10, 1, 2, 9, 10, 3, 4], np.uint8)[:, None]
     for packed in (True, False):
         scipy.io.savemat(tmp_path / "train_32x32.mat", {"X": x, "y": y}, do_compression=packed)
-        images = load_as(files.labelled("svhn", files.SVHN_SPLITS), tmp_path)
+        images = load(files.labelled("svhn", files.SVHN_SPLITS), tmp_path)
         assert images.positions()[:, 0].tolist() == [0, 1, 2, 9, 0, 3, 4]
         assert images.factors()["digit"].tolist() == [0, 1, 2, 9, 0, 3, 4]
         assert np.argwhere(images.images([3])).tolist() == [[0, 2, 5, 1]]
@@ -45,8 +45,8 @@ def test_an_image_of_svhn_is_indexed_by_row_column_colour_and_number(tmp_path: P
 def test_parts_of_svhn_are_asked_for(tmp_path: Path) -> None:
     made = files.write_svhn(tmp_path)
     for split, n in files.SVHN_SPLITS.items():
-        assert len(load_as(made.published, tmp_path, options={"split": split})) == n
-        alone = load_as(made.published, tmp_path / f"{split}_32x32.mat", options={"split": split})
+        assert len(load(made.published, tmp_path, split=split)) == n
+        alone = load(made.published, tmp_path / f"{split}_32x32.mat", split=split)
         held = scipy.io.loadmat(tmp_path / f"{split}_32x32.mat")
         assert_exact(alone.images(np.arange(n)), held["X"].transpose(3, 0, 1, 2))
         assert_exact(alone.positions()[:, 0], held["y"].ravel() % 10)
@@ -54,7 +54,7 @@ def test_parts_of_svhn_are_asked_for(tmp_path: Path) -> None:
     refused(made.published, test, r"split: .*test_32x32.mat is the part 'test', and 'train' was asked for", InputError)
     refused(made.published, test, "is one file, and two were asked for", InputError, split="train+extra")
     test.rename(tmp_path / "mine.mat")
-    assert len(load_as(made.published, tmp_path / "mine.mat", options={"split": "test"})) == 5
+    assert len(load(made.published, tmp_path / "mine.mat", split="test")) == 5
     refused(made.published, tmp_path, "there is no .*test_32x32.mat; SVHN is published by", InputError, split="test")
 
 
@@ -62,7 +62,7 @@ def test_a_large_part_asks_for_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("demele.data.loaders.loading.MOST_HELD", 1000)
     made = files.write_svhn(tmp_path)
     refused(made.published, tmp_path, "cache: .*train_32x32.mat can be read from front to back only", InputError)
-    images = load_as(made.published, tmp_path, cache=tmp_path / "kept.npy", options={"split": "train+extra"})
+    images = load(made.published, tmp_path, cache=tmp_path / "kept.npy", split="train+extra")
     assert_exact(images.images(np.arange(13)), made.images)
     assert images.space is not None
     assert_exact(images.positions()[:, 0], np.append(np.arange(7) + 1, np.arange(6) + 3) % 10)
@@ -140,7 +140,7 @@ def test_numbers_may_be_stored_as_smaller_ones_in_both_orders_of_bytes(
     x = np.arange(8 * 8 * 3 * 7, dtype=np.uint16).astype(np.uint8)
     labels = matrix(order, "y", 6, (7, 1), 2, bytes([1, 2, 3, 4, 5, 6, 10]))  # double, stored as bytes
     path.write_bytes(mat_file(order, labels, matrix(order, "X", 9, (8, 8, 3, 7), 2, x.tobytes()), packed=packed))
-    images = load_as(files.labelled("svhn", files.SVHN_SPLITS), tmp_path)
+    images = load(files.labelled("svhn", files.SVHN_SPLITS), tmp_path)
     assert images.positions()[:, 0].tolist() == [1, 2, 3, 4, 5, 6, 0]
     assert_exact(images.images(np.arange(7)), scipy.io.loadmat(path)["X"].transpose(3, 0, 1, 2))
     short = matrix(order, "y", 6, (2, 1), 3, struct.pack(f"{order}2h", 300, -2))
@@ -183,7 +183,7 @@ def test_digests_of_parts_are_compared(tmp_path: Path) -> None:
     made = files.write_svhn(tmp_path)
     published = replace(made.published, files=PUBLISHED["svhn"].files)
     with pytest.raises(FormatError, match=r"train_32x32.mat: expected sha256 435e94d6.*found"):
-        load_as(published, tmp_path, check="digest")
+        load(published, tmp_path, check="digest")
 
 
 def test_damage_within_what_is_packed_raises_nothing_else(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_damage_within_what_is_packed_raises_nothing_else(tmp_path: Path) -> Non
             damaged[rng.integers(0, 2)][rng.integers(0, 64)] = rng.integers(0, 256)
         path.write_bytes(mat_file("<", *map(bytes, damaged), packed=number % 2 == 0))
         try:
-            load_as(published, tmp_path)
+            load(published, tmp_path)
         except FormatError:
             refused_ones += 1
     assert 100 < refused_ones < 150  # some bytes say nothing

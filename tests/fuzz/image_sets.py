@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.data.loaders.loading import convert_as, load_as
+from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedSet
 from tests.data import published_files as files
 from tests.data.published_files import LAYOUTS
@@ -30,7 +30,7 @@ def good(layout: str, converted: bool = False) -> tuple[dict[str, bytes], Publis
         if converted:
             path = Path(held) / "converted" / "images.npy"
             path.parent.mkdir()
-            convert_as(made.published, made.path, path, **asked)
+            files.converted(made.published, made.path, path, **asked)
             folder = path.parent
         found = {str(one.relative_to(held)): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()}
         return found, made.published, str(path.relative_to(held))
@@ -40,13 +40,13 @@ def read(layout: str, converted: bool) -> None:
     """Read all of a set that lies in the working directory, and convert it."""
     _, published, path = good(layout, converted)
     asked = LAYOUTS[layout][2]
-    images = load_as(published, Path(path), **asked)
+    images = load(published, Path(path), **asked)
     images.images(np.arange(len(images)))
     images.factors()
     if not converted:
-        again = convert_as(published, Path(path), Path("again.npy"), **asked)
+        again = files.converted(published, Path(path), Path("again.npy"), **asked)
         again.images([0, len(again) - 1])
-        load_as(published, Path(path), size=4, cache="kept.npy", **asked)
+        load(published, Path(path), size=4, cache="kept.npy", **asked)
 
 
 def hostile_arrays(content: bytes, rng: np.random.Generator) -> bytes:

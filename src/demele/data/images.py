@@ -145,6 +145,9 @@ class ImageSet(ABC):
         """
         wanted = self._checked_rows(rows)
         drawn = self._draw(wanted if self._stored is None else self._stored[wanted])
+        return self._resized(drawn)
+
+    def _resized(self, drawn: NDArray[np.uint8]) -> NDArray[np.uint8]:
         for size, resample in self._resizings:
             drawn = resampled(drawn, size, resample)
         return drawn

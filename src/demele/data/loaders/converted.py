@@ -1,8 +1,8 @@
 """A set of images as one ``.npy`` that is mapped; what it holds stands behind the array, where NumPy does not look.
 
 It is written to a temporary file and then renamed: after a kill at any moment there is the old or the new file. Behind
-the images: a line of JSON; the factors of a set that is no grid, or the rows of a space that images share, as an array
-of NumPy; and at the very end the length of both, a checksum of them, and a mark.
+the images: a line of JSON; the factors of a set that is no grid, column by column as float64, or the rows of a space
+that images share, as int64; and at the very end the length of both, a checksum of them, and a mark.
 """
 
 from __future__ import annotations
@@ -18,17 +18,14 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.npy_files import read_header
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_nesting, parsing, regular_file
 from demele.core.version import __version__
-from demele.data.images import ImageSet
-from demele.data.loaders.stored_images import Images, Opened, StoredImages
+from demele.data.loaders.stored_images import Images, StoredImages
 from demele.data.mapped import MappedArray
-from demele.data.resample import Resample
 from demele.data.space import FactorSpace
 from demele.runtime.progress import Report
 
@@ -37,23 +34,14 @@ _MARK = b"demele images 2\n"
 
 
 def convert(
-    opened: Opened,
-    target: ImageSet,
-    resample: Resample,
-    path: Path,
-    made_from: Mapping[str, Any],
-    *,
-    report: Report | None = None,
+    images: StoredImages, path: Path, made_from: Mapping[str, Any], *, report: Report | None = None
 ) -> StoredImages:
     """Write the images of a set in its order, in one pass over its files, and return them from there.
 
     Parameters
     ----------
-    opened : Opened
-        The files.
-    target : ImageSet
-        The set at the size that is asked for, for all but its images.
-    resample : {"area", "lanczos"}
+    images : StoredImages
+        Of the size that is asked for.
     path : Path
         Ends in ``.npy``.
     made_from : mapping
@@ -67,16 +55,25 @@ def convert(
     FormatError
         If a file of the set is damaged.
     """
-    n, each = len(target), math.prod(target.shape)
-    header = io.BytesIO()
-    npy.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (n, *target.shape)})
+    n, each = len(images), math.prod(images.shape)
+    header, factors = io.BytesIO(), b""
+    npy.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (n, *images.shape)})
     start = len(header.getvalue())
-    factors, columns = _factors_of(opened)
+    columns: list[Mapping[str, Any]] = []
+    if images.space is None:  # the factors, classes by their numbers, whose names the columns say
+        for name, column in images.factors().items():
+            classes = column.cat.categories.tolist() if hasattr(column, "cat") else None
+            columns.append({"name": str(name), "classes": classes})
+            factors += (column if classes is None else column.cat.codes).to_numpy("<f8").tobytes()
+    else:  # the rows of the space, where they are not all of them in order
+        places = images.space.index(images.positions())
+        if not np.array_equal(places, np.arange(len(images.space))):
+            factors = places.astype("<i8").tobytes()
     facts = {
         "demele": __version__,
-        **{name: getattr(target, name) for name in ("name", "digest", "provenance", "licence")},
+        **{name: getattr(images, name) for name in ("name", "digest", "provenance", "licence")},
         "made_from": dict(made_from),
-        "space": None if target.space is None else target.space.to_dict(),
+        "space": None if images.space is None else images.space.to_dict(),
         "columns": columns,
     }
     behind = json.dumps(facts, allow_nan=False).encode() + b"\n" + factors
@@ -84,37 +81,20 @@ def convert(
     with writing_whole(path) as whole:
         whole.write(header.getvalue(), at=0)
         written = 0
-        for rows, images in opened.in_order(target.shape[:2], resample):
+        for rows, pixels in images.in_order_of_files():
             breaks = np.flatnonzero(np.diff(rows) != 1) + 1  # rows that follow each other are written at once
-            for run, held in zip(np.split(rows, breaks), np.split(images, breaks), strict=True):
+            for run, held in zip(np.split(rows, breaks), np.split(pixels, breaks), strict=True):
                 if run.size:
                     whole.write(np.ascontiguousarray(held).data.cast("B"), at=start + int(run[0]) * each)
             written += len(rows)
             if report is not None:
-                report(written, n, f"images of {target.name}")
+                report(written, n, f"images of {images.name}")
         whole.write(behind + _END.pack(len(behind), _checksum(behind), _MARK), at=start + n * each)
     return open_converted(path)[0]
 
 
 def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
-
-
-def _factors_of(opened: Opened) -> tuple[bytes, list[Mapping[str, Any]]]:
-    """Return what no space says, as an array of NumPy, and of factors that are no grid their names and classes."""
-    factors: NDArray[Any] | None = opened.places
-    columns: list[Mapping[str, Any]] = []
-    if opened.table is not None:
-        values = []
-        for name, column in opened.table.items():
-            classes = column.cat.categories.tolist() if hasattr(column, "cat") else None
-            columns.append({"name": str(name), "classes": classes})
-            values.append((column if classes is None else column.cat.codes).to_numpy(np.float64))
-        factors = np.stack(values, axis=1)
-    held = io.BytesIO()
-    if factors is not None:
-        np.save(held, factors, allow_pickle=False)
-    return held.getvalue(), columns
 
 
 def is_converted(path: Path) -> bool:
@@ -150,46 +130,29 @@ def open_converted(path: Path) -> tuple[StoredImages, dict[str, Any]]:
         text, _, factors = behind.partition(b"\n")
         check_nesting(path, text)
         facts = json.loads(text)
-        about = {name: str(facts[name]) for name in ("name", "digest", "provenance", "licence")}
+        about: dict[str, Any] = {name: str(facts[name]) for name in ("name", "digest", "provenance", "licence")}
         n, *shape = header.shape
         height, width, channels = shape
         if header.dtype != np.uint8 or header.columns_first:
             raise ValueError("it holds no images")
         rows = MappedArray(path, start, header.shape, header.dtype)
         images = Images(str(path), n, (height, width, channels), rows)
-        space = None if facts["space"] is None else FactorSpace.from_json(json.dumps(facts["space"]))
-        table = places = None
-        if factors:
-            held = _array(path, factors, n, np.float64 if space is None else np.int64)
-            if space is None:
-                table = _table(held, facts["columns"])
-            elif held.ndim != 1 or held.min() < 0 or held.max() >= len(space):
+        space = table = places = None
+        if facts["space"] is None:
+            import pandas as pd
+
+            table = pd.DataFrame(index=pd.RangeIndex(n))
+            for one, values in zip(facts["columns"], np.frombuffer(factors, "<f8").reshape(-1, n), strict=True):
+                classes = one["classes"]
+                table[one["name"]] = (
+                    values if classes is None else pd.Categorical.from_codes(values.astype(int), pd.Index(classes))
+                )
+        else:
+            space = FactorSpace.from_json(json.dumps(facts["space"]))
+            places = np.frombuffer(factors, "<i8").astype(np.int64) if factors else None
+            if places is not None and (places.min() < 0 or places.max() >= len(space)):
                 raise ValueError("it has rows of a space that there are not")
-            else:
-                places = held
-        opened = Opened(images, (path,), space, table, places=places)
-        return StoredImages(opened, **about), dict(facts["made_from"])
-
-
-def _array(path: Path, content: bytes, n: int, dtype: type) -> NDArray[Any]:
-    stream = io.BytesIO(content)
-    header = read_header(path, stream)
-    if header.dtype != dtype or header.shape[:1] != (n,):
-        raise ValueError(f"it has factors of {header.dtype} {header.shape}")
-    order: Any = "F" if header.columns_first else "C"
-    return np.frombuffer(content, header.dtype, offset=stream.tell()).reshape(header.shape, order=order)
-
-
-def _table(held: NDArray[np.float64], columns: list[Mapping[str, Any]]) -> Any:
-    import pandas as pd
-
-    table: dict[str, Any] = {}
-    for one, values in zip(columns, held.T, strict=True):
-        classes = one["classes"]
-        table[one["name"]] = (
-            values if classes is None else pd.Categorical.from_codes(values.astype(int), categories=pd.Index(classes))
-        )
-    return pd.DataFrame(table)
+        return StoredImages(images, space=space, table=table, places=places, **about), dict(facts["made_from"])
 
 
 def cached(path: Path, digest: str) -> StoredImages | None:

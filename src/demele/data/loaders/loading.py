@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -36,7 +35,7 @@ from demele.data.loaders.published import Finding, PublishedFile, PublishedSet, 
 from demele.data.loaders.rendered import CAUSAL3DIDENT, FALCOR3D, IDENT3D, ISAAC3D
 from demele.data.loaders.shapes3d import SHAPES3D
 from demele.data.loaders.smallnorb import SMALLNORB
-from demele.data.loaders.stored_images import MOST_HELD, Opened, StoredImages, recognised
+from demele.data.loaders.stored_images import MOST_HELD, StoredImages, recognised
 from demele.data.loaders.svhn import SVHN
 from demele.data.resample import Resample, checked_resample
 from demele.report.document import Document, Table
@@ -60,7 +59,7 @@ Options = Annotated[
 
 
 def load(
-    name: str,
+    name: str | PublishedSet,
     path: str | Path,
     *,
     variant: str | None = None,
@@ -75,9 +74,10 @@ def load(
 
     Parameters
     ----------
-    name : str
+    name : str or PublishedSet
         ``"dsprites"``, ``"shapes3d"``, ``"mpi3d"``, ``"cars3d"``, ``"smallnorb"``, ``"falcor3d"``, ``"isaac3d"``,
-        ``"3dident"``, ``"causal3dident"``, ``"morpho_mnist"``, ``"cifar10"``, ``"cifar100"`` or ``"svhn"``.
+        ``"3dident"``, ``"causal3dident"``, ``"morpho_mnist"``, ``"cifar10"``, ``"cifar100"`` or ``"svhn"``; or what
+        you know of another set, as a ``demele.data.loaders.PublishedSet``.
     path : str or Path
         The file or the folder as it was published, or an ``.npy`` that was converted from it.
     variant : str, optional
@@ -130,20 +130,39 @@ def load(
     ...
     demele.core.errors.FormatError: ...: expected uint8 (1036800, 64, 64, 3), found uint8 (12, 64, 64, 3)
     """
-    return load_as(
-        published_set(name),
-        path_of(path),
-        variant=variant,
-        size=size,
-        resample=resample,
-        check=check,
-        cache=cache,
-        progress=progress,
-        options=options,
-    )
+    request = requested(published_set(name), path_of(path), variant, check, options)
+    published, path = request.published, request.path
+    if path.suffix == ".npy" and path.is_file():
+        found, made_from = open_converted(path)
+        for what, value in {"name": published.name, "variant": variant, **options}.items():
+            if value is not None and made_from.get(what) != value:
+                held = quoted(made_from.get(what))
+                raise InputError(what, f"{path} was converted from {held}, got {quoted(value)}")
+        return _of_size(found, size, resample)
+    with reporting(progress) as report:
+        whole = _opened(request, report)
+        target = _of_size(whole, size, resample)
+        if cache is not None and cache != PACKED:
+            output = path_of(cache, "cache")
+            return cached(output, target.digest) or convert(target, output, request.origin, report=report)
+        if cache == PACKED and not published.binary:
+            binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
+            raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")
+        if whole.stored.rows is not None and cache is None:
+            return target
+        if published.binary:  # packed at its own size, where pixels are black and white
+            return _of_size(whole.in_memory(packed=True), size, resample)
+        needed = len(target) * math.prod(target.shape)
+        if needed > MOST_HELD:
+            raise InputError(
+                "cache",
+                f"{whole.stored.what} can be read from front to back only, and its images take {size_text(needed)}",
+                "name an .npy to write them to once, or convert them with demele data convert",
+            )
+        return target.in_memory(packed=False)
 
 
-def published_set(name: str) -> PublishedSet:
+def published_set(name: str | PublishedSet) -> PublishedSet:
     """Return what is known of a published set.
 
     Raises
@@ -151,83 +170,10 @@ def published_set(name: str) -> PublishedSet:
     UnknownNameError
         For another name, with the nearest.
     """
-    return PUBLISHED[checked_name(name, "name", PUBLISHED)]
+    return name if isinstance(name, PublishedSet) else PUBLISHED[checked_name(name, "name", PUBLISHED)]
 
 
-def load_as(
-    published: PublishedSet,
-    path: Path,
-    *,
-    variant: str | None = None,
-    size: int | tuple[int, int] | None = None,
-    resample: Resample = "area",
-    check: str = "shape",
-    cache: str | Path | None = None,
-    progress: bool | Report = False,
-    options: Mapping[str, Any] | None = None,
-) -> ImageSet:
-    """Return the images of files that hold what ``published`` says; see :func:`load`."""
-    request = requested(published, path, variant, check, options or {})
-    if path.suffix == ".npy" and path.is_file():
-        found, made_from = open_converted(path)
-        for what, value in {"name": published.name, "variant": variant, **(options or {})}.items():
-            if value is not None and made_from.get(what) != value:
-                held = quoted(made_from.get(what))
-                raise InputError(what, f"{path} was converted from {held}, got {quoted(value)}")
-        return _resized(found, size, resample)
-    with reporting(progress) as report:
-        opened, whole = _opened(request, check, report)
-        target = _resized(whole, size, resample)
-        if cache is not None and cache != PACKED:
-            output = path_of(cache, "cache")
-            return cached(output, target.digest) or convert(
-                opened, target, resample, output, request.origin, report=report
-            )
-        if cache == PACKED and not published.binary:
-            binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
-            raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")
-        if opened.images.rows is not None and cache is None:
-            return target
-        made = whole if published.binary else target  # packed at its own size, where pixels are black and white
-        needed = len(made) * math.prod(made.shape)
-        if needed > MOST_HELD and not published.binary:
-            raise InputError(
-                "cache",
-                f"{opened.images.what} can be read from front to back only, and its images take {size_text(needed)}",
-                "name an .npy to write them to once, or convert them with demele lab data convert",
-            )
-        images = opened.held_in_memory(made.shape[:2], resample, packed=published.binary)
-        held_set = StoredImages(
-            replace(opened, images=images, order=None),
-            name=made.name,
-            digest=made.digest,
-            provenance=made.provenance,
-            licence=made.licence,
-        )
-        return held_set.resized(target.shape[:2], resample)
-
-
-def convert_as(
-    published: PublishedSet,
-    path: Path,
-    output: Path,
-    *,
-    variant: str | None = None,
-    size: int | tuple[int, int] | None = None,
-    resample: Resample = "area",
-    check: str = "shape",
-    report: Report | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> ImageSet:
-    """Write the images of files as one ``.npy`` that can be mapped, and return them from there."""
-    request = requested(published, path, variant, check, options or {})
-    if output.suffix != ".npy":
-        raise InputError("output", f"expected a file that ends in .npy, got {quoted(str(output))}")
-    opened, whole = _opened(request, check, report)
-    return convert(opened, _resized(whole, size, resample), resample, output, request.origin, report=report)
-
-
-def _resized(images: ImageSet, size: int | tuple[int, int] | None, resample: Resample) -> ImageSet:
+def _of_size(images: StoredImages, size: int | tuple[int, int] | None, resample: Resample) -> StoredImages:
     return images if size is None else images.resized(size, checked_resample(resample))
 
 
@@ -244,6 +190,10 @@ class PublishedFiles(Result):
     files : tuple of Finding
     failure : DemeleError or None
         The problem as an error.
+    images : ImageSet or None
+        The set, if the files can be used.
+    made_from : mapping of str to object
+        Its name, variant and options.
     """
 
     _kind = "files of an image set"
@@ -255,7 +205,8 @@ class PublishedFiles(Result):
     problem: str | None
     files: tuple[Finding, ...]
     failure: DemeleError | None = field(metadata={"json": False})
-    _convert: Callable[..., ImageSet] = field(metadata={"json": False})
+    images: StoredImages | None = field(metadata={"json": False})
+    made_from: Mapping[str, Any] = field(metadata={"json": False})
 
     def document(self) -> Document:
         """Return what each file holds, and what was published."""
@@ -287,15 +238,18 @@ class PublishedFiles(Result):
             If the files cannot be used.
         OutputError
         """
-        if self.failure is not None:
-            raise self.failure
+        if self.images is None:
+            raise self.failure or InputError("images", "expected files that can be used")
+        output = path_of(path)
+        if output.suffix != ".npy":
+            raise InputError("path", f"expected a file that ends in .npy, got {quoted(str(output))}")
         with reporting(progress) as report:
-            self._convert(path_of(path), report=report)
-        return path_of(path)
+            convert(self.images, output, self.made_from, report=report)
+        return output
 
 
 def check_files(
-    name: str,
+    name: str | PublishedSet,
     path: str | Path,
     *,
     variant: str | None = None,
@@ -309,7 +263,7 @@ def check_files(
 
     Parameters
     ----------
-    name : str
+    name : str or PublishedSet
         As of :func:`demele.data.load`.
     path : str or Path
         The file or the folder, as it was published.
@@ -340,24 +294,24 @@ def check_files(
         one: next((value for value in values[one] if str(value).lower() == str(text).lower()), text)
         for one, text in (options or {}).items()
     }
-    request, failure = requested(published, place, variant, check, asked), None
+    request = requested(published, place, variant, check, asked)
+    images, failure = None, None
     try:
         with reporting(progress) as report:
-            _opened(request, check, report)
+            images = _opened(request, report)
     except InputError as error:
         failure = error
         if all(one.verdict in ("fits", "not published") for one in request.seen):
             request.note(place, str(error.problem).removeprefix(f"{place}: "), "as it was published", "damaged")
     return PublishedFiles(
-        name=name,
+        name=published.name,
         path=str(path),
         usable=failure is None,
         problem=None if failure is None else str(failure),
         files=tuple(request.seen),
         failure=failure,
-        _convert=partial(
-            convert_as, published, place, variant=variant, size=image_size, resample=resample, options=asked
-        ),
+        images=None if images is None else _of_size(images, image_size, resample),
+        made_from=request.origin,
     )
 
 
@@ -385,25 +339,29 @@ def requested(
         if not any(type(options[name]) is type(value) and options[name] == value for value in published.options[name]):
             known = ", ".join(map(quoted, published.options[name]))
             raise InputError(name, f"expected one of {known}, got {quoted(options[name])}")
-    return Request(
-        published, path, variant, {name: options.get(name, held[0]) for name, held in published.options.items()}
-    )
+    every = {name: options.get(name, held[0]) for name, held in published.options.items()}
+    return Request(published, path, variant, check, every)
 
 
-def _opened(request: Request, check: str, report: Report | None) -> tuple[Opened, StoredImages]:
-    published, variant = request.published, request.variant
+def _opened(request: Request, report: Report | None) -> StoredImages:
+    published = request.published
     if not request.path.exists():
         raise request.no_file(request.path)
     read = published.read(request)
-    opened = placed(request.grid, read)
-    if check == "digest":
-        _check_digests(request, opened.files, report)
+    placing = placed(request.grid, read)
+    if request.check == "digest":
+        _check_digests(request, read.files, report)
     else:
-        _check_sizes(request, opened.files)
-    name = f"{published.name}_{variant}" if variant else published.name
-    digest = digest_of(published.name, variant or "", sorted(request.options.items()), recognised(opened.files))
-    whole = StoredImages(opened, name=name, digest=digest, provenance=published.provenance, licence=published.licence)
-    return opened, whole
+        _check_sizes(request, read.files)
+    variant = request.variant or ""
+    return StoredImages(
+        read.images,
+        **placing,
+        name=f"{published.name}_{variant}" if variant else published.name,
+        digest=digest_of(published.name, variant, sorted(request.options.items()), recognised(read.files)),
+        provenance=published.provenance,
+        licence=published.licence,
+    )
 
 
 # Whether files are byte for byte those that were published ------------------------------------------------------------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.reading import regular_file
-from demele.data.loaders.stored_images import Images, Opened, Shape
+from demele.data.loaders.stored_images import Images, Shape
 from demele.data.space import FactorSpace
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ class Request:
     published : PublishedSet
     path : Path
     variant : str or None
+    check : {"shape", "digest"}
     options : mapping of str to value
         Each option of the set, checked.
     seen : list of Finding
@@ -177,6 +178,7 @@ class Request:
     published: PublishedSet
     path: Path
     variant: str | None
+    check: str
     options: Mapping[str, Any]
     seen: list[Finding] = field(default_factory=list)
 
@@ -322,8 +324,13 @@ class PublishedSet:
 # Positions -----------------------------------------------------------------------------------------------------------
 
 
-def placed(grid: Grid, read: Read) -> Opened:
-    """Return which row of a set each image is, in the order of its grid, the last factor fastest.
+def placed(grid: Grid, read: Read) -> dict[str, Any]:
+    """Return the factors of a set, and which row of it each image is; rows have the order of the grid.
+
+    Returns
+    -------
+    dict of str to object
+        What :class:`StoredImages` takes: ``table``, or ``space`` with ``places`` and ``order``.
 
     Raises
     ------
@@ -331,7 +338,7 @@ def placed(grid: Grid, read: Read) -> Opened:
         If a position is none of its factor, or a combination is missing or occurs more than once.
     """
     if read.table is not None:
-        return Opened(read.images, read.files, table=read.table)
+        return {"table": read.table}
     factors = tuple(
         replace(one, values=tuple(read.values[one.name]), size=len(read.values[one.name]))
         if one.name in read.values
@@ -343,7 +350,7 @@ def placed(grid: Grid, read: Read) -> Opened:
         check_positions(read.labelled or read.files[0], read.positions, factors)
         rows = np.ravel_multi_index(tuple(read.positions.T), grid.sizes).astype(np.int64)
         if read.repeats:
-            return Opened(read.images, read.files, grid.space(), places=rows)
+            return {"space": grid.space(), "places": rows}
         order = order_of(rows, grid, read.labelled or read.files[0])
     kept = np.arange(grid.n).reshape(grid.sizes)
     for axis, one in enumerate(grid.factors):
@@ -360,7 +367,7 @@ def placed(grid: Grid, read: Read) -> Opened:
         replace(factors[axis], size=size, values=(factors[axis].values or ())[:size])
         for axis, size in zip(shown, sizes, strict=True)
     )
-    return Opened(read.images, read.files, replace(grid, factors=left).space(), order=order, places=places)
+    return {"space": replace(grid, factors=left).space(), "places": places, "order": order}
 
 
 def check_positions(file: object, positions: NDArray[np.int64], factors: Sequence[Factor]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,6 @@ from demele.core.errors import FormatError, InputError
 from demele.core.reading import parsing, regular_file
 from demele.data.images import ImageSet
 from demele.data.mapped import StoredArray
-from demele.data.resample import Resample, resampled
-from demele.data.space import FactorSpace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Shape = tuple[int, int, int]
 Pixels = NDArray[np.uint8]
@@ -175,55 +170,6 @@ class _JoinedRows(StoredArray):
 # Sets ----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Opened:
-    """Images in the order of the file, and which row of the set each is.
-
-    Attributes
-    ----------
-    images : Images
-    files : tuple of Path
-        By which the copy is recognised; of many pictures some.
-    space : FactorSpace or None
-    table : DataFrame or None
-        The factors of a set that is no grid.
-    order : array of int64 or None
-        For each row of the set its number among the images; None: the same.
-    places : array of int64 or None
-        For each row of the set its row in the space; None: the same.
-    """
-
-    images: Images
-    files: tuple[Path, ...]
-    space: FactorSpace | None = None
-    table: pd.DataFrame | None = None
-    order: NDArray[np.int64] | None = None
-    places: NDArray[np.int64] | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of rows of the set."""
-        return self.images.n if self.order is None else len(self.order)
-
-    def in_order(self, size: tuple[int, int], resample: Resample) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
-        """Yield rows of the set with their images, resized, in the order of the file: one pass, a few MB at a time."""
-        rows = np.full(self.images.n, -1, dtype=np.int64)
-        rows[slice(None) if self.order is None else self.order] = np.arange(self.n)
-        for start, images in self.images.blocks():
-            own = rows[start : start + len(images)]
-            held = images if (own >= 0).all() else images[own >= 0]
-            yield own[own >= 0], held if held.shape[1:3] == size else resampled(held, size, resample)
-
-    def held_in_memory(self, size: tuple[int, int], resample: Resample, *, packed: bool) -> Images:
-        """Return the images in memory, in the order of the set: as bits where they are ``packed``, else as bytes."""
-        shape = (*size, self.images.shape[2])
-        pixels = math.prod(shape)
-        held = np.empty((self.n, -(-pixels // 8)) if packed else (self.n, *shape), dtype=np.uint8)
-        for rows, images in self.in_order(size, resample):
-            held[rows] = np.packbits(images.reshape(len(images), -1), axis=1) if packed else images
-        return Images(self.images.what, self.n, shape, held, partial(_unpacked, pixels=pixels) if packed else None)
-
-
 def _unpacked(bits: Pixels, pixels: int) -> Pixels:
     return np.unpackbits(bits, axis=1, count=pixels) * np.uint8(255)
 
@@ -233,32 +179,48 @@ class StoredImages(ImageSet):
 
     Parameters
     ----------
-    opened : Opened
-    name, digest, provenance, licence : str
+    images : Images
+        In the order of the files.
+    order : array of int64, optional
+        For each row of the set its number among the images; by default the same.
+    **about
+        What every :class:`demele.data.ImageSet` takes, the shape left out.
 
     Attributes
     ----------
     stored : Images
-        In the order of the files.
     """
 
-    def __init__(self, opened: Opened, *, name: str, digest: str, provenance: str, licence: str) -> None:
-        if opened.space is not None and opened.places is None and opened.n != len(opened.space):
-            raise InputError(f"expected {len(opened.space)} images, one per row of the space, got {opened.n}")
-        super().__init__(
-            name=name,
-            shape=opened.images.shape,
-            space=opened.space,
-            places=opened.places,
-            table=opened.table,
-            digest=digest,
-            provenance=provenance,
-            licence=licence,
-        )
-        self.stored, self._order = opened.images, opened.order
+    def __init__(self, images: Images, *, order: NDArray[np.int64] | None = None, **about: Any) -> None:
+        super().__init__(shape=images.shape, **about)
+        self.stored, self._stored = images, order
+        n = images.n if order is None else len(order)
+        if n != len(self):
+            raise InputError(f"expected {len(self)} images, one per row of the factors, got {n}")
 
     def _draw(self, rows: NDArray[np.int64]) -> Pixels:
-        return self.stored.take(rows if self._order is None else self._order[rows])
+        return self.stored.take(rows)
+
+    def in_order_of_files(self) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
+        """Yield rows of the set with their images, in the order of the files: one pass, a few MB at a time."""
+        rows = np.full(self.stored.n, -1, dtype=np.int64)
+        rows[slice(None) if self._stored is None else self._stored] = np.arange(len(self))
+        for start, images in self.stored.blocks():
+            own = rows[start : start + len(images)]
+            held = own >= 0
+            yield own[held], self._resized(images if held.all() else images[held])
+
+    def in_memory(self, *, packed: bool) -> StoredImages:
+        """Return the set with its images in memory: as bits where they are ``packed``, else as bytes."""
+        pixels = math.prod(self.shape)
+        held = np.empty((len(self), -(-pixels // 8)) if packed else (len(self), *self.shape), dtype=np.uint8)
+        for rows, images in self.in_order_of_files():
+            held[rows] = np.packbits(images.reshape(len(images), -1), axis=1) if packed else images
+        decode = partial(_unpacked, pixels=pixels) if packed else None
+        other = self._copy()
+        other.stored, other._stored = Images(self.stored.what, len(self), self.shape, held, decode), None
+        other._resizings = ()
+        return other
 
 
 def recognised(files: Sequence[Path]) -> str:
