@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import read_whole
-from demele.data.loaders.matrix_files import Variable, matlab_variable, matlab_variables
+from demele.data.loaders.matrix_files import MATLAB_PIXELS, matlab_variable
 from demele.data.loaders.published import Factor, PublishedSet, Read, Request, one_grid
-from demele.data.loaders.stored_images import Images, Pixels
+from demele.data.loaders.stored_images import joined
 from demele.data.pictures import listed
 
 
 def _read(request: Request) -> Read:
     """Find the files in the order of their list, which is the number of the car in every copy of the set."""
     folder = request.path / "cars" if (request.path / "cars").is_dir() else request.path
-    grid, path = request.grid, request.file("list.txt", folder=folder)
+    grid, listing = request.grid, request.file("list.txt", folder=folder)
     elevations, azimuths, cars = grid.sizes
-    names = read_whole(path).decode("utf-8", "replace").split()
+    names = read_whole(listing).decode("utf-8", "replace").split()
     expected, differ = f"{cars} different names", len(set(names))
     fits = len(names) == differ == cars
-    request.expect(path, expected if fits else f"{len(names)}, {differ} of them different", expected)
+    request.expect(listing, expected if fits else f"{len(names)}, {differ} of them different", expected)
     odd = [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]
     if odd:
-        raise FormatError(path, f"expected names of files without their ending, found {quoted(odd[0])}")
+        raise FormatError(listing, f"expected names of files without their ending, found {quoted(odd[0])}")
     files = [folder / f"{name}.mat" for name in names]
     missing = [path.name for path in files if not path.is_file()]
     if missing:
@@ -35,24 +34,18 @@ def _read(request: Request) -> Read:
         told = f"expected {cars} files, {len(missing)} of them are missing: {listed(missing, quote=False)}"
         raise FormatError(folder, told, "copy them again")
     shape = (*grid.pixels, azimuths, elevations)
-    held = [
-        matlab_variable(request, matlab_variables(path, request.published.title), path, "im", "uint8", shape)
-        for path in files
-    ]
+    cars_alone = []
+    for path in files:
+        held = matlab_variable(request, path, "im", "uint8", shape)
+        pictures = replace(held, shape=(elevations * azimuths, *held.shape[2:]))
+        cars_alone.append(pictures.images(grid.pixels, MATLAB_PIXELS))
     car, elevation, azimuth = np.indices((cars, elevations, azimuths)).reshape(3, -1)  # as the files hold them
     return Read(
-        images=Images(str(folder), grid.n, grid.pixels, stream=partial(_pictures, held)),
-        files=(path, *files),
+        images=replace(joined(cars_alone), what=str(folder)),
+        files=(listing, *files),
         positions=np.stack([elevation, azimuth, car], axis=1),
         values={"car": names},
     )
-
-
-def _pictures(held: Sequence[Variable], many: int) -> Iterator[Pixels]:
-    """Yield the pictures of each car, by elevation, then azimuth."""
-    for one in held:
-        pictures = one.numbers().transpose(4, 3, 0, 1, 2)
-        yield pictures.reshape(-1, *pictures.shape[2:])
 
 
 CARS3D = PublishedSet(

@@ -27,7 +27,7 @@ from demele.data.loaders.published import (
     listed,
     one_grid,
 )
-from demele.data.loaders.stored_images import Images, from_planes, joined
+from demele.data.loaders.stored_images import Images, Pixels, Shape, joined
 from demele.data.mapped import MappedArray
 
 #: What a row may take at most, in any format: its name, and pixels that were written as text take twice their bytes.
@@ -139,6 +139,19 @@ def _plain(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, ND
         rows = np.frombuffer(held, np.uint8).reshape(n, row)
     labels = rows[:][:, :skipped][:, ::-1].astype(np.int64)
     return Images(what, n, pixels, rows, partial(from_planes, shape=pixels, skipped=skipped)), labels
+
+
+def from_planes(rows: Pixels, shape: Shape, skipped: int = 0) -> Pixels:
+    """Return images of rows that hold a plane for each channel, behind some bytes that are skipped.
+
+    Examples
+    --------
+    >>> found = from_planes(np.arange(8, dtype=np.uint8)[None], (2, 2, 2))
+    >>> found[0, 0].tolist(), found[0, 1].tolist()
+    ([[0, 4], [1, 5]], [[2, 6], [3, 7]])
+    """
+    height, width, channels = shape
+    return rows[:, skipped:].reshape(len(rows), channels, height, width).transpose(0, 2, 3, 1)
 
 
 def _pickled(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, NDArray[np.int64]]:

@@ -11,11 +11,10 @@ import math
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,84 @@ from demele.core.errors import FormatError, quoted
 from demele.core.reading import check_unpacked, parsing, regular_file
 from demele.data.loaders.archives import GZIP
 from demele.data.loaders.published import Request
-from demele.data.loaders.stored_images import Images, Pixels, read_rows
+from demele.data.loaders.stored_images import Images, Pixels, Shape, read_rows
 from demele.data.mapped import MappedArray
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """An array in a file.
+
+    Attributes
+    ----------
+    path : Path
+    dtype : numpy.dtype
+    shape : tuple of int
+        The last index changes fastest.
+    begins : int
+        Bytes before the numbers, once unpacked.
+    packed : {"", "gzip", "zlib"}
+    place, length : int
+        Where it stands in the file; only zlib needs to know how long it is.
+    """
+
+    path: Path
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    begins: int
+    packed: Literal["", "gzip", "zlib"]
+    place: int = 0
+    length: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the numbers."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def whole(self) -> NDArray[Any]:
+        """Return the numbers.
+
+        Raises
+        ------
+        FormatError
+            If the file is damaged, or declares more than it may.
+        """
+        check_unpacked(self.path, self.size, stored=regular_file(self.path))
+        (content,) = self._rows((1, self.size), 1)
+        return content.view(self.dtype).reshape(self.shape)
+
+    def images(self, shape: Shape, decode: Callable[[Pixels], Pixels] | None = None) -> Images:
+        """Return an image for each row of bytes: mapped to the file, or read from front to back where it is packed.
+
+        Parameters
+        ----------
+        shape : (int, int, int)
+        decode : callable, optional
+            Makes images of rows.
+        """
+        if self.packed:
+            return Images(str(self.path), self.shape[0], shape, decode=decode, stream=partial(self._rows, self.shape))
+        rows = MappedArray(self.path, self.place + self.begins, self.shape, self.dtype)
+        return Images(str(self.path), self.shape[0], shape, rows, decode)
+
+    def _rows(self, shape: tuple[int, ...], many: int) -> Iterator[Pixels]:
+        """Yield the bytes as rows, to the end, where what packed them compares its checksum."""
+        damaged = f"{self.path}: damaged or cut off; copy it again"
+        regular_file(self.path)
+        with self.path.open("rb") as file:
+            file.seek(self.place)
+            read: Callable[[int], bytes] = file.read
+            if self.packed:
+                read = gzip.GzipFile(fileobj=file).read if self.packed == "gzip" else _inflating(file, self.length)
+            with parsing(damaged):
+                read(self.begins)
+            yield from read_rows(self.path, read, shape, many)
+            if self.packed:
+                filled = -self.size % 8 if self.packed == "zlib" else 0
+                with parsing(damaged):
+                    if len(read(filled + 1)) > filled:
+                        raise FormatError(f"{self.path}: damaged: it holds more than the {self.size:,} bytes declared")
+
 
 # Matrices of SmallNORB and of MNIST -----------------------------------------------------------------------------------
 
@@ -35,43 +110,17 @@ PACKED_MATRIX = 0x1E3D4C52
 _MOST_AXES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixFile:
-    """What the header of a matrix says.
-
-    Attributes
-    ----------
-    path : Path
-    dtype : numpy.dtype
-    shape : tuple of int
-    begins : int
-        Bytes of the header, before the numbers.
-    packed : bool
-        By gzip.
-    """
-
-    path: Path
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    begins: int
-    packed: bool
-
-    @property
-    def size(self) -> int:
-        """Bytes of the numbers."""
-        return math.prod(self.shape) * self.dtype.itemsize
-
-
-def matrix_header(path: Path) -> MatrixFile:
-    """Read the header of a matrix of SmallNORB.
+def matrix(path: Path) -> Numbers:
+    """Look at a matrix of SmallNORB.
 
     Raises
     ------
     FormatError
         If it is none, or holds more or less than its header says.
     """
-    with _opened(path) as (file, packed):
-        magic, axes = struct.unpack("<Ii", _bytes(path, file, 8))
+    content, packed = _beginning(path)
+    with parsing(f"{path}: damaged or cut off; copy it again"):
+        magic, axes = struct.unpack_from("<Ii", content)
         if magic == PACKED_MATRIX:
             raise FormatError(f"{path}: a packed matrix, which is not read; SmallNORB was published unpacked")
         if magic not in MATRIX_TYPES:
@@ -80,88 +129,37 @@ def matrix_header(path: Path) -> MatrixFile:
             raise FormatError(f"{path}: not a matrix of SmallNORB: it begins with 0x{magic:08x}{hint}")
         if not 1 <= axes <= _MOST_AXES:
             raise FormatError(f"{path}: damaged: it declares {axes} axes")
-        stored = max(3, axes)
-        sizes = struct.unpack(f"<{stored}i", _bytes(path, file, 4 * stored))
-    return _whole(MatrixFile(path, np.dtype(MATRIX_TYPES[magic]), sizes[:axes], 8 + 4 * stored, packed))
+        sizes = struct.unpack_from(f"<{max(3, axes)}i", content, 8)
+    return _complete(Numbers(path, np.dtype(MATRIX_TYPES[magic]), sizes[:axes], 8 + 4 * len(sizes), packed))
 
 
-def idx_header(path: Path) -> MatrixFile:
-    """Read the header of an idx file of bytes, as MNIST is published in.
+def idx_bytes(path: Path) -> Numbers:
+    """Look at an idx file of bytes, as MNIST is published in.
 
     Raises
     ------
     FormatError
         If it is none, or holds more or less than its header says.
     """
-    with _opened(path) as (file, packed):
-        zero, kind, axes = struct.unpack(">HBB", _bytes(path, file, 4))
+    content, packed = _beginning(path)
+    with parsing(f"{path}: damaged or cut off; copy it again"):
+        zero, kind, axes = struct.unpack_from(">HBB", content)
         if zero or kind != 8 or not 1 <= axes <= _MOST_AXES:
             raise FormatError(f"{path}: not an idx file of bytes: it begins with 0x{zero:04x}{kind:02x}{axes:02x}")
-        sizes = struct.unpack(f">{axes}I", _bytes(path, file, 4 * axes))
-    return _whole(MatrixFile(path, np.dtype(np.uint8), sizes, 4 + 4 * axes, packed))
+        sizes = struct.unpack_from(f">{axes}I", content, 4)
+    return _complete(Numbers(path, np.dtype(np.uint8), sizes, 4 + 4 * axes, packed))
 
 
-def read_matrix(held: MatrixFile) -> NDArray[Any]:
-    """Return the numbers of a matrix, whole.
-
-    Raises
-    ------
-    FormatError
-        If it is damaged, or declares more than a file may.
-    """
-    check_unpacked(held.path, held.size, stored=regular_file(held.path))
-    (content,) = _rows(held, (1, held.size), 1)
-    return content.view(held.dtype).reshape(held.shape)
-
-
-def matrix_images(held: MatrixFile, decode: Callable[[Pixels], Pixels] | None = None) -> Images:
-    """Return the images of a matrix of bytes: mapped to its file, or read from front to back where gzip packed it.
-
-    Parameters
-    ----------
-    held : MatrixFile
-        Its last two axes are height and width.
-    decode : callable, optional
-        Makes images of its rows.
-    """
-    what, n, shape = str(held.path), held.shape[0], (held.shape[-2], held.shape[-1], 1)
-    if held.packed:
-        return Images(what, n, shape, decode=decode, stream=partial(_rows, held, held.shape))
-    return Images(what, n, shape, MappedArray(held.path, held.begins, held.shape, held.dtype), decode)
-
-
-def _rows(held: MatrixFile, shape: tuple[int, ...], many: int) -> Iterator[Pixels]:
-    """Yield the bytes of a matrix as rows, to its end."""
-    with _opened(held.path) as (file, _):
-        _bytes(held.path, file, held.begins)
-        yield from read_rows(held.path, file.read, shape, many)
-        with parsing(f"{held.path}: damaged or cut off; copy it again"):  # gzip compares its checksum at the end
-            if file.read(1):
-                raise FormatError(f"{held.path}: damaged: it holds more than the {held.size:,} bytes that it declares")
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO | gzip.GzipFile, bool]]:
+def _beginning(path: Path) -> tuple[bytes, Literal["", "gzip"]]:
+    """Return the longest header that a matrix may have, and whether gzip packed it."""
     regular_file(path)
-    with path.open("rb") as plain:
-        packed = plain.read(2) == GZIP
-        plain.seek(0)
-        if not packed:
-            yield plain, False
-            return
-        with gzip.GzipFile(fileobj=plain, mode="rb") as file:
-            yield file, True
+    with path.open("rb") as file, parsing(f"{path}: damaged or cut off; copy it again"):
+        packed: Literal["", "gzip"] = "gzip" if file.read(2) == GZIP else ""
+        file.seek(0)
+        return (gzip.GzipFile(fileobj=file) if packed else file).read(8 + 4 * _MOST_AXES), packed
 
 
-def _bytes(path: Path, file: BinaryIO | gzip.GzipFile, size: int) -> bytes:
-    with parsing(f"{path}: damaged or cut off; copy it again"):
-        held = file.read(size)
-    if len(held) != size:
-        raise FormatError(f"{path}: cut off: {size:,} bytes were expected where it holds {len(held):,}; copy it again")
-    return held
-
-
-def _whole(held: MatrixFile) -> MatrixFile:
+def _complete(held: Numbers) -> Numbers:
     """Compare a file with what its header declares; of a packed one, what its last bytes say of its length."""
     if min(held.shape) < 1:
         raise FormatError(f"{held.path}: damaged: it declares shape {quoted(held.shape)}")
@@ -187,101 +185,29 @@ _HEADER = 128
 _MATRIX, _PACKED = 14, 15
 #: Bytes of a variable before its numbers: flags, sizes, name.
 _BEGINNING = 4096
-#: Classes of arrays of numbers, from 6 on; and types that they are stored as, which can be smaller.
-_CLASSES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+#: The first and the last class of arrays of numbers; and types that they are stored as, which can be smaller.
+_CLASSES = (6, 15)
 _STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+#: Makes pictures of arrays of MATLAB, which go through rows, columns, channels, pictures, the first one fastest.
+MATLAB_PIXELS = partial(np.transpose, axes=(0, 3, 2, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """An array in a file of MATLAB 5.
-
-    Attributes
-    ----------
-    path : Path
-    name : str
-    kind : str
-        The type of its class, such as ``"uint8"``.
-    shape : tuple of int
-        The first index changes fastest.
-    stored : numpy.dtype
-        What its numbers are stored as.
-    place, length : int
-        Where it begins in the file, after its tag, and its bytes there.
-    begins : int
-        Bytes of it before the numbers, once unpacked.
-    packed : bool
-        By zlib.
-    """
-
-    path: Path
-    name: str
-    kind: str
-    shape: tuple[int, ...]
-    stored: np.dtype[Any]
-    place: int
-    length: int
-    begins: int
-    packed: bool
-
-    @property
-    def size(self) -> int:
-        """Bytes of the numbers."""
-        return math.prod(self.shape) * self.stored.itemsize
-
-    def numbers(self) -> NDArray[Any]:
-        """Return the numbers, whole.
-
-        Raises
-        ------
-        FormatError
-            If the file is damaged or cut off.
-        """
-        with self.opened() as read, parsing(f"{self.path}: damaged or cut off; copy it again"):
-            content = read(self.size)
-            return np.frombuffer(content, self.stored).reshape(self.shape, order="F")
-
-    @contextmanager
-    def opened(self) -> Iterator[Callable[[int], bytes]]:
-        """Yield a function that reads so many bytes of the numbers; at the end zlib has compared its checksum.
-
-        Raises
-        ------
-        FormatError
-            If the variable does not end where it should.
-        """
-        with self.path.open("rb") as file:
-            file.seek(self.place)
-            read = _inflating(file, self.length) if self.packed else file.read
-            with parsing(f"{self.path}: damaged or cut off; copy it again"):
-                read(self.begins)
-            yield read
-            if self.packed:
-                with parsing(f"{self.path}: damaged or cut off; copy it again"):
-                    read(_BEGINNING)  # what fills it up
-                    if read(1):
-                        raise FormatError(f"{self.path}: a variable does not end where it says; copy it again")
-
-
-def matlab_variable(
-    request: Request, variables: dict[str, Variable], path: Path, name: str, kind: str, shape: tuple[int, ...]
-) -> Variable:
-    """Return a variable, if it is there and has the type and the shape expected.
+def matlab_variable(request: Request, path: Path, name: str, kind: str, shape: tuple[int, ...]) -> Numbers:
+    """Look at a variable that must be there with the type and the shape expected, the first index fastest.
 
     Raises
     ------
     FormatError
     """
+    variables = matlab_variables(path, request.published.title)
     if name not in variables:
         raise request.lacks(path, name, variables)
     found = variables[name]
-    request.expect_array(f"{path}::{name}", found.kind, found.shape, kind, shape)
-    if kind == "uint8" and found.stored != np.uint8:
-        raise FormatError(f"{path}::{name}", f"expected bytes, found {found.stored}")
+    request.expect_array(f"{path}::{name}", found.dtype, found.shape[::-1], kind, shape)
     return found
 
 
-def matlab_variables(path: Path, title: str) -> dict[str, Variable]:
+def matlab_variables(path: Path, title: str) -> dict[str, Numbers]:
     """Return the arrays of numbers of a file by name; what else there is, is left out.
 
     Parameters
@@ -296,7 +222,7 @@ def matlab_variables(path: Path, title: str) -> dict[str, Variable]:
         If it is no file of MATLAB 5, is cut off or damaged.
     """
     size = regular_file(path)
-    found: dict[str, Variable] = {}
+    found: dict[str, Numbers] = {}
     with path.open("rb") as file, parsing(f"{path}: damaged or cut off; copy it again"):
         header = file.read(_HEADER)
         if header.startswith(b"\x89HDF") or header[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
@@ -320,15 +246,15 @@ def matlab_variables(path: Path, title: str) -> dict[str, Variable]:
                 read = _inflating(file, length) if kind == _PACKED else file.read
                 beginning = read(min(length, _BEGINNING) if kind == _MATRIX else _BEGINNING)
                 one = _described(path, beginning, order, place, length, packed=kind == _PACKED)
-                if one is not None and one.name in found:
-                    raise FormatError(f"{path}: holds two variables {quoted(one.name)}")
-                found |= {} if one is None else {one.name: one}
+                if one.keys() & found:
+                    raise FormatError(f"{path}: holds two variables {quoted(next(iter(one)))}")
+                found |= one
             place += length
     return found
 
 
-def _described(path: Path, content: bytes, order: str, place: int, length: int, *, packed: bool) -> Variable | None:
-    """Read what a variable says of itself: flags, sizes, name, and the type of its numbers; None for other classes."""
+def _described(path: Path, content: bytes, order: str, place: int, length: int, *, packed: bool) -> dict[str, Numbers]:
+    """Return a variable by its name, from its flags, sizes and the type of its numbers; nothing if it holds others."""
 
     def tag(at: int) -> tuple[int, int, int]:
         """Return the type of what stands there, where its bytes begin, and how many they are: few lie in the tag."""
@@ -346,17 +272,17 @@ def _described(path: Path, content: bytes, order: str, place: int, length: int, 
             raise ValueError("it ends before its numbers")
         at = at + 8 if begins == at + 4 else begins + -(-many // 8) * 8
     (flags,) = struct.unpack(f"{order}I", parts[0][:4])
-    if not 6 <= flags & 0xFF < 6 + len(_CLASSES) or flags & 0x800:  # another class, or complex numbers
-        return None
+    if not _CLASSES[0] <= flags & 0xFF <= _CLASSES[1] or flags & 0x800:  # another class, or complex numbers
+        return {}
     shape = struct.unpack(f"{order}{len(parts[1]) // 4}i", parts[1])
     kind, begins, many = tag(at)
     if kind not in _STORED or min(shape, default=0) < 0:
         raise ValueError("numbers of no type or shape")
-    stored, name = np.dtype(f"{order}{_STORED[kind]}"), parts[2].decode("latin-1")
-    one = Variable(path, name, _CLASSES[(flags & 0xFF) - 6], shape, stored, place, length, begins, packed)
+    name, dtype = parts[2].decode("latin-1"), np.dtype(f"{order}{_STORED[kind]}")
+    one = Numbers(path, dtype, shape[::-1], begins, "zlib" if packed else "", place, length)
     if many != one.size or (not packed and begins + many > length):
         raise FormatError(f"{path}: damaged: {quoted(name)} of shape {shape} declares {many:,} bytes; copy it again")
-    return one
+    return {name: one}
 
 
 def _inflating(file: Any, length: int) -> Callable[[int], bytes]:

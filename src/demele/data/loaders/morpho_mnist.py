@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError
 from demele.core.reading import opened, parsing
-from demele.data.loaders.matrix_files import idx_header, matrix_images, read_matrix
+from demele.data.loaders.matrix_files import idx_bytes
 from demele.data.loaders.published import PublishedSet, Read, Request
 from demele.data.loaders.stored_images import joined
 
@@ -30,10 +30,10 @@ def _read(request: Request) -> Read:
     images, tables, files = [], [], []
     for one in ("train", "t10k") if split == "both" else (split,):
         path = _file(request, f"{one}-images-idx3-ubyte")
-        held = idx_header(path)
+        held = idx_bytes(path)
         n, pixels = held.shape[0], held.shape[1:] if len(held.shape) == 3 else _PIXELS
         request.expect_array(path, held.dtype, held.shape, "uint8", (n, *pixels))
-        images.append(matrix_images(held))
+        images.append(held.images((*pixels, 1)))
         labels, measures = (
             _file(request, f"{one}-labels-idx1-ubyte"),
             request.file(f"{one}-morpho.csv", folder=request.path),
@@ -61,9 +61,9 @@ def _file(request: Request, name: str) -> Path:
 
 
 def _classes(request: Request, path: Path, n: int, most: int) -> NDArray[np.uint8]:
-    held = idx_header(path)
+    held = idx_bytes(path)
     request.expect_array(path, held.dtype, held.shape, "uint8", (n,))
-    values: NDArray[np.uint8] = read_matrix(held)
+    values: NDArray[np.uint8] = held.whole()
     if values.max() >= most:
         raise FormatError(path, f"expected numbers from 0 to {most - 1}, found {values.max()}")
     return values

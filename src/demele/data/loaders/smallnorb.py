@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 from demele.core.errors import FormatError
-from demele.data.loaders.matrix_files import matrix_header, matrix_images, read_matrix
+from demele.data.loaders.matrix_files import matrix
 from demele.data.loaders.published import Factor, PublishedFile, PublishedSet, Read, Request, one_grid
-from demele.data.loaders.stored_images import Pixels, joined
+from demele.data.loaders.stored_images import joined
 
 _STEMS: Mapping[str, str] = {
     "training": "smallnorb-5x46789x9x18x6x2x96x96-training-{}.mat",
@@ -34,12 +34,12 @@ def _read(request: Request) -> Read:
     for one in splits:
         names = [_STEMS[one].format(part) for part in ("dat", "cat", "info")]
         paths = [request.file(name, f"{name}.gz", folder=request.path) for name in names]
-        dat, cat, info = headers = [matrix_header(path) for path in paths]
+        dat, cat, info = matrices = [matrix(path) for path in paths]
         shapes = ((n, _CAMERAS, *grid.pixels[:2]), (n,), (n, len(grid.factors) - 1))
-        for header, kind, shape in zip(headers, ("uint8", "int32", "int32"), shapes, strict=True):
-            request.expect_array(header.path, header.dtype, header.shape, kind, shape)
-        images.append(matrix_images(dat, partial(_from_camera, camera=request.options["camera"])))
-        labels.append(np.column_stack([read_matrix(cat), read_matrix(info)]).astype(np.int64))
+        for one_of_them, kind, shape in zip(matrices, ("uint8", "int32", "int32"), shapes, strict=True):
+            request.expect_array(one_of_them.path, one_of_them.dtype, one_of_them.shape, kind, shape)
+        images.append(dat.images(grid.pixels, partial(np.take, indices=request.options["camera"], axis=1)))
+        labels.append(np.column_stack([cat.whole(), info.whole()]).astype(np.int64))
         others = labels[-1][~np.isin(labels[-1][:, 1], toys[one]), 1]
         if others.size:
             raise FormatError(
@@ -62,10 +62,6 @@ def _read(request: Request) -> Read:
         values={"instance": held},
         hidden=hidden,
     )
-
-
-def _from_camera(rows: Pixels, camera: int) -> Pixels:
-    return rows[:, camera]
 
 
 _SHA256 = {

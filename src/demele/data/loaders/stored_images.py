@@ -106,34 +106,6 @@ def read_rows(what: object, read: Callable[[int], bytes], shape: Sequence[int], 
         yield np.frombuffer(content, np.uint8).reshape(rows)
 
 
-def from_planes(rows: Pixels, shape: Shape, *, skipped: int = 0, columns_first: bool = False) -> Pixels:
-    """Return images of rows that hold a plane for each channel.
-
-    Parameters
-    ----------
-    rows : array of uint8 of shape (n, skipped + channels * height * width)
-    shape : (int, int, int)
-        Height, width, channels.
-    skipped : int
-        Bytes of a row before the image.
-    columns_first : bool
-        A plane is stored column by column.
-
-    Returns
-    -------
-    array of uint8 of shape (n, height, width, channels)
-
-    Examples
-    --------
-    >>> found = from_planes(np.arange(8, dtype=np.uint8)[None], (2, 2, 2))
-    >>> found[0, 0].tolist(), found[0, 1].tolist()
-    ([[0, 4], [1, 5]], [[2, 6], [3, 7]])
-    """
-    height, width, channels = shape
-    sides, axes = ((width, height), (0, 3, 2, 1)) if columns_first else ((height, width), (0, 2, 3, 1))
-    return rows[:, skipped:].reshape(len(rows), channels, *sides).transpose(axes)
-
-
 def joined(parts: Sequence[Images]) -> Images:
     """Return the images of several files as one, which can be read in any order if all can."""
     if len(parts) == 1:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from demele.core.errors import FormatError, InputError, quoted
-from demele.data.loaders.matrix_files import Variable, matlab_variable, matlab_variables
+from demele.data.loaders.matrix_files import MATLAB_PIXELS, matlab_variable
 from demele.data.loaders.published import Factor, PublishedFile, PublishedSet, Read, Request, one_grid
-from demele.data.loaders.stored_images import Images, Pixels, from_planes, joined, read_rows
-from demele.data.mapped import MappedArray
+from demele.data.loaders.stored_images import joined
 
 #: The digit 0 has this label.
 _ZERO = 10
@@ -25,15 +21,10 @@ def _read(request: Request) -> Read:
     files = [_file(request, split, len(splits)) for split in splits]
     images, labels = [], []
     for split, path in zip(splits, files, strict=True):
-        n, held = request.published.splits[split], matlab_variables(path, request.published.title)
-        x = matlab_variable(request, held, path, "X", "uint8", (*pixels, n))
-        decode = partial(from_planes, shape=pixels, columns_first=True)
-        if x.packed:
-            images.append(Images(str(path), n, pixels, decode=decode, stream=partial(_inflated, x)))
-        else:
-            rows = MappedArray(path, x.place + x.begins, (n, math.prod(pixels)), np.dtype(np.uint8))
-            images.append(Images(str(path), n, pixels, rows, decode))
-        digits = matlab_variable(request, held, path, "y", "numbers", (n, 1)).numbers().ravel()
+        n = request.published.splits[split]
+        x = matlab_variable(request, path, "X", "uint8", (*pixels, n))
+        images.append(x.images(pixels, MATLAB_PIXELS))
+        digits = matlab_variable(request, path, "y", "numbers", (n, 1)).whole().ravel()
         wrong = np.flatnonzero(~np.isin(digits, np.arange(1, _ZERO + 1)))
         if wrong.size:
             raise FormatError(
@@ -62,11 +53,6 @@ def _file(request: Request, split: str, splits: int) -> Path:
 
 def _name(split: str) -> str:
     return f"{split}_32x32.mat"
-
-
-def _inflated(x: Variable, many: int) -> Iterator[Pixels]:
-    with x.opened() as read:
-        yield from read_rows(x.path, read, (x.shape[-1], math.prod(x.shape[:-1])), many)
 
 
 SVHN = PublishedSet(
