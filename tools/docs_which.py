@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from demele import bench
+from demele.bench.metric_documents import PILLS
 from demele.bench.verdicts import NOT_CHARACTERISED
+from demele.report.renderers.paper import in_markdown
 from tools import docs_tables
-from tools.docs_bench import BENCH, LEGEND, View, cell, style, table
+from tools.docs_bench import BENCH
+from tools.docs_tables import table
 
 PAGE, TITLE = "results/which-metric.md", "Which metric would we report?"
 #: Seconds of a call on the rows of the bench that a training loop or a sweep of settings can pay.
@@ -41,6 +44,27 @@ def pages(_folder: Path) -> dict[str, str]:
     return {PAGE: page(View(bench.reference().to_dict()))}
 
 
+class View:
+    """A characterisation with its parts by name."""
+
+    def __init__(self, found: Item) -> None:
+        self.data = found
+        self.metrics = {item["name"]: item for item in found["metrics"]}
+        self.rows = {item["name"]: item for item in found["rows"]}
+        self.criteria = {item["name"]: item for item in found["criteria"]}
+        self.curves = {(item["metric"], item["scenario"]): item for item in found["curves"]}
+        self.verdicts = {(item["row"], item["criterion"]): item for item in found["verdicts"]}
+
+    def fewer(self, row: str) -> str:
+        """Return, to stand behind the name of a row, how many seeds it has, of how many rows, if these are fewer."""
+        told = (self.metrics[name].get("fewer") for name in self.rows[row]["metrics"])
+        return next((f" ({fewer['text']})" for fewer in told if fewer), "")
+
+    def sign(self, row: str, criterion: str) -> str:
+        """Return the sign of a verdict."""
+        return PILLS[self.verdicts[row, criterion]["status"]].text
+
+
 def page(view: View) -> str:
     """Return the rule, the answers, and the tables that they follow from."""
     texts = [metric["fewer"]["text"] for metric in view.metrics.values() if metric.get("fewer")]
@@ -52,9 +76,7 @@ def page(view: View) -> str:
     ]
     figures = {
         "title": TITLE,
-        "style": style(),
         "bench": BENCH,
-        "legend": LEGEND,
         "answers": answers(view),
         "milliseconds": 1000 * QUICK,
         "rows": view.data["n_samples"],
@@ -84,7 +106,7 @@ def why_not(view: View, row: str, claimed: str) -> list[str]:
     ):
         status = view.verdicts[row, name]["status"]
         if status in barred:
-            reasons.append(f"{cell(view.criteria[name]['title'])}: {status}")
+            reasons.append(f"{in_markdown(view.criteria[name]['title'])}: {status}")
     applying = sum(len(found) for found in statuses(view, row).values())
     if not reasons and 2 * applying < len(view.criteria):
         reasons.append(f"{applying} of {len(view.criteria)} criteria apply")
@@ -127,7 +149,7 @@ def answers(view: View) -> str:
         found = considered(view, name)
         quick = [row for row in found if seconds(view, row) <= QUICK and not view.fewer(row)]
         lines.append([f"**{name}**", _told(view, found, name), _told(view, quick, name)])
-    return table(lines)
+    return table(lines[0], lines[1:], plain=False)
 
 
 def _told(view: View, rows: Sequence[str], claimed: str) -> str:
@@ -140,7 +162,7 @@ def _told(view: View, rows: Sequence[str], claimed: str) -> str:
     text = f"{told}: holds {len(own['holds'])} of {total} criteria"
     for status, words in (("fails", "fails"), ("inconclusive", "inconclusive")):
         if own[status]:
-            text += f"; {words}: {', '.join(cell(view.criteria[name]['title']) for name in own[status])}"
+            text += f"; {words}: {', '.join(in_markdown(view.criteria[name]['title']) for name in own[status])}"
     return text
 
 
@@ -149,15 +171,15 @@ def considered_table(view: View, claimed: str) -> str:
     lines = [["metric", "holds", "fails", "inconclusive", "seconds"]]
     for row in considered(view, claimed):
         own = statuses(view, row)
-        title = cell(view.rows[row]["title"]) + view.fewer(row)
+        title = in_markdown(view.rows[row]["title"]) + view.fewer(row)
         lines.append([title, *(str(len(own[status])) for status in JUDGED), f"{seconds(view, row):.2g}"])
-    return table(lines)
+    return table(lines[0], lines[1:], plain=False)
 
 
 def not_considered(view: View, claimed: str) -> str:
     """Return the metrics that claim a property and are not considered, with the criterion that decided."""
     reasons = [
-        f"{cell(view.rows[row]['title'])}{view.fewer(row)} ({'; '.join(reasons)})"
+        f"{in_markdown(view.rows[row]['title'])}{view.fewer(row)} ({'; '.join(reasons)})"
         for row in view.rows
         if claimed in claims(view, row) and (reasons := why_not(view, row, claimed))
     ]
@@ -171,7 +193,7 @@ def traps_table(view: View) -> str:
         if metric["characterised"]:
             traps = [_trap(view, metric, criterion) for criterion in TRAPS.values()]
             lines.append([f"`{name}`{view.fewer(metric['row'])}", *traps])
-    return table(lines)
+    return table(lines[0], lines[1:], plain=False)
 
 
 def mended_table(view: View) -> str:
@@ -182,7 +204,7 @@ def mended_table(view: View) -> str:
         cells = [cell for raw, mended in MENDED.values() for cell in _mended(view, metric, raw, mended)]
         if any(told != "none" for told in cells[1::2]):
             lines.append([f"`{name}`{view.fewer(metric['row'])}", *cells])
-    return table(lines)
+    return table(lines[0], lines[1:], plain=False)
 
 
 def _mended(view: View, metric: Item, raw: str, mended: str) -> list[str]:
