@@ -24,7 +24,7 @@ from demele.report.renderers.paper import markdown_table
 from demele.report.renderers.tables import blocks_of
 from demele.report.words import plain
 from tools import docs_tables
-from tools.docs_tables import Row, cells, filled, read, table, unique
+from tools.docs_tables import Measured, pivot, table, together
 
 PAGE, TITLE = "results/agreement.md", "Agreement of metrics"
 #: The page of the study itself, with all that this one leads to.
@@ -45,6 +45,36 @@ NAMED = (
     ("dci_lasso_explicitness", "explicitness"),
 )
 
+#: True taus of which coverage is shown; those of groups that are removed are others.
+TAUS = ("0", "0.3", "0.6", "0.8", "0.95")
+#: How often intervals hold what they say, and what explains the distance to print.
+SIMULATED = together(
+    Measured(
+        "agreement_distance.csv",
+        (
+            *(("moved", "{cause}"), "print", ("r", "{r:.2f} [{r_low:.2f}, {r_high:.2f}]")),
+            *(("same sign", "{same_sign:.0f%}"), ("taus below 0", "{negative:.0f%}")),
+            ("mean size of tau", "{mean_abs_tau:.2f}"),
+        ),
+        words="agreement/distance",
+        chosen=lambda rows: [row for row in rows if row["models"] == "all"],
+    ),
+    Measured(
+        "agreement_coverage.csv",
+        pivot(("scores", "configurations"), "tau", lambda rows: f"{float(rows[0]['coverage']):.1%}"),
+        words="agreement/coverage",
+        chosen=lambda rows: [row for row in rows if row["tau"] in TAUS],
+    ),
+    Measured(
+        "agreement_likeness.csv",
+        (
+            *("print is", "configurations", "coverage, r", "coverage, same sign", "coverage, difference"),
+            "coverage of r, percentiles",
+        ),
+        words="agreement/likeness",
+    ),
+)
+
 said = partial(docs_tables.said, "agreement")
 
 
@@ -56,18 +86,11 @@ def reference(folder: Path) -> str:
 def pages(folder: Path) -> dict[str, str]:
     """Return the pages by path."""
     study = studies.demo()
-    files = [read(folder / f"agreement_{name}.csv") for name in ("coverage", "likeness", "distance")]
     whole = page(study.document(), json.dumps(study.to_dict(), allow_nan=False))
-    return {PAGE: agreement_page(study, study.agreement(), *files), STUDY: whole}
+    return {PAGE: f"{agreement_page(study, study.agreement())}\n{SIMULATED(folder)}", STUDY: whole}
 
 
-def agreement_page(
-    study: studies.Study,
-    found: bench.Agreement,
-    coverage: Sequence[Row],
-    likeness: Sequence[Row],
-    distance: Sequence[Row] = (),
-) -> str:
+def agreement_page(study: studies.Study, found: bench.Agreement) -> str:
     """Return the page of a study and its agreement."""
     document = found.document()
     tables = {plain(one.caption): one for one in blocks_of(document) if isinstance(one, Table)}
@@ -83,16 +106,9 @@ def agreement_page(
         "ends": _table(pairs, pairs.rows[:LISTED]),
         "named": _table(pairs, [row for row in pairs.rows if {plain(row[0]), plain(row[1])} in named]),
         "print": _print(tables["Similarity to published matrices"]),
-        "distance": f"\n{_distance(distance)}" if distance else "",
         "stability": f"{markdown_table(tables['Stability of rankings'])}\n",
     }
-    parts = [said("page", study.settings, **figures)]
-    if coverage:
-        parts.append(_coverage(coverage))
-    if likeness:
-        heads = [name for name in likeness[0] if "coverage" in name or name in ("print is", "configurations")]
-        parts.append(said("likeness", table=filled(heads, likeness)))
-    return "\n".join(parts)
+    return said("page", study.settings, **figures)
 
 
 def _table(whole: Table, rows: Sequence[Sequence[Cell]]) -> str:
@@ -135,51 +151,3 @@ def _print(similar: Table) -> str:
     both = float(np.corrcoef(cars.table().to_numpy()[upper], norb.table().to_numpy()[upper])[0, 1])
     figures = {"disputed": len(cars.disputed), "cars": cars.title, "norb": norb.title, "r": f"{both:.2f}"}
     return said("print", figures, table=f"{markdown_table(similar)}\n")
-
-
-def _distance(rows: Sequence[Row]) -> str:
-    """Tell what becomes of r when one cause after the other is moved, and put all figures in a table."""
-    found = {(row["cause"], row["models"], row["print"]): row for row in rows}
-    causes = unique(rows, "cause")
-    prints = unique(rows, "print")
-    titles = {name: bench.published_agreement(name).title for name in prints}
-    lines = []
-    for cause in causes:
-        known = [cells(found[cause, "all", name]) for name in prints]
-        line = [cause, *("{r:.2f} [{r_low:.2f}, {r_high:.2f}]".format_map(row) for row in known)]
-        line += [f"{float(row['same_sign']):.0%}" for row in known]
-        lines.append([*line, f"{float(known[0]['negative']):.0%}", "{mean_abs_tau:.2f}".format_map(known[0])])
-    heads = ["Moved", *(f"r, {titles[name]}" for name in prints), *(f"same sign, {titles[name]}" for name in prints)]
-    told = " ".join(_moved(found, causes, name, titles[name]) for name in prints)
-    return said("distance", moved=told, table=table([*heads, "taus below 0", "mean size of tau"], lines))
-
-
-def _moved(found: dict[tuple[str, str, str], Row], causes: Sequence[str], name: str, title: str) -> str:
-    """Say which cause brings the matrix nearest to one in print, and whether that is more than chance."""
-    base = found[causes[0], "all", name]
-    best = max(causes[1:], key=lambda cause: float(found[cause, "all", name]["r"]))
-    row = found[best, "all", name]
-    far = [cause for cause in causes[1:] if float(found[cause, "all", name]["r"]) < float(base["r_low"])]
-    listed = ", ".join(f"“{cause}” {float(found[cause, 'all', name]['r']):.2f}" for cause in far)
-    away = f" Below that interval: {listed}." if far else ""
-    if float(row["r"]) <= float(base["r"]):
-        return f"Nothing brings r with {title} above {float(base['r']):.2f}.{away}"
-    sure = "beyond" if float(row["r"]) > float(base["r_high"]) else "within"
-    return (
-        f"Nearest to {title} comes “{best}”: r {float(base['r']):.2f} becomes {float(row['r']):.2f}, {sure} the "
-        f"interval of the first.{away}"
-    )
-
-
-def _coverage(rows: Sequence[Row]) -> str:
-    taus = ("0", "0.3", "0.6", "0.8", "0.95")
-    kinds = unique(rows, "scores")
-    found = {(row["scores"], row["configurations"], row["tau"]): row["coverage"] for row in rows}
-    sizes = unique(rows, "configurations")
-    lines = [
-        [kind, size, *(f"{float(found[kind, size, tau]):.1%}" if (kind, size, tau) in found else "" for tau in taus)]
-        for kind in kinds
-        for size in sizes
-        if any((kind, size, tau) in found for tau in taus)
-    ]
-    return said("coverage", table=table(["Scores", "Configurations", *taus], lines))

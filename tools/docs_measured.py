@@ -1,12 +1,12 @@
-"""Marked lines of pages that become the figures of a file in ``benchmarks/results``: a table, and words around it."""
+"""Tables of files in ``benchmarks/results``, with words around them: pages of results, and marked lines of others."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks.protocol_arrays import ARRAYS
-from tools.docs_tables import Measured, Row, cells, escaped, filled, read, said, table, unique
-
-_Rows = list[dict[str, str]]
+from demele.bench.comparisons.setting import PUBLISHED_NOISE, published
+from tools.docs_tables import Column, Measured, Page, Rows, means, numbers, pivot, table, together, unique
 
 STREAMING = Measured(
     "streaming.csv",
@@ -14,7 +14,7 @@ STREAMING = Measured(
         *("through", "metrics", ("a batch, ms", "{update_ms_median}")),
         *(("95% of batches below", "{update_ms_p95}"), ("the value once, ms", "{compute_ms}")),
     ),
-    words="streaming",
+    words="measured/streaming",
     chosen=lambda rows: [row for row in rows if row["dtype"] == rows[0]["dtype"]],
 )
 OUT_OF_CORE = Measured(
@@ -23,7 +23,7 @@ OUT_OF_CORE = Measured(
         *(("rows", "{rows:,}"), ("on disk, GB", "{gigabytes}"), ("processes", "{jobs}"), "seconds"),
         *("seconds per 1e8 rows", ("peak memory, MiB", "{peak MiB:,}")),
     ),
-    words="out_of_core",
+    words="measured/out_of_core",
 )
 SPARSE = Measured(
     "sparse.csv",
@@ -42,48 +42,29 @@ ENTROPY = Measured(
         *(("finds", "{default share found:.0f%}"), ("of its suspects wrong", "{default precision:.0f%}")),
     ),
 )
-
-
-# Fabrics -------------------------------------------------------------------------------------------------------------
-
-
-def _gains(rows: Sequence[Row]) -> dict[str, str]:
-    """Say what masks gain, and how far apart the gains of the same share of links are."""
-    found = {}
-    for name, what in (("masks", "masked"), ("links", "of links")):
-        gains = [float(row["forward gain"]) for row in rows if what in row["pruned"]]
-        figures = {"low": min(gains, default=0), "high": max(gains, default=0)}
-        found[name] = said("measured", f"fabrics-{name}", figures).strip() if gains else ""
-    return found
-
-
 FABRICS = Measured(
     "fabric_speed.csv",
     (
-        *("fabric", "images", "pruned", ("removed", "{removed}"), ("multiply-adds", "{multiply-adds:,}")),
+        *("fabric", "images", "pruned", ("removed, %", "{achieved %}"), ("multiply-adds", "{multiply-adds:,}")),
         *((f"{part} gain", f"x {{{part} gain}}") for part in ("forward", "exported", "training")),
     ),
-    words="fabrics",
-    chosen=lambda rows: [{**row, "removed": f"{row['achieved %']}%" if row["achieved %"] else ""} for row in rows],
-    figures=_gains,
+    words="measured/fabrics",
+)
+FABRIC_ANNOTATORS = Measured(
+    "annotated_images_annotators.csv",
+    (
+        ("images", "{images} ({size}, {n:,} images)"),
+        ("annotators, of fabrics trained", "{annotators}, {fabrics trained}"),
+        ("errors, and their median", "{lowest error} to {highest error}, {median error}"),
+        ("mean share of images on which two differ", "{disagreement}"),
+        ("images that none gets wrong", "{images without a wrong vote}"),
+        ("of the rates 1%, 2%, ..., 30%, made exactly", "{rates of 1 to 30 % made exactly}"),
+        ("CPU seconds, and seconds with two processes on a busy machine", "{CPU seconds}, {seconds}"),
+    ),
 )
 
 
-def annotated_images(folder: Path) -> str:
-    """Return a table of the fabrics that annotate, a column for each set of images; nothing without rows."""
-    rows = [cells(row) for row in read(folder / "annotated_images_annotators.csv")]
-    if not rows:
-        return ""
-    lines = [line.split(": ") for line in said("measured", "annotated-images").splitlines()]
-    shown = [(head, *(text.format_map(row) for row in rows)) for head, text in lines]
-    heads = ("", *("{images} ({size}, {n:,} images)".format_map(row) for row in rows))
-    return f"{table(heads, shown)}\nMade by `python -m benchmarks.annotated_images`."
-
-
 # Published code ------------------------------------------------------------------------------------------------------
-
-#: What public code calls them.
-THEIR_NAMES = {"z_diff": "beta-VAE", "z_min_variance": "FactorVAE"}
 
 
 def arrays(_folder: Path) -> str:
@@ -91,45 +72,34 @@ def arrays(_folder: Path) -> str:
     return table(("array", "codes"), [(array.name, array.what) for array in ARRAYS.values()], plain=False)
 
 
-def by_score(folder: Path) -> str:
-    """Return the scores of disentanglement_lib on every array, by score."""
-    rows = [row for row in read(folder / "protocols.csv") if row["source"] == "disentanglement_lib"]
-    order = list(ARRAYS)
-    columns = (
-        *("array", ("theirs", "{theirs:.4f}{error}"), ("ours, `dlib2019`", "{under the protocol:.4f}")),
-        *(("ours by default", "{by default:.4f}"), ("notes of ours", "{notes}")),
-    )
-    parts = []
-    for metric in unique(rows, "metric"):
-        own = sorted((row for row in rows if row["metric"] == metric), key=lambda row: order.index(row["array"]))
-        for row in own:
-            row["error"] = f" ± {row['their standard error']}" if row["their standard error"] else ""
-            row["notes"] = row["notes"].replace(" ", ", ")
-        name = f"{THEIR_NAMES[metric]} (`{metric}`)" if metric in THEIR_NAMES else f"`{metric}`"
-        parts.append(f"### {name}\n\n{filled(columns, own, plain=False)}")
-    return "\n".join(parts)
+_OURS: tuple[Column, ...] = (
+    ("ours, under the protocol", "{under the protocol:.4f}"),
+    ("ours by default", "{by default:.4f}"),
+)
+DLIB = Measured(
+    "protocols.csv",
+    (("score", "`{metric}`"), "array", ("theirs", "{theirs:.4f}"), "their standard error", *_OURS, "notes"),
+    chosen=lambda rows: sorted(
+        (row for row in rows if row["source"] == "disentanglement_lib"), key=lambda row: row["metric"]
+    ),
+    plain=False,
+)
 
 
-def _by_attribute(rows: _Rows) -> _Rows:
+def _by_attribute(rows: Rows) -> Rows:
     """Return the first row of each array and metric of Latte, with the largest difference over attributes."""
-    groups: dict[tuple[str, str], _Rows] = {}
+    groups: dict[tuple[str, str], Rows] = {}
     for row in rows:
         if row["source"] == "latte":
             groups.setdefault((row["array"], row["metric"]), []).append(row)
     return [{**own[0], "difference": str(max(abs(float(row["difference"])) for row in own))} for own in groups.values()]
 
 
-def _newer(rows: _Rows) -> _Rows:
-    others = [row for row in rows if row["source"] not in ("disentanglement_lib", "latte")]
-    return [{**row, "difference": row["difference"].replace("nan", "").lstrip("-")} for row in others]
-
-
 LATTE = Measured(
     "protocols.csv",
     (
         *("array", ("score", "`{metric}`"), ("theirs, first", "{theirs:.4f}")),
-        *(("ours, `latte`", "{under the protocol:.4f}"), ("ours by default", "{by default:.4f}")),
-        ("largest difference", "{difference:.0e}"),
+        *(*_OURS, ("largest difference", "{difference:.0e}")),
     ),
     chosen=_by_attribute,
     plain=False,
@@ -138,81 +108,374 @@ NEWER = Measured(
     "protocols.csv",
     (
         *(("code", "{source}"), "array", ("score", "`{metric}`"), ("theirs", "{theirs:.4f}")),
-        *(("ours, their settings", "{under the protocol:.4f}"), ("ours by default", "{by default:.4f}")),
-        ("difference", "{difference:.0e}"),
+        *(*_OURS, ("difference", "{difference:.0e}")),
     ),
-    chosen=_newer,
+    chosen=lambda rows: [row for row in rows if row["source"] not in ("disentanglement_lib", "latte")],
     plain=False,
 )
 
 
 # Answers of annotators -----------------------------------------------------------------------------------------------
 
-MAJORITY, OURS, DEFAULT, BLEND = "majority accuracy", "accuracy", "crowd-kit accuracy, its default", "blend accuracy"
-_CROWDS = ("classes", "answers per item", "answers per annotator", "accuracy", "class shares")
+_WAYS = {"majority": "majority accuracy", "blend": "blend accuracy", "own prior": "own prior accuracy"}
+_WAYS |= {
+    "one-coin": "one-coin accuracy",
+    "Dawid-Skene": "accuracy",
+    "one-coin of crowd-kit": "crowd-kit one-coin accuracy",
+}
 
 
-def annotators(folder: Path) -> str:
-    """Return the tables on ways of joining answers, and what they show; nothing without rows."""
-    rows, simulated = read(folder / "annotators.csv"), read(folder / "consensus.csv")
-    known = [row for row in rows if int(row["gold"])]
-    parts = [_real(known)] if known else []
-    if simulated:
-        columns = (
-            *(
-                *_CROWDS,
-                "majority",
-                ("Dawid-Skene", "{dawid-skene}"),
-                "one-coin",
-                ("own prior", "{own-prior}"),
-                "blend",
-            ),
+def _with_truth(rows: Rows) -> Rows:
+    return [row for row in rows if int(row["gold"])]
+
+
+ANNOTATORS = together(
+    Measured(
+        "annotators.csv",
+        (
+            *(("answers", "{set}"), ("items with known truth", "{gold:,}")),
+            *((head, f"{{{way}:.1fp}}") for head, way in _WAYS.items()),
+        ),
+        words="measured/annotators-real",
+        chosen=_with_truth,
+    ),
+    Measured(
+        "consensus.csv",
+        (
+            *("classes", "answers per item", "answers per annotator", "accuracy", "class shares", "majority"),
+            *(("Dawid-Skene", "{dawid-skene}"), "one-coin", ("own prior", "{own-prior}"), "blend"),
             ("blend − majority (s.e.)", "{blend - majority:+.2f} ({standard error})"),
-            ("worst crowd", "{least:+.1f}"),
-        )
-        losing = [row for row in simulated if float(row["blend - majority"]) < 0]
-        where = "; ".join(said("measured", "annotators-where", row).strip() for row in losing)
-        deep, crowds = (sum(int(row[name]) for row in simulated) for name in ("below by 3", "crowds"))
-        figures = {"crowds": simulated[0]["crowds"], "deep": deep, "all": crowds}
-        figures["where"] = where or "in none of these worlds"
-        parts.append(said("measured", "annotators-simulated", figures, table=filled(columns, simulated)))
-    if known:
-        stops = (
-            *(("answers", "{set}"), ("Dawid-Skene", f"{{{OURS}:.1fp}}"), ("iterations", "{iterations to convergence}")),
-            *(("stopped early", f"{{{DEFAULT}:.1fp}}"), ("after", "{crowd-kit iterations, its default}")),
-        )
-        figures = {"better": _fewer_right(known, OURS, DEFAULT), "worse": _fewer_right(known, DEFAULT, OURS)}
-        parts.append(said("measured", "annotators-stops", figures, table=filled(stops, known)))
-    times = (
-        *(("answers", "{set}"), ("number", "{answers:,}"), "ms per iteration"),
-        *(("crowd-kit", "{crowd-kit ms per iteration}"), "times faster"),
-        ("same labels after 20 iterations", "{same labels after 20:.2f%}"),
+            *(("worst crowd", "{least:+.1f}"), ("crowds that lose 3 points", "{below by 3}")),
+        ),
+        words="measured/annotators-simulated",
+    ),
+    Measured(
+        "annotators.csv",
+        (
+            *(("answers", "{set}"), ("Dawid-Skene", "{accuracy:.1fp}"), ("iterations", "{iterations to convergence}")),
+            ("stopped early", "{crowd-kit accuracy, its default:.1fp}"),
+            ("after", "{crowd-kit iterations, its default}"),
+        ),
+        words="measured/annotators-stops",
+        chosen=_with_truth,
+    ),
+    Measured(
+        "annotators.csv",
+        (
+            *(("answers", "{set}"), ("number", "{answers:,}"), "ms per iteration"),
+            *(("crowd-kit", "{crowd-kit ms per iteration}"), "times faster"),
+            ("same labels after 20 iterations", "{same labels after 20:.2f%}"),
+        ),
+        words="measured/annotators-times",
+    ),
+)
+
+
+# Level and power of comparison methods -------------------------------------------------------------------------------
+
+#: Methods that stand on another page, as comparison_power.csv calls them.
+CHOSEN = (
+    *("overlap", "worst-case-overlap", "hard-rows, annotators' ranking", "worst-case, overlap", "agreement"),
+    *("audit uniform 500", "audit entropy 500", "sequential, cap 1000"),
+)
+BY_NOISE = pivot(("method",), "noise", means("type_1", "type_2"), "{:g%} noise")
+_CERTIFIED = ("median_if_certified", "mean_if_certified", "mean_labels")
+
+
+def _worlds(rows: Rows) -> dict[str, object]:
+    return {"worlds": len(unique(rows, "world"))}
+
+
+def _worst_cell(rows: Rows) -> str:
+    """Show the mean and largest error over rates of noise."""
+    worst = max(rows, key=lambda row: float(row["rate_of_error"]))
+    whole = sum(int(row["claims_all"]) for row in rows) / sum(int(row["test_sets_all"]) for row in rows)
+    return f"{100 * whole:.2f}; {100 * float(worst['rate_of_error']):.1f} (> {100 * float(worst['low']):.1f})"
+
+
+def _by_tail(rows: Rows) -> Rows:
+    """Return a row for each one-sided error at which bounds of an audit are missed."""
+    tails = ("0.025", "0.001")
+    return [{**row, "missed at": tail, "missed": row[f"missed_at_{tail}"]} for row in rows for tail in tails]
+
+
+def _mean_and_worst(rows: Rows) -> str:
+    shares = numbers(rows, "missed")
+    return f"{100 * fmean(shares):.2f}, worst {100 * max(shares):.2f}"
+
+
+def _of_part(part: str) -> Callable[[Rows], Rows]:
+    return lambda rows: [row for row in rows if row["part"] == part]
+
+
+def _corners(percent: str, told: str) -> tuple[Column, ...]:
+    return (
+        *(("where", "{cell}"), (f"{told} in % (standard error)", f"{{{percent}}} ({{standard_error}})")),
+        *(("distance", "{mean_distance_rows}"), ("test sets", "{test_sets}")),
     )
-    return "\n".join([*parts, said("measured", "annotators-times", table=filled(times, rows))]) if rows else ""
 
 
-def _real(rows: Sequence[Row]) -> str:
-    """Show how many labels are right on real answers, and on which sets one way has fewer than another."""
-    ways = {MAJORITY: "majority", BLEND: "blend", "own prior accuracy": "own prior", "one-coin accuracy": "one-coin"}
-    ways |= {OURS: "Dawid-Skene", "crowd-kit one-coin accuracy": "one-coin of crowd-kit"}
-    columns = [("answers", "{set}"), ("items with known truth", "{gold:,}")]
-    columns += [(head, f"{{{way}:.1fp}}") for way, head in ways.items()]
-    pairs = {"blend": (BLEND, MAJORITY), "blend_more": (MAJORITY, BLEND), "blend_model": (BLEND, OURS)}
-    pairs |= {"model": (OURS, MAJORITY), "model_more": (MAJORITY, OURS)}
-    figures = {name: _fewer_right(rows, *pair) for name, pair in pairs.items()}
-    text = said("measured", "annotators-real", figures, table=filled(columns, rows))
-    gain = {row["set"]: float(row[OURS]) - float(row[MAJORITY]) for row in rows}
-    if not gain.get("imagenet_real golden", 0) < 0 < gain.get("imagenet_real golden, yes or not", 0):
-        return text
-    return f"{text}\n{said('measured', 'annotators-doubt')}"
+COMPARISONS = Page(
+    "results/comparisons.md",
+    "Level and power of comparison methods",
+    "comparisons",
+    (
+        Measured("comparison_power.csv", BY_NOISE, words="comparisons/power", figures=_worlds),
+        Measured(
+            "sequential_power.csv",
+            ("what", "noise", "inference", "type_1", "type_2", *_CERTIFIED, "alpha", "seconds"),
+            words="comparisons/setting",
+            chosen=_of_part("setting"),
+        ),
+        Measured(
+            "sequential_power.csv",
+            ("what", "noise", "type_1", "type_2", *_CERTIFIED, "distinct_labels", "alpha", "seconds"),
+            words="comparisons/variant",
+            chosen=_of_part("variant"),
+        ),
+        Measured(
+            "sequential_power.csv",
+            ("what", "alpha", "rate", "standard_error", "seconds"),
+            words="comparisons/level",
+            chosen=_of_part("level"),
+        ),
+        Measured("guarantees.csv", pivot(("method",), "noise", _worst_cell), words="comparisons/kept"),
+        Measured(
+            "audited_level.csv",
+            pivot(("n", "labels", "design"), "missed at", _mean_and_worst, "missed at {:g%}"),
+            words="comparisons/missed",
+            chosen=_by_tail,
+        ),
+        Measured("guarantee_corners.csv", _corners("error_percent", "errors"), words="comparisons/corners"),
+        Measured("audited_power.csv", _corners("power_percent", "found"), words="comparisons/found"),
+    ),
+)
+POWER_OF_CHOSEN = Measured(
+    "comparison_power.csv",
+    BY_NOISE,
+    words="comparisons/chosen",
+    chosen=lambda rows: [row for row in rows if row["method"] in CHOSEN],
+    figures=_worlds,
+)
+WORST_CORNERS = together(
+    Measured(
+        "guarantee_corners.csv",
+        _corners("error_percent", "errors"),
+        words="comparisons/worst",
+        chosen=lambda rows: rows[:6],
+    ),
+    Measured("audit_scan.csv", ("bound", ("worst, %", "{worst}")), words="comparisons/scan"),
+)
+ESTIMATES = Measured(
+    "audit_estimate.csv",
+    (
+        *(("rows, audited", "{n}, {labels}"), "interval"),
+        ("coverage in %: mean, least", "{coverage_mean}, {coverage_least}"),
+        *(("width in points", "{width_points}"), ("excludes 0 in %", "{excludes_0_percent}")),
+    ),
+)
+#: How a world is asked, and what its name says then; copies take in those who believe them.
+_ASKED: Mapping[str, Callable[[str], bool]] = {
+    "true labels, `overlap`": lambda world: "0 right" in world and "groups" not in world,
+    "the same, rows in groups": lambda world: "0 right" in world and "groups" in world and "not given" not in world,
+    "the same, `groups=` not given": lambda world: "not given" in world,
+    "2% copies, `overlap`": lambda world: world.startswith("labels") and "copies" in world,
+    "2% copies, rate supplied, `worst-case-overlap`": lambda world: world.startswith("rate"),
+    **{
+        f"wrong labels, {design} audit of {size}": lambda world, start=f"{design}, {size}": world.startswith(start)
+        for design in ("uniform", "weighted")
+        for size in (100, 300)
+    },
+}
 
 
-def _fewer_right(rows: Sequence[Row], fewer: str, more: str) -> str:
-    """Name the sets where one way has fewer true labels than another, with the number of items."""
-    lost = {row["set"]: round((float(row[more]) - float(row[fewer])) * int(row["gold"])) for row in rows}
-    items = {row["set"]: int(row["gold"]) for row in rows}
-    found = [f"{escaped(name)} ({number} of {items[name]:,} items)" for name, number in lost.items() if number > 0]
-    return f"on {'; '.join(found)}" if found else "on none of these sets"
+def _asked(rows: Rows) -> Rows:
+    """Return the rows of worlds in which every claim is an error, by how they are asked, with the number of worlds."""
+    found = []
+    for name, asked in _ASKED.items():
+        own = [row for row in rows if asked(row["world"]) and "lead" not in row["world"]]
+        worlds = str(len(unique(own, "world")))
+        found += [{**row, "asked by": name, "worlds": worlds} for row in own]
+    return found
+
+
+def _worst_mean(rows: Rows) -> str:
+    """Show the worst and the mean share of claims, and the mean width."""
+    worst = max(rows, key=lambda row: float(row["claims_percent"]))
+    mean, width = (fmean(numbers(rows, name)) for name in ("claims_percent", "width_points"))
+    return f"{worst['claims_percent']} ({worst['standard_error']}), {mean:.1f}, {width:.1f}"
+
+
+TABLE_MEASURES = Measured(
+    "table_measures.csv",
+    pivot(("asked by", "worlds"), "measure", _worst_mean, "{}: worst, mean, width"),
+    words="comparisons/all-classes",
+    chosen=_asked,
+)
+
+
+# Error rates of comparison methods beside the source's ---------------------------------------------------------------
+
+_FIGURES = {"type_1": "type I", "type_2": "type II", "agreement": "agreement"}
+
+
+def _of(*, networks: bool) -> Callable[[Rows], Rows]:
+    """Return what chooses the rows of the digits, or of the networks on accuracy, without simulated cleanings."""
+
+    def chosen(rows: Rows) -> Rows:
+        own = [
+            row for row in rows if (row["data"] != "digits") == networks and not row["method"].startswith("cleaned(")
+        ]
+        return [row for row in own if float(row["noise"]) == PUBLISHED_NOISE] if networks else own
+
+    return chosen
+
+
+def _beside(rows: Rows) -> Rows:
+    """Return the rows of the digits at the source's rate of noise, with its figures; cleanings where it has them."""
+    theirs = {(row["measure"], row["method"]): row for row in published()}
+    found = []
+    for row in rows:
+        cleaned = row["method"].startswith("cleaned(") and row["measure"] != "accuracy"
+        if row["data"] == "digits" and float(row["noise"]) == PUBLISHED_NOISE and not cleaned:
+            source = theirs.get((row["measure"].partition(" ")[0], row["method"]))
+            found.append({**row, **{f"their {name}": f"{source[name]:.2f}" if source else "" for name in _FIGURES}})
+    return found
+
+
+def _count(name: str) -> Callable[[Rows], str]:
+    return lambda rows: f"{sum(numbers(rows, name)):,.0f}"
+
+
+_BOTH = means("type_1", "type_2")
+_ROWS = "comparison_methods.csv"
+METHODS = Page(
+    "results/comparison-methods.md",
+    "Error rates of comparison methods",
+    "comparison_methods",
+    (
+        Measured("comparison_methods_time.csv", words="comparison_methods/ran", chosen=lambda rows: rows[:1]),
+        Measured(
+            _ROWS,
+            (
+                *("measure", "method"),
+                *((title, f"{{{name}:.2f}} ({{{name}_se:.2f}})") for name, title in _FIGURES.items()),
+                *((f"source: {title}", f"{{their {name}}}") for name, title in _FIGURES.items()),
+            ),
+            words="comparison_methods/beside",
+            chosen=_beside,
+        ),
+        Measured(
+            _ROWS,
+            pivot(("measure", "method"), "noise", _BOTH, "{:g%} noise"),
+            words="comparison_methods/rates",
+            chosen=_of(networks=False),
+        ),
+        Measured(
+            _ROWS,
+            pivot(("method",), "noise", means("labels_asked", form=",.0f"), "{:g%} noise"),
+            words="comparison_methods/experts",
+            chosen=lambda rows: [row for row in _of(networks=False)(rows) if float(row["labels_asked"] or 0)],
+        ),
+        Measured(
+            _ROWS,
+            pivot(("noise_kind", "method"), "data", _BOTH),
+            words="comparison_methods/networks",
+            chosen=_of(networks=True),
+        ),
+        Measured(
+            _ROWS,
+            pivot(("method",), "noise_kind", _count("reversed"), "{} noise"),
+            words="comparison_methods/reversed",
+            chosen=_of(networks=True),
+        ),
+        Measured(
+            "annotated_images.csv",
+            pivot(("noise_kind", "method"), "noise", _BOTH, "{:g%}"),
+            words="comparison_methods/images",
+            chosen=lambda rows: [row for row in rows if "cleaned(" not in row["method"]],
+        ),
+        Measured(
+            "annotated_images.csv",
+            pivot(("method",), "noise_kind", _count("n_type_1"), "{} noise"),
+            words="comparison_methods/images-wrong",
+        ),
+        Measured(_ROWS, words="comparison_methods/why", chosen=lambda rows: rows[:1]),
+    ),
+)
+
+
+# Language models -----------------------------------------------------------------------------------------------------
+
+KNOWN = ("published labels taken as right", "rate of wrong labels known", "500 labels audited")
+CORRECTED = "corrected labels"
+_METHOD_COLUMNS = (
+    *("method", "knows", "better means", "reference takes", "type I %", "type II %", "inconclusive pairs %"),
+    *("chosen though not better", "expert labels", "where asked"),
+)
+
+
+def _errors(rows: Rows) -> dict[str, object]:
+    """Return how many labels are wrong, and where."""
+    questions, wrong = (int(sum(numbers(rows, name))) for name in ("questions", "wrong labels"))
+    moved = sum(row["best, published"] != row["best, corrected"] for row in rows)
+    return {
+        "questions": questions,
+        "wrong": wrong,
+        "share": wrong / questions,
+        "subjects": len(rows),
+        "moved": moved,
+        "clean": numbers(rows, "wrong labels").count(0),
+        "reversed": int(sum(numbers(rows, "pairs in reversed order"))),
+    }
+
+
+def survival(rows: Rows) -> str:
+    """Show how many differences each kind of knowledge shows, and how far they are those of the corrected answers."""
+    body = []
+    for known in (*KNOWN, CORRECTED):
+        shown = [row for row in rows if row[known] != "open"]
+        same = [row for row in shown if row[known] == row[CORRECTED]]
+        against = [row for row in shown if row[CORRECTED] not in ("open", row[known])]
+        body.append([known, *(str(len(one)) for one in (shown, same, against))])
+    return table(["known", "pairs that differ", "as by corrected labels", "contradicted by these"], body)
+
+
+MMLU = Page(
+    "results/mmlu-redux.md",
+    "MMLU-Redux: ten language models",
+    "mmlu",
+    (
+        Measured("mmlu_redux_subjects.csv", words="mmlu/errors", figures=_errors),
+        Measured("mmlu_redux_pairs.csv", survival, words="mmlu/survival"),
+        Measured(
+            "mmlu_redux_ranks.csv",
+            (
+                *("model", "accuracy, published", "accuracy, corrected"),
+                *((known, f"{{ranks, {known}}}") for known in (*KNOWN, CORRECTED)),
+            ),
+            words="mmlu/ranks",
+        ),
+        Measured("mmlu_redux_pairs.csv", words="mmlu/pairs"),
+        Measured(
+            "mmlu_redux.csv",
+            _METHOD_COLUMNS,
+            words="mmlu/together",
+            chosen=lambda rows: [row for row in rows if row["questions"] == "all together"],
+        ),
+        Measured(
+            "mmlu_redux_subjects.csv",
+            words="mmlu/subjects",
+            chosen=lambda rows: sorted(rows, key=lambda row: -float(row["wrong labels %"]))[:12],
+        ),
+        Measured(
+            "mmlu_redux.csv",
+            _METHOD_COLUMNS,
+            words="mmlu/by-subject",
+            chosen=lambda rows: [row for row in rows if row["questions"] == "by subject"],
+        ),
+    ),
+)
 
 
 #: By the line of a page in whose place each is put.
@@ -224,10 +487,15 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     "<!-- measured-beside-metrics -->": SPEED,
     "<!-- measured-entropy -->": ENTROPY,
     "<!-- measured-fabrics -->": FABRICS,
-    "<!-- measured-fabric-annotators -->": annotated_images,
-    "<!-- measured-annotators -->": annotators,
+    "<!-- measured-fabric-annotators -->": FABRIC_ANNOTATORS,
+    "<!-- measured-annotators -->": ANNOTATORS,
     "<!-- arrays -->": arrays,
-    "<!-- disentanglement_lib -->": by_score,
+    "<!-- disentanglement_lib -->": DLIB,
     "<!-- latte -->": LATTE,
     "<!-- mcc-infomec-snc -->": NEWER,
+    "<!-- measured-comparisons -->": POWER_OF_CHOSEN,
+    "<!-- measured-corners -->": WORST_CORNERS,
+    "<!-- measured-estimate -->": ESTIMATES,
+    "<!-- measured-table-measures -->": TABLE_MEASURES,
+    "<!-- measured-comparison-methods -->": Measured(_ROWS, words="comparison_methods/link"),
 }

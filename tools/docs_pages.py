@@ -16,14 +16,11 @@ from tools import (
     docs_api,
     docs_bench,
     docs_bibliography,
-    docs_comparison_methods,
-    docs_comparisons,
     docs_gallery,
     docs_landing,
     docs_map,
     docs_measured,
     docs_metrics,
-    docs_mmlu,
     docs_pruning,
     docs_results,
     docs_which,
@@ -31,17 +28,17 @@ from tools import (
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 #: What makes the pages of results that are of files alone.
-_OF_FILES = (docs_results, docs_mmlu, docs_comparisons, docs_comparison_methods)
+_OF_FILES = (docs_measured.MMLU, docs_measured.COMPARISONS, docs_measured.METHODS)
 #: The pages of results, in their order, by path.
 TITLES = {
     **docs_bench.TITLES,
-    **{one.PAGE: one.TITLE for one in (docs_which, docs_agreement, docs_pruning, *_OF_FILES)},
+    **{one.PAGE: one.TITLE for one in (docs_which, docs_agreement, docs_pruning, docs_results)},
+    **{one.path: one.title for one in _OF_FILES},
 }
 #: Marked lines of pages, and what is put in their place.
 MARKS: Mapping[str, Callable[[Path], str]] = {
     **docs_measured.MARKS,
-    **docs_comparisons.MARKS,
-    **{one.MARK: one.reference for one in (docs_agreement, docs_pruning, docs_comparison_methods)},
+    **{one.MARK: one.reference for one in (docs_agreement, docs_pruning)},
     docs_api.MARK: docs_api.index,
     docs_map.MARK: docs_map.figures,
 }
@@ -61,8 +58,8 @@ def pages(folder: Path) -> dict[str, str]:
             for one in (docs_bench, docs_which, docs_agreement, docs_pruning)
             for path, text in one.pages(folder).items()
         },
-        **{one.PAGE: one.page(folder) for one in _OF_FILES},
-        **{f"results/{file.name}": file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.svg"))},
+        docs_results.PAGE: docs_results.page(folder),
+        **{one.path: one(folder) for one in _OF_FILES},
     }
     return {path: content for path, content in made.items() if content}
 

@@ -1,11 +1,10 @@
 """The page of speed and scale: what ``make bench`` measured, read off the files of ``benchmarks/results``.
 
 ``machine.csv`` becomes a sentence, and every other CSV a table, under the first line of the docstring of the benchmark
-that names it, with the picture ``NAME.svg`` if there is one; but for those that stand on other pages.
+that names it; but for those that stand on other pages.
 """
 
 import ast
-from functools import cache
 from pathlib import Path
 
 from tools.docs_tables import read, table
@@ -27,25 +26,13 @@ def page(folder: Path) -> str:
     tables = {file.stem: read(file) for file in sorted(folder.glob("*.csv")) if file.stem not in ELSEWHERE}
     if not tables:
         return ""
+    modules = (ast.parse(module.read_text(encoding="utf-8")) for module in sorted(BENCHMARKS.glob("*.py")))
+    docstrings = [ast.get_docstring(module) or "" for module in modules]
     facts = ", ".join(f"{name} {value}" for row in read(folder / "machine.csv") for name, value in row.items())
     machine = f"Machine and versions: {facts}." if facts else ""
     parts = [f"# {TITLE}\n\nMeasured by `make bench`; every table is a file in `benchmarks/results`. {machine}\n"]
     for name, rows in tables.items():
-        title = name.replace("_", " ").capitalize().replace("Irs", "IRS")
-        cells = [["0.0" if text == "-0.0" else text or "" for text in row.values()] for row in rows]
-        shown = table(rows[0], cells) if rows else "No rows.\n"
-        parts.append(f"## {title}\n\n{_summary(name)}\n\n{shown}")
-        if (folder / f"{name}.svg").exists():
-            parts.append(f"![{_summary(name)}]({name}.svg)\n")
+        summary = next((text.partition("\n")[0] for text in docstrings if f"results/{name}.csv" in text), "")
+        title = name.replace("_", " ").capitalize()
+        parts.append(f"## {title}\n\n{summary}\n\n{table(rows[0], (row.values() for row in rows))}")
     return "\n".join(parts)
-
-
-def _summary(name: str) -> str:
-    """Return the first line of the docstring of the benchmark that writes the table, where there is one."""
-    return next((text.partition("\n")[0] for text in _docstrings() if f"results/{name}.csv" in text), "")
-
-
-@cache
-def _docstrings() -> list[str]:
-    modules = (ast.parse(module.read_text(encoding="utf-8")) for module in sorted(BENCHMARKS.glob("*.py")))
-    return [ast.get_docstring(module) or "" for module in modules]

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 WORDS = Path(__file__).parent / "words"
 Row = Mapping[str, str]
+Rows = list[dict[str, str]]
 #: A head and the format of its cells, or the name of a column that is shown unchanged.
 Column = str | tuple[str, str]
 
@@ -86,19 +88,40 @@ def said(page: str, part: str, figures: Mapping[str, object] | None = None, /, *
     return words(page)[part].format_map({**(figures or {}), **more}).rstrip("\n") + "\n"
 
 
+def pivot(lines: Sequence[str], column: str, cell: Callable[[Rows], str], head: str = "{}") -> Callable[[Rows], str]:
+    """Return what makes a table: a line for each value of some columns, a column for each value of another."""
+
+    def made(rows: Rows) -> str:
+        groups: dict[tuple[str, ...], dict[str, Rows]] = {}
+        for row in rows:
+            groups.setdefault(tuple(row[name] for name in lines), {}).setdefault(row[column], []).append(row)
+        values = unique(rows, column)
+        if all(one.replace(".", "").isdigit() for one in values):
+            values.sort(key=float)
+        body = [[*key, *(cell(own[one]) if one in own else "" for one in values)] for key, own in groups.items()]
+        return table([*(name.replace("_", " ") for name in lines), *(head.format(_Cell(one)) for one in values)], body)
+
+    return made
+
+
+def means(*names: str, form: str = ".2f") -> Callable[[Rows], str]:
+    """Return what shows the means of some columns."""
+    return lambda rows: " / ".join(f"{fmean(own):{form}}" if (own := numbers(rows, name)) else "–" for name in names)
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A table of a file, and the words around it: the part of ``words/measured.md`` with its name, if there is one.
+    """A table of a file, and the words around it: "PAGE/PART" of ``words``, if there are any.
 
-    All columns are shown unless some are given. ``figures`` are what the words need beside the table and the cells of
-    the first row.
+    All columns are shown unless some are given, or what makes the table of the rows. ``figures`` are what the words
+    need beside the table and the cells of the first row.
     """
 
     file: str
-    columns: Sequence[Column] = ()
+    columns: Sequence[Column] | Callable[[Rows], str] = ()
     words: str = ""
-    chosen: Callable[[list[dict[str, str]]], list[dict[str, str]]] = list
-    figures: Callable[[list[dict[str, str]]], Mapping[str, object]] = lambda rows: {}
+    chosen: Callable[[Rows], Rows] = list
+    figures: Callable[[Rows], Mapping[str, object]] = lambda rows: {}
     plain: bool = True
 
     def __call__(self, folder: Path) -> str:
@@ -106,5 +129,27 @@ class Measured:
         rows = self.chosen(read(folder / self.file))
         if not rows:
             return ""
-        shown = filled(self.columns or rows[0], rows, plain=self.plain)
-        return said("measured", self.words, cells(rows[0]), table=shown, **self.figures(rows)) if self.words else shown
+        own = self.columns
+        shown = own(rows) if callable(own) else filled(own or rows[0], rows, plain=self.plain)
+        page, _, part = self.words.partition("/")
+        return said(page, part, cells(rows[0]), table=shown, **self.figures(rows)) if page else shown
+
+
+def together(*parts: Callable[[Path], str]) -> Callable[[Path], str]:
+    """Return what makes all parts, one below the other, of those for which there are files."""
+    return lambda folder: "\n".join(filter(None, (part(folder) for part in parts)))
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of results: the words "head" of its file of words, and parts below."""
+
+    path: str
+    title: str
+    words: str
+    parts: Sequence[Measured]
+
+    def __call__(self, folder: Path) -> str:
+        """Return it for the files in a folder; nothing without one."""
+        found = together(*self.parts)(folder)
+        return f"{said(self.words, 'head', title=self.title)}\n{found}" if found else ""

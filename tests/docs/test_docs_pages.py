@@ -9,10 +9,8 @@ from tools import (
     docs_agreement,
     docs_api,
     docs_bench,
-    docs_comparison_methods,
-    docs_comparisons,
     docs_map,
-    docs_mmlu,
+    docs_measured,
     docs_pages,
     docs_pruning,
     docs_results,
@@ -38,9 +36,7 @@ def test_results_stand_first_in_the_evidence_in_their_order() -> None:
         docs_agreement.PAGE,
         docs_pruning.PAGE,
         docs_results.PAGE,
-        docs_mmlu.PAGE,
-        docs_comparisons.PAGE,
-        docs_comparison_methods.PAGE,
+        *(page.path for page in (docs_measured.MMLU, docs_measured.COMPARISONS, docs_measured.METHODS)),
         "own.md",
     ]
 
