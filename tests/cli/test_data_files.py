@@ -81,7 +81,7 @@ def test_files_that_fit(demele: Program, placed: Callable[..., Written]) -> None
             lambda path: (path / "car_001_mesh.mat").unlink(),
             [],
             "missing",
-            "1 of them are missing: car_001_mesh.mat",
+            "1 of them are missing: 'car_001_mesh.mat'",
         ),
         (
             files.write_dsprites,

@@ -133,7 +133,7 @@ def test_taking_by_flags_is_taking_by_number(questions: LabelSet) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "says"),
-    [([0, 0], "once"), ([5432], "does not exist, first 5432"), ([-1], "does not exist"), ([0.5], "row numbers")],
+    [([0, 0], "once"), ([5432], "0 to 5431, got 5432 at row 0"), ([-1], "got -1"), ([0.5], "whole numbers")],
 )
 def test_rows_that_cannot_be_taken(questions: LabelSet, rows: list[float], says: str) -> None:
     with pytest.raises(InputError, match=says):

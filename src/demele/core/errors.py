@@ -5,6 +5,7 @@ Every message says which argument (and column), what was expected, what came (ho
 
 import sys
 import warnings
+from collections.abc import Iterable
 from typing import Any, Self
 
 from demele.core.sentences import MOST_REPEATED, arg, renamed, sentence, short_words, shortened
@@ -154,6 +155,18 @@ def quoted(value: object) -> str:
         return shortened(repr(value))
     except Exception:  # noqa: BLE001 - whatever a class of the user's does, the message is about its value
         return f"a value of {type(value).__name__}"
+
+
+def listed(names: Iterable[object], most: int = 3) -> str:
+    """Return the first of some names for a message.
+
+    Examples
+    --------
+    >>> listed(["a.png", "b.png", "c.png", "d.png"]), listed([])
+    ("'a.png', 'b.png', 'c.png', ...", 'nothing')
+    """
+    names = list(names)
+    return ", ".join(map(quoted, names[:most])) + ", ..." * (len(names) > most) or "nothing"
 
 
 def warn_user(message: str, category: "type[DemeleWarning]") -> None:

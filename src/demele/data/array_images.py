@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.data.factor_tables import factor_table, grid_of
 from demele.data.images import ImageSet, digest_of
 from demele.data.mapped import StoredArray
-from demele.data.pixels import as_uint8, check_type, check_values, checked_shape, described
+from demele.data.pixels import as_uint8, check_type, check_values, checked_shape
 from demele.data.space import FactorSpace
 
 
@@ -96,7 +96,10 @@ class ArrayImages(ImageSet):
             provenance=provenance,
             licence=licence,
         )
-        check_values(self._array, lambda row: described(self.factors([row]).iloc[0].to_dict()))
+        check_values(
+            self._array,
+            lambda row: ", ".join(f"{one} {quoted(value)}" for one, value in self.factors([row]).iloc[0].items()),
+        )
         # of the shape, the factors, and 64 images spread over the set
         spread = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
         columns = [] if self._table is None else [np.asarray(column) for _, column in self._table.items()]

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError, quoted
+from demele.core.given_arrays import whole_array
 from demele.core.names import checked_name
-from demele.core.sentences import plural
+from demele.data.space import refuse_outside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,25 +126,14 @@ class LabelSet:
         InputError
             If a row does not exist or comes twice.
         """
-        chosen = np.asarray(rows)
-        if chosen.dtype == bool:
-            if chosen.shape != (self.n,):
-                raise InputError("rows", f"expected {self.n} flags, one per row, got shape {chosen.shape}")
-            chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and chosen.size):
-            raise InputError("rows", f"expected one column of row numbers, got shape {chosen.shape} of {chosen.dtype}")
-        wrong = np.flatnonzero((chosen < 0) | (chosen >= self.n)) if chosen.size else chosen
-        if wrong.size:
-            raise InputError(
-                "rows",
-                f"{plural(wrong.size, 'row does', 'rows do')} not exist, first {chosen[wrong[0]]}; there are rows "
-                f"0 to {self.n - 1}",
-            )
+        flags = np.asarray(rows)
+        if flags.dtype == bool and flags.shape != (self.n,):
+            raise InputError("rows", f"expected {self.n} flags, one per row, got shape {flags.shape}")
+        chosen = np.flatnonzero(flags) if flags.dtype == bool else whole_array(rows, "rows", dimensions=1)
+        refuse_outside(chosen, self.n, "rows")
         if np.unique(chosen).size < chosen.size:
-            raise InputError(
-                "rows", f"expected each row once, got {chosen.size - np.unique(chosen).size} more than once"
-            )
-        chosen = chosen.astype(np.intp)
+            repeated = chosen.size - np.unique(chosen).size
+            raise InputError("rows", f"expected each row once, got {repeated} more than once")
         audit_rows, audit_labels = self.audit_rows, self.audit_labels
         if audit_rows is not None and audit_labels is not None:
             place = np.full(self.n, -1, dtype=np.intp)

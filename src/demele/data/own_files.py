@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleWarning, FormatError, InputError, quoted, warn_user
+from demele.core.errors import DemeleWarning, FormatError, InputError, listed, quoted, warn_user
 from demele.core.names import renamed
 from demele.core.npy_files import (
     ArrayHeader,
@@ -33,7 +33,7 @@ from demele.data.factor_tables import factor_names
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray, mapped_member
-from demele.data.pictures import PictureArray, listed, picture_names
+from demele.data.pictures import PictureArray, picture_names
 from demele.data.pixels import BLOCK, check_type, checked_shape
 from demele.data.space import FactorSpace
 from demele.files.named import read_table
@@ -121,8 +121,15 @@ def open_images(
             converted = open_converted(path)[0] if is_converted(path) else None
             if converted is not None and factors is None:
                 return converted
-            array: Any = _from_array(path) if converted is None else converted.stored.rows
-            return _made(path, array, factors, kinds, {})
+            if converted is not None:
+                held: Any = converted.stored.rows
+                return _made(path, held, factors, kinds, {})
+            mapped_array(path)  # it is whole, and holds no objects
+            with path.open("rb") as file:
+                header = _image_header(path, read_header(path, file))
+                begins = file.tell()
+            rows = MappedArray(path, begins, header.shape, header.dtype, columns_first=header.columns_first)
+            return _made(path, rows, factors, kinds, {})
         if start.startswith(b"PK"):
             return _from_archive(path, factors, kinds)
     remedy = _PUBLISHED if start == _HDF5 else None
@@ -150,15 +157,17 @@ def _made(
         raise error.within(str(path)) from error
 
 
-# Arrays and archives -------------------------------------------------------------------------------------------------
+def _image_header(what: object, header: ArrayHeader) -> ArrayHeader:
+    """Say of a file what would be said of an argument."""
+    try:
+        check_type(header.dtype)
+        checked_shape(header.shape)
+    except InputError as error:
+        raise FormatError(what, str(error.problem), error.remedy) from error
+    return header
 
 
-def _from_array(path: Path) -> MappedArray:
-    mapped_array(path)  # it is whole, and holds no objects
-    with path.open("rb") as file:
-        header = read_header(path, file)
-        _check_header(path, header)
-        return MappedArray(path, file.tell(), header.shape, header.dtype, columns_first=header.columns_first)
+# Archives ------------------------------------------------------------------------------------------------------------
 
 
 def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
@@ -166,59 +175,38 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
         members = members_of(archive)
         if "images" not in members:
             remedy = _PUBLISHED if "imgs" in members else "save them as numpy.savez(FILE, images=...)"
-            raise FormatError(path, f"expected an array 'images', found {listed(members) or 'nothing'}", remedy)
-        images = _images(path, archive, members["images"])
-        held = {name: _read(path, archive, members[name]) for name in TEXTS if name in members}
+            raise FormatError(path, f"expected an array 'images', found {listed(members)}", remedy)
+
+        def read(name: str) -> NDArray[Any]:
+            check_unpacked(path, members[name].file_size, stored=regular_file(path))
+            return read_member(archive, members[name])
+
+        with opened_member(archive, members["images"]) as (found, _):
+            header = _image_header(f"{path}::images", found)
+        mapped = mapped_member(path, members["images"], header)
+        images = read("images") if mapped is None else mapped
+        held = {name: read(name) for name in TEXTS if name in members}
         texts = {name: str(text) for name, text in held.items() if text.shape == () and text.dtype.kind == "U"}
         if factors is not None or "factors" in members:
             texts.pop("space", None)  # it is of the columns
-        if factors is None:
-            factors = _factors(path, archive, members, len(images))
+        if factors is None and "factors" in members:
+            factors = _table(path, read("factors"), read("factor_names") if "factor_names" in members else None)
+        elif factors is None:
+            columns = {}
+            for name in (one for one in members if one not in ("images", *TEXTS)):
+                with opened_member(archive, members[name]) as (header, _):
+                    shape = header.shape
+                if len(shape) == 1:
+                    if shape[0] != len(images):
+                        expected = f"expected {len(images)} values, one per image, found {shape[0]}"
+                        raise FormatError(f"{path}::{name}", expected)
+                    columns[name] = read(name)
+            factors = columns
     return _made(path, images, factors, kinds, texts)
 
 
-def _images(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any] | StoredArray:
-    with opened_member(archive, info) as (header, _):
-        _check_header(f"{path}::images", header)
-    mapped = mapped_member(path, info, header)
-    return _read(path, archive, info) if mapped is None else mapped
-
-
-def _check_header(what: object, header: ArrayHeader) -> None:
-    """Say of a file what would be said of an argument."""
-    try:
-        check_type(header.dtype)
-        checked_shape(header.shape)
-    except InputError as error:
-        raise FormatError(what, str(error.problem), error.remedy) from error
-
-
-def _read(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
-    """Return a member, if it takes no more than it may."""
-    check_unpacked(path, info.file_size, stored=regular_file(path))
-    return read_member(archive, info)
-
-
-def _factors(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], n: int) -> object:
-    """Return the factors of an archive: one table, or a column for each."""
-    if "factors" in members:
-        return _table(path, archive, members)
-    columns = {}
-    for name, info in members.items():
-        if name in ("images", *TEXTS):
-            continue
-        with opened_member(archive, info) as (header, _):
-            shape = header.shape
-        if len(shape) != 1:
-            continue
-        if shape[0] != n:
-            raise FormatError(f"{path}::{name}", f"expected {n} values, one per image, found {shape[0]}")
-        columns[name] = _read(path, archive, info)
-    return columns
-
-
-def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> object:
-    held = _read(path, archive, members["factors"])
+def _table(path: Path, held: NDArray[Any], names: NDArray[Any] | None) -> object:
+    """Return factors that one array holds: as a structure, or a table whose names are another array."""
     if held.dtype.names is not None:
         for name in held.dtype.names:
             check_characters(f"{path}::factors", held[name])
@@ -226,10 +214,7 @@ def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.Z
     table = held[:, None] if held.ndim == 1 else held
     if table.ndim != 2:
         raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {held.shape}")
-    if "factor_names" not in members:
-        return table
-    names = factor_names(path, read_member(archive, members["factor_names"]), table.shape[1])
-    return dict(zip(names, table.T, strict=True))
+    return table if names is None else dict(zip(factor_names(path, names, table.shape[1]), table.T, strict=True))
 
 
 # Folders -------------------------------------------------------------------------------------------------------------
@@ -261,10 +246,6 @@ def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
             raise FormatError(path, f"expected {len(names):,} lines, one per picture, found {len(table):,}")
         factors = table
     return _made(folder, PictureArray(folder, names), factors, kinds, {})
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, progress: bool | Report = False) -> Path:
@@ -306,10 +287,17 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
     path = path_of(path)
     if path.suffix != ".npz":
         raise InputError("path", f"expected a file that ends in .npz, got {quoted(str(path))}")
-    columns = {str(name): _plain_column(name, column) for name, column in images.factors().items()}
-    texts = {name: getattr(images, name) for name in ("name", "provenance", "licence")}
+    arrays: dict[str, NDArray[Any]] = {}
+    for factor, column in images.factors().items():
+        name, values = str(factor), column.to_numpy()
+        if name in ("images", "factors", "factor_names", *TEXTS):
+            raise InputError("images", f"the file has its own array {quoted(name)}; rename the factor of that name")
+        if values.dtype.kind == "O" and column.isna().any():
+            raise InputError("images", f"factor {quoted(name)} lacks values; leave those rows out with subset")
+        arrays[name] = values.astype(np.str_) if values.dtype.kind == "O" else np.asarray(values)
+    arrays |= {name: np.array(getattr(images, name)) for name in ("name", "provenance", "licence")}
     if images.space is not None:
-        texts["space"] = images.space.to_json()
+        arrays["space"] = np.array(images.space.to_json())
     check_room(path, len(images) * int(np.prod(images.shape)))
     with (
         reporting(progress) as report,
@@ -325,7 +313,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
                 member.write(images.images(rows).data.cast("B"))
                 if report is not None:
                     report(int(rows[-1]) + 1, n, f"images of {images.name}")
-        for name, held in {**columns, **{name: np.array(text) for name, text in texts.items()}}.items():
+        for name, held in arrays.items():
             with _member(archive, name) as member:
                 npy.write_array(member, held, allow_pickle=False)
     return path
@@ -336,15 +324,3 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
     # the date of an entry is that of a new ZipInfo, 1980: the same set gives the same bytes
     with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
         yield member
-
-
-def _plain_column(name: Any, column: pd.Series[Any]) -> NDArray[Any]:
-    """Return the values of a factor as numbers or texts."""
-    if str(name) in ("images", "factors", "factor_names", *TEXTS):
-        raise InputError("images", f"the file has its own array {quoted(name)}; rename the factor of that name")
-    values = column.to_numpy()
-    if values.dtype.kind == "O":
-        if column.isna().any():
-            raise InputError("images", f"factor {quoted(name)} lacks values; leave those rows out with subset")
-        values = values.astype(np.str_)
-    return np.asarray(values)

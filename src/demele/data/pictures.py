@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, quoted
+from demele.core.errors import FormatError, listed, quoted
 from demele.core.extras import require
 from demele.core.reading import parsing, regular_file
 from demele.data.mapped import StoredArray
@@ -21,7 +21,6 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _HEADER = struct.Struct(">IIBB")  # width, height, bits of a channel, kind of colour
 _GREY = (0, 4)  # without and with a mask
 _LONGEST = 8192
-_LISTED = 3
 
 
 class Picture(NamedTuple):
@@ -57,41 +56,6 @@ def looked_at(path: Path) -> Picture:
     return Picture(height, width, 1 if kind in _GREY else 3)
 
 
-def read_pictures(folder: Path, names: Sequence[str], shape: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """Return pictures of a folder, all of one size.
-
-    Parameters
-    ----------
-    folder : Path
-    names : sequence of str
-    shape : (int, int, int)
-        Height, width, and 1 channel for grey or 3 for colours; what a file says of transparency is left out.
-
-    Returns
-    -------
-    array of uint8 of shape (n, height, width, channels)
-
-    Raises
-    ------
-    FormatError
-        With the first three that cannot be read, how many, and why the first cannot.
-    MissingExtraError
-        If Pillow is not installed.
-    """
-    pixels = np.empty((len(names), *shape), dtype=np.uint8)
-    unread, why = [], ""
-    for place, name in enumerate(names):
-        try:
-            pixels[place] = _read(folder / name, shape)
-        except (FormatError, OSError) as error:
-            unread.append(name)
-            why = why or str(error)
-    if unread:
-        many = f"{len(unread):,} of {len(names):,} pictures"
-        raise FormatError(f"{folder}: {many} cannot be read: {listed(unread)}; {why}")
-    return pixels
-
-
 def _read(path: Path, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
     decoded = require("PIL.Image", purpose=f"reading {path.name}").open
     found = looked_at(path)
@@ -100,19 +64,6 @@ def _read(path: Path, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
     with parsing(f"{path}: not a PNG that can be read; copy it again"), path.open("rb") as file:
         picture = decoded(file, formats=["PNG"]).convert("L" if shape[2] == 1 else "RGB")
         return np.asarray(picture, dtype=np.uint8).reshape(shape)
-
-
-def listed(names: Iterable[str], *, quote: bool = True) -> str:
-    """Return the first three names for a message.
-
-    Examples
-    --------
-    >>> listed(["a.png", "b.png", "c.png", "d.png"])
-    "'a.png', 'b.png', 'c.png', ..."
-    """
-    names = list(names)
-    shown = [quoted(name) if quote else name for name in names[:_LISTED]]
-    return ", ".join(shown) + (", ..." if len(names) > _LISTED else "")
 
 
 class PictureArray(StoredArray):
@@ -144,15 +95,32 @@ class PictureArray(StoredArray):
             if others:
                 raise FormatError(
                     f"{folder}: expected pictures of {picture}, as {quoted(names[0])} is; {len(others):,} are others: "
-                    f"{listed(others, quote=False)}"
+                    f"{', '.join(others[:3])}"
                 )
         self.shape, self.dtype = (len(names), *picture), np.dtype(np.uint8)
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Read some pictures."""
+        """Read some pictures; what a file says of transparency is left out.
+
+        Raises
+        ------
+        FormatError
+            With the first three that cannot be read, how many, and why the first cannot.
+        """
         height, width, channels = self.shape[1:]
         names = [self._names[row] for row in np.arange(len(self))[rows].tolist()]
-        return read_pictures(self._folder, names, (height, width, channels))
+        pixels = np.empty((len(names), height, width, channels), dtype=np.uint8)
+        unread, why = [], ""
+        for place, name in enumerate(names):
+            try:
+                pixels[place] = _read(self._folder / name, (height, width, channels))
+            except (FormatError, OSError) as error:
+                unread.append(name)
+                why = why or str(error)
+        if unread:
+            many = f"{len(unread):,} of {len(names):,} pictures"
+            raise FormatError(f"{self._folder}: {many} cannot be read: {listed(unread)}; {why}")
+        return pixels
 
 
 def picture_names(folder: Path) -> list[str]:
@@ -167,8 +135,7 @@ def picture_names(folder: Path) -> list[str]:
         held = [entry.name for entry in entries]
     names = [name for name in held if name.lower().endswith(".png")]
     if not names:
-        found = listed(sorted(held)) if held else "nothing"
-        raise FormatError(f"{folder}: expected pictures, files that end in .png; found {found}")
+        raise FormatError(f"{folder}: expected pictures, files that end in .png; found {listed(sorted(held))}")
     return sorted(names, key=in_order)
 
 

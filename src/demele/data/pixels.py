@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import InputError, InputTypeError
+from demele.core.sentences import plural
 from demele.data.mapped import StoredArray
 
 #: Bytes of images that are looked at together.
@@ -108,17 +109,13 @@ def check_values(
             remedy = "divide them by 255"
         elif -1 <= low < 0 and high <= 1:
             remedy = "from -1 to 1 become (images + 1) / 2"
+        many = f"{plural(n_values, 'value', 'values')} in {plural(len(wrong), 'image', 'images')}"
         at = f"first in image {wrong[0]}" + (f" ({known})" if known else "")
         raise InputError(
             argument,
-            f"expected floats from 0 to 1; {_counted(n_values, 'value')} in {_counted(len(wrong), 'image')} "
-            f"{'is' if n_values == 1 else 'are'} not, {at}",
+            f"expected floats from 0 to 1; {many} {'is' if n_values == 1 else 'are'} not, {at}",
             remedy,
         )
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def as_uint8(images: NDArray[Any]) -> NDArray[np.uint8]:
@@ -141,8 +138,3 @@ def blocks(images: NDArray[Any] | StoredArray) -> Iterator[tuple[int, NDArray[An
     per_block = max(1, BLOCK // max(1, images[:1].nbytes))
     for start in range(0, len(images), per_block):
         yield start, np.asarray(images[start : start + per_block])
-
-
-def described(values: dict[Any, Any]) -> str:
-    """Write the factors of an image for a message."""
-    return ", ".join(f"{name} {quoted(value)}" for name, value in values.items())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.columns import Kind
-from demele.core.errors import FormatError, InputError, InputTypeError, quoted
+from demele.core.errors import FormatError, InputError, InputTypeError, listed, quoted
 from demele.core.given_arrays import whole_array
 from demele.core.inputs import given_kinds
 from demele.core.reading import HALVES
@@ -260,7 +260,7 @@ class FactorSpace(TableResult):
             raise InputTypeError("factors", f"expected a table of factors by name, got {type(factors).__name__}")
         for name in self.names:
             if name not in factors:
-                raise InputError("factors", f"expected a column {quoted(name)}, got {_listed(tuple(factors))}")
+                raise InputError("factors", f"expected a column {quoted(name)}, got {listed(factors, 6)}")
             columns[name] = as_column(factors[name], f"factors, column {quoted(name)}")
         lengths = {name: column.shape for name, column in columns.items()}
         if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
@@ -273,7 +273,7 @@ class FactorSpace(TableResult):
                 raise InputError(
                     "factors",
                     f"{quoted(column[row : row + 1].tolist()[0])} at row {row} is no value of factor "
-                    f"{quoted(name)}; its values are {_listed(values)}",
+                    f"{quoted(name)}; its values are {listed(values, 6)}",
                 )
             places.append(place)
         return self.index(np.stack(places, axis=-1))
@@ -384,10 +384,6 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
 
 def _numbers(values: Sequence[object]) -> bool:
     return not isinstance(values[0], str)
-
-
-def _listed(values: Sequence[object]) -> str:
-    return ", ".join(map(quoted, values[:6])) + (", ..." if len(values) > 6 else "")
 
 
 def refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from demele.core.errors import FormatError, quoted
+from demele.core.errors import FormatError, listed, quoted
 from demele.core.reading import read_whole
 from demele.data.loaders.matrix_files import MATLAB_PIXELS, matlab_variable
 from demele.data.loaders.published import Factor, PublishedSet, Read, Request, one_grid
 from demele.data.loaders.stored_images import joined
-from demele.data.pictures import listed
 
 
 def _read(request: Request) -> Read:
@@ -31,7 +30,7 @@ def _read(request: Request) -> Read:
     missing = [path.name for path in files if not path.is_file()]
     if missing:
         request.note(folder, f"{cars - len(missing)} files", f"{cars} files", "missing")
-        told = f"expected {cars} files, {len(missing)} of them are missing: {listed(missing, quote=False)}"
+        told = f"expected {cars} files, {len(missing)} of them are missing: {listed(missing)}"
         raise FormatError(folder, told, "copy them again")
     shape = (*grid.pixels, azimuths, elevations)
     cars_alone = []

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, quoted
+from demele.core.errors import FormatError, listed, quoted
 from demele.core.reading import parsing, read_whole, regular_file
 from demele.data.loaders.archives import tar_members
 from demele.data.loaders.pickles import load_plain
@@ -24,7 +24,6 @@ from demele.data.loaders.published import (
     Read,
     Request,
     check_positions,
-    listed,
     one_grid,
 )
 from demele.data.loaders.stored_images import Images, Pixels, Shape, joined
@@ -187,7 +186,7 @@ def _names(copy: _Copy, factor: Factor) -> tuple[str, ...] | None:
         taken = load_plain(what, content, _REST)
         held = taken.get(key)
         if not isinstance(held, list) or not all(isinstance(one, bytes | str) for one in held):
-            raise FormatError(what, f"expected a list of names under {quoted(key)}, found {listed(taken)}")
+            raise FormatError(what, f"expected a list of names under {quoted(key)}, found {listed(taken, 12)}")
         names = tuple(one.decode("latin-1") if isinstance(one, bytes) else one for one in held)
     else:
         with parsing(f"{what}: names that are no text in UTF-8"):

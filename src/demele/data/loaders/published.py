@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import Kind
-from demele.core.errors import FormatError, InputError, quoted
+from demele.core.errors import FormatError, InputError, listed, quoted
 from demele.core.reading import regular_file
 from demele.data.loaders.stored_images import Images, Shape
 from demele.data.space import FactorSpace
@@ -44,14 +44,6 @@ class Factor:
     values: tuple[int | float | str, ...] | None = None
     kind: Kind = "continuous"
     period: float | None = None
-
-    def __str__(self) -> str:
-        told = [f"{self.name} {self.size or 'any value'}"]
-        if self.values and isinstance(self.values[0], str) and len(self.values) <= 8:
-            told.append(f"({', '.join(map(str, self.values))})")
-        elif self.values and not isinstance(self.values[0], str):
-            told.append(f"({min(self.values):g} to {max(self.values):g})")
-        return " ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +229,7 @@ class Request:
         """Return the error of what a file does not hold, with the first of what it does."""
         self.note(f"{path}::{name}", "nothing", "a part of it", "missing")
         return FormatError(
-            path, f"expected {quoted(name)} in it, found {listed(held)}; is it a file of {self.published.title}?"
+            path, f"expected {quoted(name)} in it, found {listed(held, 12)}; is it a file of {self.published.title}?"
         )
 
     def file(self, *names: str, folder: Path | None = None) -> Path:
@@ -262,11 +254,6 @@ class Request:
             raise self.no_file(path)
         regular_file(path)
         return path
-
-
-def listed(names: Collection[str]) -> str:
-    """Return names for a message."""
-    return ", ".join(map(quoted, list(names)[:12])) or "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

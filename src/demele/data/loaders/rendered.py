@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError, InputError, listed
 from demele.core.npy_files import mapped_array
 from demele.data.loaders.published import Factor, PublishedSet, Read, Request, one_grid, ranks_of
 from demele.data.loaders.stored_images import Images, joined
-from demele.data.pictures import PictureArray, listed, looked_at
+from demele.data.pictures import PictureArray, looked_at
 
 #: Pictures by which a copy is recognised.
 _SAMPLED = 64
