@@ -7,6 +7,7 @@ import pytest
 
 from demele import studies
 from demele.report.document import Choice, Pill, Strips, Table
+from demele.report.words import typed
 from demele.studies.pruning import documents
 from demele.studies.pruning.claims import CLAIMS
 
@@ -87,7 +88,7 @@ def test_the_counts_of_a_difference_are_those_of_the_rows(study: studies.Pruning
     table = pairwise.shown[2]
     assert isinstance(table, Table)
     row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert (row["Labels"], row["First lower"], row["Pairs"]) == ("true labels", lower, len(here))
+    assert (typed(row["Labels"]), row["First lower"], row["Pairs"]) == ("true labels", lower, len(here))
 
 
 def test_links_are_drawn_for_each_label_noise(study: studies.PruningStudy) -> None:

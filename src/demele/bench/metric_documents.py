@@ -27,7 +27,7 @@ from demele.report.document import (
     Table,
 )
 from demele.report.listing import Column, listed, without_empty
-from demele.report.words import count, joined, name, rate, written
+from demele.report.words import count, joined, name, rate
 
 if TYPE_CHECKING:
     from demele.bench.characterisation import Characterisation
@@ -89,7 +89,7 @@ def characterisation_document(result: "Characterisation") -> Document:
             _published(shown),
             Section("Data", [_scenarios(result)]),
         ],
-        notes=[*_notes(shown, own), *facts["notes"]],
+        notes=[*_notes(shown), *facts["notes"]],
         methods=[
             "Metrics were characterised on representations with known properties [@carbonneau2022measuring] with",
             f"demele [@demele]: {scenarios} of {count(result.n_samples, 'row')} with {seeds}; slow metrics:",
@@ -153,37 +153,30 @@ def _judged(counts: Mapping[str, int]) -> int:
     return counts["holds"] + counts["fails"] + counts["inconclusive"]
 
 
-def _criteria(number: int) -> str:
-    return count(number, "criterion", "criteria")
-
-
 def _headline(shown: _Shown, own: "Sequence[Row]") -> str:
     if not shown.criteria:
         return "No scenario states an expectation, so there are no verdicts."
     tallies = [(name(row.title), shown.tally(row)) for row in (own or [row for row, _ in shown.rows])]
+    if not own:
+        most = max(counts["holds"] for _, counts in tallies)
+        best = {title: _judged(counts) for title, counts in tallies if counts["holds"] == most}
+        verb = "meets" if len(best) == 1 else "meet"
+        return f"{joined(best, most=3)} {verb} the most criteria: {most} of {max(best.values())}."
+    parts = [
+        f"{title} meets {counts['holds']} of {count(_judged(counts), 'criterion', 'criteria')}"
+        for title, counts in tallies
+    ]
     if len(own) == 1:
-        ((title, counts),) = tallies
-        if not _judged(counts):
-            return f"No criterion applies to {title}."
-        fails, left = counts["fails"], counts["inconclusive"]
-        parts = [f"meets {counts['holds']} of {_criteria(_judged(counts))}"]
-        parts += [f"fails {fails}"] * bool(fails) + [f"leaves {left} inconclusive"] * bool(left)
-        return f"{title} {joined(parts)}."
-    if own:
-        parts = [f"{title} meets {counts['holds']} of {_criteria(_judged(counts))}" for title, counts in tallies]
-        return f"{joined(parts, most=3)}."
-    most = max(counts["holds"] for _, counts in tallies)
-    best = [(title, counts) for title, counts in tallies if counts["holds"] == most]
-    asked = max(_judged(counts) for _, counts in best)
-    who = joined((title for title, _ in best), most=3)
-    return f"{who} {'meets' if len(best) == 1 else 'meet'} the most criteria: {most} of {asked}."
+        counts = tallies[0][1]
+        parts += [f"fails {counts['fails']}"] * bool(counts["fails"])
+        parts += [f"leaves {counts['inconclusive']} inconclusive"] * bool(counts["inconclusive"])
+    return f"{joined(parts, most=3)}."
 
 
 def _published_sentence(shown: _Shown) -> str:
     counts = agreement(shown.result.verdicts) if _is_of_the_review(shown) else {"cells": 0}
-    if not counts["cells"]:
-        return ""
-    return f"{counts['agree']} of {count(counts['cells'], 'verdict')} agree with the published table of the review."
+    told = f"{counts.get('agree')} of {count(counts['cells'], 'verdict')} agree with the published table of the review."
+    return told if counts["cells"] else ""
 
 
 def _is_of_the_review(shown: _Shown) -> bool:
@@ -195,29 +188,15 @@ def _seeds(seeds: Mapping[str, int]) -> str:
     return count(high, "seed") if low == high else f"{low} to {count(high, 'seed')}"
 
 
-def _notes(shown: _Shown, own: "Sequence[Row]") -> Iterator[Notice]:
-    """Yield how a user's metrics were judged, which criteria they fail, and which calls gave no value."""
+def _notes(shown: _Shown) -> Iterator[Notice]:
+    """Yield how a user's metrics were judged, and which calls gave no value."""
+    unknown = "its claims are unknown, so all three properties are judged; use bench.candidate(function, claims=...)"
+    binned = "whether it bins columns is unknown; use bench.candidate(function, discretises=False)"
     for item in (member for row, _ in shown.rows if row.own for member in row.members):
-        who = [name(item.name)]
-        if item.claims is None:
-            unknown = "its claims are unknown, so all three properties are judged"
-            yield Notice(f"{unknown}; use bench.candidate(function, claims=...)", "warning", who)
-        if item.discretises is None:
-            unknown = "whether it bins columns is unknown"
-            yield Notice(f"{unknown}; use bench.candidate(function, discretises=False)", "info", who)
-        if item.name in shown.result.drifting:
-            yield Notice(f"draws without a seed: it {shown.result.drifting[item.name]}", "warning", who)
-    criteria = {criterion.name: criterion for criterion in shown.criteria}
-    for row in own:
-        for criterion, status in shown.statuses(row).items():
-            if status in ("fails", "inconclusive"):
-                summary = " ".join(shown.verdicts[row.name, criterion].summary.split())
-                yield Notice(f"{shown.title_of(criteria[criterion])}: {status}, {summary}", about=[name(row.title)])
-        for item in row.members:
-            changes = [one for one in shown.cards[item.name]["invariances"] if one["status"] == "fails"]
-            moved = joined(f"{one['change']} (by {written(one['difference'])})" for one in changes)
-            if moved:
-                yield Notice(f"changes that should not matter move the score: {moved}", "warning", [name(row.title)])
+        drifts = shown.result.drifting.get(item.name)
+        yield from [Notice(unknown, "warning", [name(item.name)])] * (item.claims is None)
+        yield from [Notice(binned, "info", [name(item.name)])] * (item.discretises is None)
+        yield from [Notice(f"draws without a seed: it {drifts}", "warning", [name(item.name)])] * bool(drifts)
     yield from _without_value(shown.result)
     for row, found in shown.rows:
         fewer = found.fewer(row.members[0].name)
@@ -248,23 +227,20 @@ def _without_value(result: "Characterisation") -> Iterator[Notice]:
 def _table(shown: _Shown, own: "Sequence[Row]") -> Table:
     """Return the metrics, those of the user first, with how many criteria each meets."""
     groups = {title: shown.of_group(group) for group, title in (("review", "Review"), ("added", "Added"))}
-    groups = {title: criteria for title, criteria in groups.items() if criteria}
-    heads = dict(zip(groups, groups if len(groups) > 1 else ["Met"], strict=False))
     columns: list[Column[tuple[Row, Characterisation]]] = [
         ("Metric", "text", lambda one: name(one[0].title) + " (stored)" * (one[1] is not shown.result)),
-        *((heads[title], "text", lambda one, of=of: _share(shown, one[0], of)) for title, of in groups.items()),
+        *((title, "text", lambda one, of=of: _share(shown, one[0], of)) for title, of in groups.items() if of),
         ("Fails", "count", lambda one: shown.tally(one[0])["fails"]),
         ("Inconclusive", "count", lambda one: shown.tally(one[0])["inconclusive"]),
         ("Chance level", "number?", lambda one: (shown.card(one[0])["chance"] or {}).get("mean")),
         ("Seconds of a call", "number?", lambda one: shown.card(one[0])["seconds"]),
         ("Claims", "text?", lambda one: ", ".join(dict.fromkeys(_claims(one[0])))),
     ]
-    ordered = sorted(shown.rows, key=lambda one: (not one[0].own, -_met(shown.tally(one[0]))))
-    titles = {one.name: name(one.title) for one in shown.criteria}
+    ordered = sorted(shown.rows, key=lambda one: (not one[0].own, -_share(shown, one[0], shown.criteria).order))
     said = []
     for row in own:
         for status, verb in (("fails", "fails"), ("inconclusive", "is inconclusive on")):
-            found = [titles[criterion] for criterion, had in shown.statuses(row).items() if had == status]
+            found = [name(one.title) for one in shown.criteria if shown.statuses(row).get(one.name) == status]
             said += [f"{name(row.title)} {verb} {joined(found, most=12)}."] if found else []
     return listed("Metrics", ordered, columns, " ".join(said))
 
@@ -272,10 +248,6 @@ def _table(shown: _Shown, own: "Sequence[Row]") -> Table:
 def _claims(row: "Row") -> Iterator[str]:
     for item in row.members:
         yield from item.claims or ("not stated",)
-
-
-def _met(counts: Mapping[str, int]) -> float:
-    return counts["holds"] / max(1, _judged(counts))
 
 
 def _share(shown: _Shown, row: "Row", criteria: Sequence[Criterion]) -> Pill:
@@ -327,22 +299,26 @@ def _evidence(
 
 
 def _rules(shown: _Shown) -> Table:
-    columns = {"Code": "text", "Criterion": "text", "Question": "text", "Rule": "text?"}
-    rows = [(shown.codes[one.name], name(one.title), one.question, one.rule) for one in shown.criteria]
-    return Table("Rules", columns, rows, first=_MOST_CELLS)
+    columns: list[Column[Criterion]] = [
+        ("Code", "text", lambda one: shown.codes[one.name]),
+        ("Criterion", "text", "title"),
+        ("Question", "text", lambda one: one.question),
+        ("Rule", "text?", lambda one: one.rule),
+    ]
+    return listed("Rules", shown.criteria, columns, first=_MOST_CELLS)
 
 
 def _invariances(shown: _Shown) -> Heat:
     """Return how far changes that say the same in another form move the scores."""
     items = [item for row, _ in shown.rows for item in row.members if shown.cards[item.name]["invariances"]]
-    found = [{one["change"]: one for one in shown.cards[item.name]["invariances"]} for item in items[:_MOST_CELLS]]
-    changes = list(dict.fromkeys(change for own in found for change in own))
-    cells = [[own.get(change, {"difference": None, "status": ""}) for change in changes] for own in found]
-    values = [[cell["difference"] for cell in row] for row in cells]
-    moved = {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell["status"] == "fails"}
+    rows = [{one["change"]: one for one in shown.cards[item.name]["invariances"]} for item in items[:_MOST_CELLS]]
+    titles = [name(item.title) for item in items[:_MOST_CELLS]]
+    changes = list(dict.fromkeys(change for own in rows for change in own))
+    values = [[own[change]["difference"] if change in own else None for change in changes] for own in rows]
+    places = [(i, j, own.get(change, {})) for i, own in enumerate(rows) for j, change in enumerate(changes)]
+    moved = frozenset((i, j) for i, j, one in places if one.get("status") == "fails")
     caption = "Mean change of the score by changes that should not matter (ring: more than 0.02)"
-    titles, axes = [name(item.title) for item in items[:_MOST_CELLS]], ("metric", "change")
-    return Heat(caption, titles, changes, values, "number.2", axes, rings=frozenset(moved))
+    return Heat(caption, titles, changes, values, "number.2", ("metric", "change"), rings=moved)
 
 
 # Curves, published results, data --------------------------------------------------------------------------------------
@@ -370,27 +346,20 @@ def _known(value: float) -> float | None:
 def _curves(shown: _Shown) -> Choice:
     """Return the scores along each scenario: lines of a few metrics, or numbers of all where there is no axis."""
     metrics = [(item, found) for row, found in shown.rows for item in row.members]
-    kinds: Counter[Any] = Counter()
-    order = {}
-    for item, _ in metrics:
-        order[name(item.title)] = (item.function is None, kinds[item.claims])
-        kinds[item.claims] += 1
+    metrics.sort(key=lambda one: one[0].function is None)
     panels: dict[str, list[Block]] = {}
     for scenario in shown.result.scenarios:
         found_lines = (_line(found, item.name, scenario, name(item.title)) for item, found in metrics)
         lines = [line for line in found_lines if line is not None]
-        caption = f"Scores: {name(scenario.title)}"
-        if lines and _is_a_line(scenario):
-            first = sorted(lines, key=lambda line: order[line.name])[:_MOST_LINES]
-            left = len(lines) - len(first)
-            more = f" {left} more metrics have curves in the evidence of their cells." if left else ""
-            figure: Block = Lines(caption, first, (scenario.sweep, "number"), ("score", "number"))
-            panels[name(scenario.title)] = [scenario.question + more, figure]
-        elif lines:
-            labels = list(map(scenario.label, range(len(scenario.severities))))
-            names, values = [line.name for line in lines[:_MOST_CELLS]], [line.y for line in lines[:_MOST_CELLS]]
-            figure = Heat(caption, names, labels, values, "number.2", ("metric", scenario.sweep))
-            panels[name(scenario.title)] = [scenario.question, figure]
+        caption, question = f"Scores: {name(scenario.title)}", scenario.question
+        labels = list(map(scenario.label, range(len(scenario.severities))))
+        names, values = [line.name for line in lines[:_MOST_CELLS]], [line.y for line in lines[:_MOST_CELLS]]
+        figure: Block = Heat(caption, names, labels, values, "number.2", ("metric", scenario.sweep))
+        if _is_a_line(scenario):
+            figure = Lines(caption, lines[:_MOST_LINES], (scenario.sweep, "number"), ("score", "number"))
+            left = max(len(lines) - _MOST_LINES, 0)
+            question += f" {left} more metrics have curves in the evidence of their cells." if left else ""
+        panels |= {name(scenario.title): [question, figure]} if lines else {}
     return Choice("Scenario", panels)
 
 
@@ -418,13 +387,19 @@ def _published(shown: _Shown) -> Section:
 
 
 def _scenarios(result: "Characterisation") -> Table:
-    columns = {"Scenario": "text", "Question": "text", "Sweep": "text", "Severities": "text?", "Rows": "text?"}
-    rows = [
+    def rows_of(one: "Scenario") -> str:
+        return " to ".join(dict.fromkeys(f"{rows:,}" for rows in result.rows_of.get(one.name, (result.n_samples,))))
+
+    columns: list[Column[Scenario]] = [
+        ("Scenario", "text", "title"),
+        ("Question", "text", lambda one: one.question),
+        ("Sweep", "text", lambda one: one.sweep),
+        ("Severities", "text?", lambda one: ", ".join(map(one.label, range(len(one.severities))))),
+        ("Rows", "text?", rows_of),
         (
-            *(name(one.title), one.question, one.sweep, ", ".join(map(one.label, range(len(one.severities))))),
-            " to ".join(dict.fromkeys(f"{rows:,}" for rows in result.rows_of.get(one.name, (result.n_samples,)))),
-            "; ".join(f"{what}: {each.text}" for what, wanted in one.wanted.items() for each in wanted) or "–",
-        )
-        for one in result.scenarios
+            "Expectations",
+            "text?",
+            lambda one: "; ".join(f"{key}: {each.text}" for key in one.wanted for each in one.wanted[key]),
+        ),
     ]
-    return Table("Scenarios", {**columns, "Expectations": "text?"}, rows, first=_MOST_CELLS)
+    return listed("Scenarios", result.scenarios, columns, first=_MOST_CELLS)

@@ -8,7 +8,7 @@ import numpy as np
 
 from demele.core.result import about
 from demele.noise.documents import counts_document
-from demele.report.document import Cell, Document, Section, Table
+from demele.report.document import Document, Section, Table
 from demele.report.listing import drawn, table_of_frame, without_empty
 from demele.report.words import count, ends, name, written
 
@@ -33,13 +33,10 @@ def agreement_document(result: "Agreement") -> Document:
     """Say how far annotators agree, by coefficient, class and annotator."""
     rows = [(title, getattr(result, key), ends(result.intervals.get(key))) for key, title in _COEFFICIENTS.items()]
     table = Table("Agreement", {"Coefficient": "text", "Value": "number", "Interval": "number"}, rows)
-    columns = {"Annotator": "text", "Answers": "count", "Agrees with the majority": "percent", "Mean kappa": "number?"}
-    people = [
-        (name(who), answers, same, kappa)
-        for who, answers, same, kappa in result.per_annotator[["answers", "with_rest", "cohen"]].itertuples()
-    ]
-    kinds = {"Class": "text", "Answers": "count", "Share": "percent", "Agreement": "percent", "Kappa": "number"}
-    classes = [(name(label), *cells) for label, *cells in result.per_class.itertuples()]
+    people, _ = table_of_frame("Annotators", result.per_annotator, {"with_rest": "percent"})
+    shares = {"share": "percent", "agreement": "percent"}
+    classes, _ = table_of_frame("Classes", result.per_class, shares)
+    sizes = [count(result.n_annotators, "annotator"), count(result.n_items, "item")]
     alpha = "undefined" if math.isnan(result.krippendorff) else written(result.krippendorff)
     pairs = f"{written(result.raw, 'percent')} of the pairs of answers"
     return Document(
@@ -47,19 +44,14 @@ def agreement_document(result: "Agreement") -> Document:
         headline=f"Annotators agree on {pairs}; Krippendorff's alpha is {alpha}.",
         figure=drawn(table, "Value", zero=0.0),
         table=table,
-        scope=(
-            count(result.n_annotators, "annotator"),
-            count(result.n_items, "item"),
-            count(result.n_answers, "answer"),
-            f"{result.scale} scale",
-        ),
+        scope=(*sizes, count(result.n_answers, "answer"), f"{result.scale} scale"),
         sections=[
             Section("Measures", [table]),
-            Section("Classes", [Table("Classes", kinds, classes)]),
-            Section("Annotators", [Table("Annotators", columns, people)]),
+            Section("Classes", [classes]),
+            Section("Annotators", [people]),
         ],
         methods=[
-            f"Agreement of {count(result.n_annotators, 'annotator')} about {count(result.n_items, 'item')} was",
+            f"Agreement of {sizes[0]} about {sizes[1]} was",
             "measured with demele [@demele]: observed agreement, Cohen's and Fleiss' kappa, and Krippendorff's alpha",
             f"on a {result.scale} scale.",
             *[f"Intervals: {one.method}." for one in list(result.intervals.values())[:1]],
@@ -72,18 +64,15 @@ def noisy_document(result: "NoisyLabels") -> Document:
     """Return the document on added noise: the number of wrong labels by class, and their confusions."""
     made, counts = counts_document(result.counts, level=None), result.counts
     asked = "" if result.wanted is None else f" (asked for: {written(result.wanted, 'percent')})"
+    wrong = f"{written(counts.wrong, 'count')} of {count(counts.n, 'label')} were made wrong"
+    source = "" if result.source is None else f"The labels are the predictions of {name(result.source)}."
+    most = "" if result.highest_rate is None else written(result.highest_rate, "percent")
     return replace(
         made,
         kind="Label noise",
         title="Label noise",
-        headline=f"{written(counts.wrong, 'count')} of {count(counts.n, 'label')} were made wrong: "
-        f"{written(result.rate, 'percent')}{asked}.",
-        sentences=[
-            "" if result.source is None else f"The labels are the predictions of {name(result.source)}.",
-            ""
-            if result.highest_rate is None
-            else f"These annotators can make at most {written(result.highest_rate, 'percent')} of the labels wrong.",
-        ],
+        headline=f"{wrong}: {written(result.rate, 'percent')}{asked}.",
+        sentences=[source, f"These annotators can make at most {most} of the labels wrong." if most else ""],
     )
 
 
@@ -94,12 +83,12 @@ def consensus_document(result: "Consensus") -> Document:
     apart = int((result.labels != result.majority).sum())
     differing = f"{written(apart, 'count')} ({written(apart / n, 'percent')}) differ from the majority vote"
     sure = f"Labels of {count(n, 'item')} have a mean confidence of {written(result.confidence.mean(), 'percent')}"
-    spans = list(map(ends, result.intervals.get("proportions", ())))
+    spans = result.intervals.get("proportions", [None] * len(result.classes))
+    rows = [
+        (name(of), float(value), int((result.labels == of).sum()), int((result.majority == of).sum()), ends(span))
+        for of, value, span in zip(result.classes, result.proportions, spans, strict=True)
+    ]
     columns = {"Class": "text", "Share": "percent", "Items": "count", "Majority vote": "count"}
-    rows: list[list[Cell]] = []
-    for of, value, span in zip(result.classes, result.proportions, spans or [None] * len(result.classes), strict=True):
-        numbers = [int((said == of).sum()) for said in (result.labels, result.majority)]
-        rows.append([name(of), float(value), *numbers, span])
     table = without_empty(Table("Classes", {**columns, "Interval of the share": "percent"}, rows))
     least = result.to_frame().sort_values("confidence", kind="stable").head(_MOST_ITEMS)
     items, _ = table_of_frame("Least certain items", least, {"confidence": "percent"})

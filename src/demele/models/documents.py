@@ -1,18 +1,32 @@
 """What results about trainings have in common: their settings and lines."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from demele.report.document import Line, Lines
-from demele.report.words import is_missing, name
+from demele.report.document import Facts, Line, Lines
+from demele.report.words import is_missing, joined, name, title_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def options_words(options: Mapping[str, object]) -> str:
-    """Write settings in one line."""
-    return ", ".join(f"{name(key)} {name(value)}" for key, value in options.items())
+def facts_of(settings: Mapping[str, Any]) -> Facts:
+    """Return settings as they were given, one after another; of long lists the first ones.
+
+    Examples
+    --------
+    >>> facts_of({"n_images": 20, "sizes": [8, 16]}).items[0][0]
+    'N images'
+    """
+    return Facts([(title_of(key), _words(value)) for key, value in settings.items()])
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name(key)} {_words(one)}" for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return joined(map(_words, value), most=6)
+    return name(value)
 
 
 def history_lines(history: "pd.DataFrame", along: str, columns: Sequence[tuple[str, str, str]]) -> list[Lines]:

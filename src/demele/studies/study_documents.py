@@ -10,10 +10,10 @@ import numpy as np
 from demele.bench.agreement_documents import title_of_metric
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.metrics.request import RECOMMENDED
-from demele.models.documents import options_words
-from demele.report.document import Block, Choice, Document, Facts, Heat, Mark, Section, Strip, Strips, Table
+from demele.models.documents import facts_of
+from demele.report.document import NOTHING, Block, Choice, Document, Heat, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
-from demele.report.words import count, joined, name, written
+from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
     from demele.studies.study import Study, TrainedModel
@@ -32,40 +32,40 @@ _FLAGS = {
 def study_document(result: "Study") -> Document:
     """Say which metrics agree about the models of a study; of few models, how they score."""
     done = {model.configuration.name for model in result.done()}
-    agreement = result.agreement().document() if len(done) >= LEAST_FOR_INTERVALS else None
-    settings, scores = result.settings, _scores(result)
+    settings, models = result.settings, _models(result)
     document = Document(
         kind="Study of trained models",
         title=f"Agreement of metrics about models of {name(settings['images'])}",
         headline=f"{count(len(done), 'trained configuration')} cannot show which metrics agree: "
         f"{LEAST_FOR_INTERVALS} are needed.",
         figure=_strips(result),
-        table=scores,
+        table=models,
         scope=(
             count(len(result.models), "model"),
             *(f"{number} {_FLAGS[flag]}" for flag, number in _flags(result).items()),
             f"{written(result.steps[-1], 'count')} steps",
             str(settings["protocol"]),
         ),
-        sections=[_grids(result, scores), Section("Models", [_models(result)]), _data(result)],
+        sections=[_grids(result), Section("Models", [models]), Section("Data", [facts_of(settings)])],
         methods=[
             f"{count(len(result.models), 'model')} were trained on {name(settings['images'])} and scored with",
             f"{count(len(result.metrics), 'metric')} by demele [@demele], under the protocol {settings['protocol']}.",
         ],
         version=result.version,
     )
-    if agreement is None:
+    if len(done) < LEAST_FOR_INTERVALS:
         return document
+    agreement = result.agreement().document()
     grids, *others = document.sections
     return replace(
-        document,
-        headline=agreement.headline,
-        sentences=agreement.sentences,
-        figure=agreement.figure,
-        table=_strongest(agreement),
+        agreement,
+        kind=document.kind,
+        title=document.title,
+        table=_strongest(agreement.table),
+        scope=document.scope,
         sections=[grids, *agreement.sections, *others],
-        notes=agreement.notes,
         methods=[*document.methods, *agreement.methods[2:]],
+        version=document.version,
     )
 
 
@@ -74,13 +74,12 @@ def _flags(result: "Study") -> dict[str, int]:
     return {flag: numbers[flag] for flag in _FLAGS if numbers[flag]}
 
 
-def _strongest(agreement: Document) -> Table | None:
+def _strongest(pairs: Table | None) -> Table | None:
     """Return the pairs of metrics with the largest |tau|."""
-    table = agreement.table
-    if table is None or len(table.rows) <= _MOST_PAIRS:
-        return table
-    note = f"The {_MOST_PAIRS} strongest of {count(len(table.rows), 'pair')}."
-    return replace(table, rows=table.rows[:_MOST_PAIRS], note=note)
+    if pairs is None or len(pairs.rows) <= _MOST_PAIRS:
+        return pairs
+    note = f"The {_MOST_PAIRS} strongest of {count(len(pairs.rows), 'pair')}."
+    return replace(pairs, rows=pairs.rows[:_MOST_PAIRS], note=note)
 
 
 def _shown(result: "Study") -> Sequence[str]:
@@ -92,19 +91,6 @@ def _called(model: "TrainedModel") -> str:
     return f"{name(model.configuration.name)}, seed {model.configuration.seed}"
 
 
-def _scores(result: "Study") -> Table:
-    metrics = _shown(result)
-    columns: list[Column[TrainedModel]] = [
-        ("Model", "text", _called),
-        ("Active", "count", "active"),
-        ("Codes", "count", "configuration.latents"),
-        *((title_of_metric(one), "number", lambda model, one=one: result.value(model, one)) for one in metrics),
-        ("Flag", "text", lambda model: model.flag),
-    ]
-    note = f"{len(metrics)} of {count(len(result.metrics), 'metric')}; to_frame() and CSV have all."
-    return listed("Scores of the models", result.models, columns, note)
-
-
 def _strips(result: "Study") -> Strips:
     metrics = _shown(result)
     strips = []
@@ -114,13 +100,13 @@ def _strips(result: "Study") -> Strips:
     return Strips("Scores", strips, "number.2", "score", dict(enumerate(map(title_of_metric, metrics))))
 
 
-def _grids(result: "Study", scores: Table) -> Section:
+def _grids(result: "Study") -> Section:
     """Show the mean of each score by the one option that varies and the number of codes."""
     frame = result.to_frame()
     options = sorted({key for model in result.models for key in model.configuration.options})
     varied = [key for key in options if frame[key].nunique() > 1] or options
     if len(varied) != 1:
-        return Section("Scores", [scores])
+        return NOTHING
     (option,) = varied
     cells = frame.groupby([option, "latents"])[list(result.metrics)].mean()
     panels: dict[str, list[Block]] = {}
@@ -130,39 +116,27 @@ def _grids(result: "Study", scores: Table) -> Section:
         caption, axes = f"{title} by {name(option)} and codes", (name(option), "codes")
         panels[title] = [Heat(caption, rows, columns, means.to_numpy().tolist(), "number.2", axes)]
     text = "Means over seeds; a cell is empty if no model of it has a score."
-    return Section("Scores", [Choice("Metric", panels), text, scores])
+    return Section("Scores", [Choice("Metric", panels), text])
 
 
 def _models(result: "Study") -> Table:
+    metrics = _shown(result)
     columns: list[Column[TrainedModel]] = [
         ("Model", "text", _called),
         ("Flag", "text", lambda model: model.flag),
         ("Active", "count", "active"),
-        ("Codes", "count", "configuration.latents"),
-        ("Reconstruction error", "number.1", "reconstruction"),
+        *((title_of_metric(one), "number", lambda model, one=one: result.value(model, one)) for one in metrics),
+        ("Codes", "count?", "configuration.latents"),
+        ("Reconstruction error", "number.1?", "reconstruction"),
         ("Above its floor", "number.1?", lambda model: model.reconstruction - model.floor),
-        ("Divergence", "number.2", lambda model: float(np.sum(model.kl)) if model.kl else None),
+        ("Divergence", "number.2?", lambda model: float(np.sum(model.kl)) if model.kl else None),
         ("Total correlation", "number.2?", "total_correlation"),
         ("Steps", "count?", "steps"),
         ("Seconds", "number.0?", "seconds"),
         ("Reason", "text?", "reason"),
     ]
-    note = "Reconstruction error, divergence from the prior and total correlation are in nats per image."
+    note = (
+        f"{len(metrics)} of {count(len(result.metrics), 'metric')}; to_frame() and CSV have all. Reconstruction error, "
+        "divergence from the prior and total correlation are in nats per image."
+    )
     return listed("Models", result.models, columns, note, first=_MOST_MODELS)
-
-
-def _data(result: "Study") -> Section:
-    settings = result.settings
-    shape = " x ".join(map(str, settings["shape"]))
-    facts = [
-        ("Images", f"{name(settings['images'])}: {count(settings['n_images'], 'image')} of {shape}"),
-        ("Source", name(settings["provenance"])),
-        ("Factors", written(settings["n_factors"], "count")),
-        ("Model", options_words(settings["model"])),
-        ("Training", options_words(settings["training"])),
-        ("Scored after", f"{joined((written(step, 'count') for step in result.steps), most=12)} steps"),
-        ("Scored rows", f"{written(settings['scored_rows'], 'count')}, {name(settings['codes'])} codes"),
-        ("Scored against", joined(map(name, settings["kinds"]), most=12)),
-        ("Seed", str(settings["seed"])),
-    ]
-    return Section("Data", [Facts(facts)])

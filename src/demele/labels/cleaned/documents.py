@@ -38,17 +38,16 @@ def harm_document(result: "Harm") -> Document:
     """Say whether rare classes lose more labels in a cleaning than the others."""
     every = result.overall
     harmed = [name(one) for note in result.notes if note.code == "minority-harm" for one in note.subject]
-    what = "correct labels" if result.true else "labels"
-    headline = (
-        f"No class is rarer than the others; {_share(every.suspected, every.instances)} of the labels are suspected."
-    )
+    what, suspected = "correct labels" if result.true else "labels", _share(every.suspected, every.instances)
     if every.suspected == 0:
         headline = "No label is suspected, so that no class loses any."
     elif len(result.rarest) < len(result.loss):
         rarest = f"class ({name(result.rarest[0])}) loses" if len(result.rarest) == 1 else "classes lose"
-        headline = (
-            f"The rarest {rarest} {what} at {written(result.ratio, 'number.2')} times the mean rate of all classes."
-        )
+        times = written(result.ratio, "number.2")
+        headline = f"The rarest {rarest} {what} at {times} times the mean rate of all classes."
+    else:
+        headline = f"No class is rarer than the others; {suspected} of the labels are suspected."
+    of_right, of_wrong = (written(share, "percent") for share in (every.false_alarms, every.detected))
     rare = sorted(result.given, key=lambda one: one.instances)
     tables = [_table("By given label", [*rare, every])]
     tables += [_table("By true class", result.true)] if result.true else []
@@ -59,10 +58,7 @@ def harm_document(result: "Harm") -> Document:
         tone="bad" if harmed else "",
         sentences=[
             f"{written(every.suspected, 'count')} of {count(every.instances, 'label')} are suspected.",
-            f"Among them are {written(every.false_alarms, 'percent')} of the correct labels and "
-            f"{written(every.detected, 'percent')} of the wrong ones."
-            if result.true
-            else "",
+            f"Among them are {of_right} of the correct labels and {of_wrong} of the wrong ones." if result.true else "",
             f"Significantly more {what} than others lose: {joined(harmed)}." if harmed else "",
         ],
         figure=drawn(tables[0], share, caption=f"Share of the {what} that are suspected", most=len(rare)),

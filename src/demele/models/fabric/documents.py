@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from demele.core.result import about
-from demele.models.documents import history_lines
+from demele.models.documents import facts_of, history_lines
 from demele.models.fabric.lattice import Lattice
-from demele.report.document import Cell, Document, Facts, Graph, Notice, Section, Strips, Table
-from demele.report.listing import drawn, listed
+from demele.report.document import Cell, Document, Graph, Notice, Section, Strips, Table
+from demele.report.listing import drawn, listed, table_of_frame
 from demele.report.words import count, joined, name, sentence_of, written
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ def run_headline(run: "FabricRun") -> str:
 
 
 def _epochs(run: "FabricRun") -> Table:
-    columns = {"Epoch": "count", "Rate": "number", "Loss": "number.4", "Error": "percent"}
-    rows = run.history[["epoch", "rate", "loss", "error"]].tail(10).to_numpy().tolist()
-    return Table("Last epochs", columns, rows, "Loss and error are on the images of the training, with its labels.")
+    columns = {"epoch": "count", "rate": "number", "loss": "number.4", "error": "percent"}
+    table, _ = table_of_frame("Last epochs", run.history[list(columns)].tail(10), columns)
+    return replace(table, note="Loss and error are on the images of the training, with its labels.")
 
 
 def _training(run: "FabricRun") -> Section:
@@ -92,8 +93,10 @@ def _training(run: "FabricRun") -> Section:
 def fabric_document(result: "FabricReport") -> Document:
     """Say how much of a fabric is left, what that gained, and how it was trained."""
     counts = _counts(result)
-    title = "Convolutional neural fabric"
-    spec = result.spec
+    title, spec = "Convolutional neural fabric", result.spec
+    settings = {"trained_on": result.trained_on, "training": result.training}
+    trained = {key: value for key, value in settings.items() if value is not None}
+    limits = [(f"pruning {place}", one.get("limit")) for place, one in enumerate(result.prunings, start=1)]
     return Document(
         kind=title,
         title=name(result.name) if result.name else title,
@@ -113,13 +116,9 @@ def fabric_document(result: "FabricReport") -> Document:
             Section("Measures", [counts, _errors(result), _times(result)]),
             Section("Structure", [_prunings(result)]),
             _training(result.run),
-            _data(result),
+            Section("Data", [facts_of({"images": result.image_shape, **spec, **trained})]),
         ],
-        notes=[
-            Notice(one["limit"], "warning", (f"pruning {place + 1}",))
-            for place, one in enumerate(result.prunings)
-            if one.get("limit")
-        ],
+        notes=[Notice(limit, "warning", (which,)) for which, limit in limits if limit],
         version=result.version,
     )
 
@@ -153,17 +152,11 @@ def _sentences(result: "FabricReport") -> Iterator[str]:
     if result.errors:
         stages = joined(f"{written(one.error, 'percent')} ({name(one.stage)})" for one in result.errors)
         yield f"Error on held-out images: {stages}."
-    own, first = _timed(result), next(iter(result.benchmark), None)
-    if own and first:
-        gain = written(own["forward_gain"], "number.1")
-        yield f"Compared with {name(first['name'])}, a forward pass is {gain} times as fast."
-
-
-def _timed(result: "FabricReport") -> Mapping[str, Any] | None:
-    """Return the measured times of the fabric itself: of several with its counts, such as by seed, the last."""
     same = ("links", "parameters", "nonzero", "multiply_adds")
-    own = [one for one in result.benchmark[1:] if all(one[key] == getattr(result.counts, key) for key in same)]
-    return own[-1] if own else None
+    own = [one for one in result.benchmark[1:] if all(one[key] == getattr(now, key) for key in same)]
+    if own:  # of several with these counts, such as by seed, the last
+        gain = written(own[-1]["forward_gain"], "number.1")
+        yield f"Compared with {name(result.benchmark[0]['name'])}, a forward pass is {gain} times as fast."
 
 
 def _counts(result: "FabricReport") -> Table:
@@ -172,15 +165,12 @@ def _counts(result: "FabricReport") -> Table:
         (title, whole, now, now / whole if whole else None) for title, (whole, now) in pairs.items()
     ]
     rows += [(f"Error, {name(one.stage)}", None, written(one.error, "percent"), None) for one in result.errors]
-    if (own := _timed(result)) is not None:
-        for key, title in (("forward", "Forward pass"), ("exported", "Exported"), ("training", "Training step")):
-            rows.append((f"{title}, ms", None, written(own[f"{key}_ms"], "number.2"), 1 / own[f"{key}_gain"]))
     return Table("Counts", {"Quantity": "text", "Whole": "count", "Now": "count", "Left": "percent"}, rows)
 
 
 def _structure(result: "FabricReport") -> Graph:
-    known = [score for score in result.link_scores.values() if math.isfinite(score)]
-    low, width = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0) or 1.0
+    known = [score for score in result.link_scores.values() if math.isfinite(score)] or [0.0]
+    low, width = min(known), max(known) - min(known) or 1.0
     weights = {
         link: (score - low) / width if math.isfinite(score) else 0.0 for link, score in result.link_scores.items()
     }
@@ -194,42 +184,22 @@ def _errors(result: "FabricReport") -> Strips:
 
 
 def _times(result: "FabricReport") -> Table:
-    columns = [("Fabric", "text", "name"), ("Links", "count", "links"), ("Multiply-adds", "count", "multiply_adds")]
-    for part, title in (("forward", "Forward"), ("exported", "Exported"), ("training", "Training step")):
-        minor = "" if part == "forward" else "?"
-        columns.append((f"{title}, ms", f"number.2{minor}", f"{part}_ms"))
-        columns.append((f"{title}, gain", f"number.2{minor}", f"{part}_gain"))
+    import pandas as pd
+
+    measures = {
+        f"{part}_{what}": "number.2?" for part in ("forward", "exported", "training") for what in ("ms", "gain")
+    }
+    columns = {"name": "text", "links": "count", "multiply_adds": "count", **measures}
+    frame = pd.DataFrame(result.benchmark, columns=list(columns))
     note = "The gain is the time of the first fabric divided by that of the row; exported against a forward pass."
-    return listed("Times of a batch, fabrics in turn", result.benchmark, columns, note)
+    return replace(table_of_frame("Times of a batch, fabrics in turn", frame, columns)[0], note=note)
 
 
 def _prunings(result: "FabricReport") -> Table:
-    return listed(
-        "Prunings",
-        result.prunings,
-        [
-            ("After epoch", "count", "epoch"),
-            ("Level", "text", "level"),
-            ("Criterion", "text", "criterion"),
-            ("Requested", "count", "requested"),
-            ("Removed", "count", "removed"),
-            ("Of", "count", "total"),
-            ("Share", "percent", lambda one: one["removed"] / one["total"]),
-            ("In cascade", "count?", lambda one: len(one["cascaded"])),
-        ],
-        "In cascade: links removed because no path from input to output contained them any more.",
-    )
+    import pandas as pd
 
-
-def _data(result: "FabricReport") -> Section:
-    spec, trained, training = result.spec, result.trained_on, result.training
-    facts = [
-        ("Images", f"{' x '.join(map(str, result.image_shape))}, {count(spec['classes'], 'class', 'classes')}"),
-        ("Norms", f"one per {spec['normalisation']}, {spec['activation']}"),
-    ]
-    if trained is not None:
-        facts.append(("Trained on", f"{name(trained['images'])}, {count(trained['n'], 'image')}"))
-    if training is not None:
-        shown = ("batch", "rate", "momentum", "weight_decay", "milestones", "seed")
-        facts.append(("Training", ", ".join(f"{key} {training[key]}" for key in shown)))
-    return Section("Data", [Facts(facts)])
+    cascaded = [len(one["cascaded"]) for one in result.prunings]
+    columns = ["epoch", "level", "criterion", "requested", "removed", "total"]
+    frame = pd.DataFrame(result.prunings, columns=columns).assign(in_cascade=cascaded)
+    note = "In cascade: links removed because no path from input to output contained them any more."
+    return replace(table_of_frame("Prunings", frame, {"epoch": "count"})[0], note=note)

@@ -2,16 +2,15 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from demele.core.result import about
-from demele.models.documents import options_words
+from demele.models.documents import facts_of
 from demele.models.fabric.documents import lattice_graph
-from demele.report.document import NOTHING, Block, Cell, Choice, Document, Facts, Pill, Section, Strips, Table
-from demele.report.listing import Column, drawn, listed
-from demele.report.words import count, ends, joined, name, title_of, written
+from demele.report.document import Block, Choice, Document, Pill, Section, Strips, Table
+from demele.report.listing import Column, drawn, listed, table_of_frame
+from demele.report.words import count, ends, joined, name, written
 from demele.studies.pruning.claims import ALL, CLAIMS, Claim, Difference
-from demele.studies.pruning.configurations import WHOLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,18 +22,31 @@ Pair = tuple[Claim, Difference]
 _SIGNS = {"more": "> 0", "equal": "= 0", "less": "< 0", "": "–"}
 #: Levels whose structure is drawn: pruned weights leave all links.
 _DRAWN = ("links", "links then weights")
-#: Figures of a fabric: titles, and formats of their means over seeds.
+#: Figures of a fabric, and formats of their means over seeds.
 _FIGURES = {
-    "error": ("Error", "percent"),
-    "recalibrated": ("After recalibration", "percent?"),
-    "raw": ("Right after pruning", "percent?"),
-    "links": ("Links", "count.1"),
-    "requested": ("Links to remove", "count?"),
-    "kept_weights": ("Weights", "count?"),
-    "multiply_adds": ("Multiply-adds", "count?"),
-    "training_share": ("Training cost", "percent.0"),
-    "wrong_again_test": ("Wrong labels predicted, test", "percent?"),
-    "wrong_again_training": ("Wrong labels predicted, training", "percent?"),
+    "error": "percent",
+    "recalibrated": "percent?",
+    "raw": "percent?",
+    "links": "count.1",
+    "requested": "count?",
+    "kept_weights": "count?",
+    "multiply_adds": "count?",
+    "training_share": "percent.0",
+    "wrong_again_test": "percent?",
+    "wrong_again_training": "percent?",
+}
+#: Columns of the differences, as :class:`Difference` calls them.
+_DIFFERENCE = {
+    "title": "text",
+    "labels": "text",
+    "mean": "points",
+    "low": "points",
+    "high": "points",
+    "p_value": "p",
+    "verdict": "text",
+    "significant": "text",
+    **dict.fromkeys(("first_lower", "second_lower", "pairs", "seeds"), "count?"),
+    "seeds_needed": "count",
 }
 
 
@@ -52,7 +64,7 @@ def pruning_document(result: "PruningStudy") -> Document:
         kind="Study of pruned fabrics",
         title="Pruning under label noise",
         headline=_headline(published),
-        sentences=_sentences(published, controls, frame),
+        sentences=_sentences(published, controls),
         figure=_forest("Differences in error", [*published, *controls]),
         table=table,
         scope=(
@@ -64,13 +76,13 @@ def pruning_document(result: "PruningStudy") -> Document:
         ),
         next=_next(published, result.seeds),
         sections=[
-            _ranking(result.ranks_frame(), frame),
-            _pairwise(table, differences),
-            _decisions(result.decisions_frame()),
+            Section("Ranking", _ranking(result)),
+            Section("Pairwise results", [table, _OF_DIFFERENCES, _pairwise(result)]),
+            Section("Label errors", _decisions(result)),
             Section("Published results", [_statements(published)]),
-            _models(frame),
+            Section("Models", _models(frame)),
             _structure(result, frame),
-            _data(result),
+            Section("Data", [facts_of(result.settings)]),
         ],
         methods=[
             f"Fabrics were pruned in {count(len(result.configurations), 'way')} under",
@@ -122,19 +134,13 @@ def _headline(published: Sequence[Pair]) -> str:
     )
 
 
-def _sentences(published: Sequence[Pair], controls: Sequence[Pair], frame: "pd.DataFrame") -> list[str]:
-    shown, against = _having(published, "shown"), _having(published, "contradicted")
-    different = _having(controls, "difference")
-    whole = frame[(frame.configuration == WHOLE.name) & (frame.status == "done")].groupby("noise", sort=False).error
-    errors = [f"{written(float(mean), 'percent')} ({labels_words(str(noise))})" for noise, mean in whole.mean().items()]
-    parts = [f"Shown: {joined(shown, most=3)}."] if shown else []
-    parts += [f"Contradicted: {joined(against, most=3)}."] if against else []
+def _sentences(published: Sequence[Pair], controls: Sequence[Pair]) -> list[str]:
+    claims = {state: joined(_having(published, state), most=3) for state in ("shown", "contradicted")}
+    different = len(_having(controls, "difference"))
+    others = f"{different} of {count(len(controls), 'control')} and unpublished criteria differ significantly."
     return [
-        " ".join(parts),
-        f"{len(different)} of {count(len(controls), 'control')} and unpublished criteria differ significantly."
-        if controls
-        else "",
-        f"Error of whole fabrics: {joined(errors, most=3)}." if errors else "",
+        *(f"{state.capitalize()}: {titles}." for state, titles in claims.items() if titles),
+        others * bool(controls),
     ]
 
 
@@ -174,91 +180,59 @@ def _statements(pairs: Sequence[Pair]) -> Table:
 # Sections -------------------------------------------------------------------------------------------------------------
 
 
-def _ranking(ranks: "pd.DataFrame", frame: "pd.DataFrame") -> Section:
+_OF_DIFFERENCES = (
+    "Each difference is a mean over pairs of configurations, paired by seed: both start from one whole fabric. "
+    "The counts are over pairs and seeds. Seeds needed: for a power of 80% without correction."
+)
+
+
+def _with_labels(frame: "pd.DataFrame") -> "pd.DataFrame":
+    return frame.assign(labels=frame.noise.map(labels_words)) if len(frame) else frame
+
+
+def _ranking(result: "PruningStudy") -> list[Block]:
+    ranks = _with_labels(result.ranks_frame())
     if ranks.empty:
-        return NOTHING
-    means = ranks.groupby(["noise", "method", "configuration"])[["best", "worst"]].mean().T.to_dict("list")
-    methods = list(dict.fromkeys(ranks.method))
-    panels = {}
-    for noise in dict.fromkeys(ranks.noise):
-        rows: list[tuple[Cell, ...]] = [
-            (name(one), *(tuple(means.get((noise, method, one), (None, None))) for method in methods))
-            for one in dict.fromkeys(frame.configuration)
-        ]
-        title = labels_words(noise)
-        columns = {"Fabric": "text", **dict.fromkeys(map(title_of, methods), "count.1")}
-        panels[title] = [Table(f"Ranks, {title}", columns, rows)]
-    text = "Best and worst rank of each fabric, as means over seeds. All ranks of a seed hold together at 95%."
-    return Section("Ranking", [text, Choice("Labels", panels)])
+        return []
+    means = ranks.groupby(["labels", "configuration", "method"], sort=False)[["best", "worst"]].mean().reset_index()
+    table, _ = table_of_frame("Ranks", means, dict.fromkeys(("best", "worst"), "count.1"))
+    return ["Best and worst rank of each fabric, as means over seeds. All ranks of a seed hold together at 95%.", table]
 
 
-def _pairwise(table: Table, differences: Sequence[Difference]) -> Section:
-    claims = {claim.name: claim for claim in CLAIMS}
-    columns: list[Column[Difference]] = [
-        ("Difference", "text", lambda one: claims[one.claim].title),
-        ("Labels", "text", lambda one: labels_words(one.noise)),
-        ("Mean, pp", "points", "mean"),
-        ("Interval", "points", lambda one: ends(one)),
-        ("p", "p", "p_value"),
-        ("Verdict", "text", lambda one: _state(claims[one.claim], one)),
-        ("First lower", "count?", "first_lower"),
-        ("Second lower", "count?", "second_lower"),
-        ("Pairs", "count?", "pairs"),
-        ("Seeds", "count?", "seeds"),
-        ("Seeds needed", "count", "seeds_needed"),
-    ]
-    text = (
-        "Each difference is a mean over pairs of configurations, paired by seed: both start from one whole fabric. "
-        "The counts are over pairs and seeds. Seeds needed: for a power of 80% without correction."
-    )
-    return Section("Pairwise results", [table, text, listed("Differences", differences, columns)])
+def _pairwise(result: "PruningStudy") -> Table:
+    frame = _with_labels(result.differences_frame())
+    return table_of_frame("Differences", frame[list(_DIFFERENCE)] if len(frame) else frame, _DIFFERENCE)[0]
 
 
-def _decisions(decisions: "pd.DataFrame") -> Section:
-    if decisions.empty:
-        return NOTHING
+def _decisions(result: "PruningStudy") -> list[Block]:
+    frame = _with_labels(result.decisions_frame())
+    if frame.empty:
+        return []
     titles = {claim.name: claim.title for claim in CLAIMS}
-    rows: Iterable[Any] = decisions.itertuples()
-    table = listed(
+    counted = ["method", "first_better", "second_better", "inconclusive", "contradicts"]
+    table, _ = table_of_frame(
         "Decisions on noisy labels",
-        rows,
-        [
-            ("Difference", "text", lambda row: titles[row.claim]),
-            ("Labels", "text", lambda row: labels_words(row.noise)),
-            ("Method", "text", "method"),
-            ("First better", "count", "first_better"),
-            ("Second better", "count", "second_better"),
-            ("Inconclusive", "count", "inconclusive"),
-            ("Contradicts true labels", "count", "contradicts"),
-        ],
+        frame.assign(difference=frame.claim.map(titles))[["difference", "labels", *counted]],
     )
-    wrong = decisions[decisions.contradicts > 0].groupby("method", sort=False).contradicts.sum()
-    told = joined(f"{written(int(number), 'count')} by {method}" for method, number in wrong.items())
     text = (
-        "Decisions on one test set whose labels are as wrong as those of the training, over all pairs and seeds. "
-        f"Decisions that contradict the true labels: {told or 'none'}."
+        "Decisions on one test set whose labels are as wrong as those of the training, over all pairs and seeds, and "
+        "how many of them contradict the true labels."
     )
-    return Section("Label errors", [text, table])
+    return [text, table]
 
 
-def _models(frame: "pd.DataFrame") -> Section:
+def _models(frame: "pd.DataFrame") -> list[Block]:
     odd = frame[frame.status != "done"]
     states = joined(f"{written(number, 'count')} {state}" for state, number in odd.status.value_counts().items())
-    (error, *others) = _FIGURES.values()
-    columns = {"Fabric": "text", **dict([error]), "Standard error": "percent?", **dict(others)}
-    panels = {}
-    for title, own in frame.groupby(frame.noise.map(labels_words), sort=False):
-        means = own[own.status == "done"].groupby("configuration", sort=False)[list(_FIGURES)].agg(["mean", "sem"])
-        rows: list[tuple[Cell, ...]] = [
-            (name(one), row["error", "mean"], row["error", "sem"], *(row[key, "mean"] for key in list(_FIGURES)[1:]))
-            for one, row in means.iterrows()
-        ]
-        panels[str(title)] = [Table(f"Fabrics, {title}", columns, rows, first=40)]
+    own = _with_labels(frame[frame.status == "done"]).groupby(["labels", "configuration"], sort=False)
+    means = own[list(_FIGURES)].mean()
+    means.insert(1, "standard_error", own.error.sem())
+    table, _ = table_of_frame("Fabrics", means.reset_index(), {**_FIGURES, "standard_error": "percent?"})
     text = (
         "Means over seeds, with the standard error of the error. Errors are on true labels of the test set. The "
-        "training cost is the share of the multiplications that training the whole fabric takes."
+        "training share is that of the multiplications that training the whole fabric takes."
     )
-    return Section("Models", [f"Not trained: {states}." if states else None, text, Choice("Labels", panels)])
+    return [*[f"Not trained: {states}."] * bool(states), text, table]
 
 
 def _structure(result: "PruningStudy", frame: "pd.DataFrame") -> Section:
@@ -275,20 +249,3 @@ def _structure(result: "PruningStudy", frame: "pd.DataFrame") -> Section:
         panels[name(one)] = graphs
     text = "The wider a link, the more seeds keep it. Dashed links are removed with every seed."
     return Section("Structure", [text, Choice("Fabric", panels)])
-
-
-def _data(result: "PruningStudy") -> Section:
-    settings = result.settings
-    data, times = settings["data"], settings.get("times")
-    images = f"{count(data['n'] - data['held'], 'image')} for training, {written(data['held'], 'count')} for criteria"
-    facts = [
-        ("Images", f"{name(data['images'])}: {images}, {written(data['test'], 'count')} for the test"),
-        ("Source", name(data["provenance"])),
-        ("Whole fabric", options_words(settings["structure"])),
-        ("Training", options_words(settings["training"])),
-        ("Label noises", joined((labels_words(one.name) for one in result.noises), most=12)),
-    ]
-    if times:
-        steps = f"iterative every {count(times['every'], 'epoch')} between them"
-        facts.append(("Pruning", f"early after epoch {times['early']}, late after epoch {times['late']}, {steps}"))
-    return Section("Data", [Facts(facts)])
