@@ -17,7 +17,7 @@ from benchmarks.loop import Row, Table, main
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.proportions import normal_quantile
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit_estimate import undirected_interval
+from demele.evaluation.comparison.audit import undirected_interval
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.question import Question

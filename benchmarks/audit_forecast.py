@@ -20,7 +20,7 @@ from demele import data, labels
 from demele.core.labelled import read_labelled
 from demele.core.seeds import rng_for
 from demele.evaluation import plan_audit
-from demele.evaluation.comparison.audit_simulation import uniform_audit, weighted_audit
+from demele.evaluation.comparison.audit_forecast import uniform_audit, weighted_audit
 from demele.evaluation.question import Question
 
 BEGUN, SIZES = 60, (120, 240, 480)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, share
 from demele.core.seeds import rng_for
-from demele.evaluation.measures.audit_cells import (
+from demele.evaluation.measures.audit_interval import (
     EXACT_BELOW,
     accuracy_cells,
     cell_interval,

@@ -19,8 +19,7 @@ from benchmarks.loop import Row, Table, main, share
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.measures.audit_plausibility import FAR_COUNT, audit_checks
-from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 REPEATS = {"uniform": 5000, "weighted": 500}
 ALARM_REPEATS = {"uniform": 500, "weighted": 100}

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
-from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 Rows = NDArray[np.intp]
 

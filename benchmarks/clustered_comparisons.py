@@ -19,13 +19,12 @@ from benchmarks.loop import Row, Table, main, repeated, share
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit_claims import Claim
+from demele.evaluation.comparison.audit_effects import Claim
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential import SequentialComparison
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
-from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 REPEATS = 600
 K = 10

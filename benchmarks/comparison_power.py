@@ -25,8 +25,7 @@ from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Flags
 from demele.labels import estimate_transition, simulated_cleaning
-from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 SEEDS = range(4)
 NOISE_RATES = (0.05, 0.01, 0.02, 0.10, 0.20)
@@ -115,7 +114,7 @@ def _by_audit(test_set: World, labels: Indices, design: str, size: int) -> Calla
 
 def _by_sequence(test_set: World, labels: Indices, cap: int) -> Callable[[], tuple[Flags, str]]:
     def decide() -> tuple[Flags, str]:
-        from demele.evaluation.comparison.sequential_simulation import sequential_many
+        from demele.evaluation.comparison.sequential_plan import sequential_many
 
         pairs = all_pairs(len(test_set.predictions))
         certified, used = sequential_many(

@@ -17,8 +17,7 @@ from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
-from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 K, N = 10, 2000
 REPEATS, UNAWARE_REPEATS = 2000, 300

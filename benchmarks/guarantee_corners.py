@@ -16,7 +16,7 @@ from benchmarks.audit_worlds import Corner, drawn
 from benchmarks.loop import Row, Table, main, share
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit_claims import Claim
+from demele.evaluation.comparison.audit_effects import Claim
 from demele.evaluation.comparison.methods import METHODS
 
 REPEATS = 2000

@@ -19,8 +19,8 @@ from benchmarks.loop import Table, main
 from demele.core.labelled import read_labelled
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.rank import rank
-from demele.evaluation.comparison.sequential_simulation import sequential_many
+from demele.evaluation.comparison.ranking import rank
+from demele.evaluation.comparison.sequential_plan import sequential_many
 from demele.evaluation.question import Question
 from demele.labels import Audit, disagreement, draw_audit, estimate_transition
 from demele.report.words import at_most

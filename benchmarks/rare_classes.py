@@ -22,8 +22,7 @@ from demele.core.results import Interval
 from demele.core.seeds import rng_for
 from demele.evaluation import compare
 from demele.evaluation.measures.audit_interval import audited_estimate
-from demele.noise.audit import Audit
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import Audit, draw_audit
 
 Ints = NDArray[np.int64]
 

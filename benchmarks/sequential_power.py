@@ -21,10 +21,10 @@ from benchmarks.worlds import World, all_pairs, noisy_labels, question, rates, r
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.betting import FRACTIONS, mixed, ratios
-from demele.evaluation.comparison.sequential_simulation import sequential_many
+from demele.evaluation.comparison.sequential_plan import sequential_many
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import pair_counts
-from demele.noise.audit_drawing import disagreement as pool_disagreement
+from demele.noise.audit import disagreement as pool_disagreement
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

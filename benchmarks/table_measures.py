@@ -25,7 +25,7 @@ from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.evaluation.table_measures import TABLE_MEASURES
 from demele.evaluation.table_measures import Table as Shares
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import disagreement, draw_audit
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

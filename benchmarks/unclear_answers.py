@@ -19,8 +19,7 @@ from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
-from demele.noise.audit import Audit
-from demele.noise.audit_drawing import disagreement, draw_audit
+from demele.noise.audit import Audit, disagreement, draw_audit
 
 Rows = NDArray[np.intp]
 

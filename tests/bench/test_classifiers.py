@@ -14,7 +14,7 @@ from demele.bench import classifiers
 from demele.bench.classifiers import candidate_classifier, indicators, select_varied
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.evaluation import bias
-from demele.labels.varied_models import VariedModel
+from demele.labels.made.annotators import VariedModel
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 Table = list[list[float]]

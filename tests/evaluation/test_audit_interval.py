@@ -17,18 +17,21 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.measures.audit_cells import Cells, accuracy_cells, cell_interval, class_cells, measure_cells
 from demele.evaluation.measures.audit_interval import (
+    Cells,
     WeightedSample,
+    accuracy_cells,
     audit_interval,
     audited_ends,
     audited_estimate,
+    cell_interval,
+    class_cells,
+    measure_cells,
     weighted_interval,
     weighted_sample,
 )
 from demele.evaluation.question import as_value
-from demele.noise.audit import CodedAudit
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import CodedAudit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 

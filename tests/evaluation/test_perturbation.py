@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
 from demele.evaluation import PerturbationTest, perturbation_test
-from demele.evaluation.explanations.destruction import (
+from demele.evaluation.explanations.courses import (
     destroyed,
     destruction_order,
     fillings,

@@ -10,8 +10,8 @@ from scipy.stats import t
 
 from demele.core.errors import InputError, InputTypeError
 from demele.evaluation import assess, perturbation_test
-from demele.evaluation.explanations.areas import KnownNoise, area_payoffs, bounded_mean, predicted_shares
 from demele.evaluation.explanations.courses import Course
+from demele.evaluation.explanations.perturbation import KnownNoise, area_payoffs, bounded_mean, predicted_shares
 from demele.labels import Audit, TransitionMatrix
 from tests.tolerances import ROUNDING, assert_at_most, assert_close
 

@@ -29,8 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
-from demele.evaluation.procedures import bootstrap_632, repeated_scores
-from demele.evaluation.resampled_scores import ResampledScores, corrected_t_test
+from demele.evaluation.resampled_scores import ResampledScores, bootstrap_632, corrected_t_test, repeated_scores
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled
 from demele.evaluation import assess, compare
-from demele.evaluation.comparison.audit_claims import Drawn
+from demele.evaluation.comparison.audit_effects import Drawn
 from demele.evaluation.measures.audit_interval import audited_estimate
 from demele.labels import Audit, AuditPlan, draw_audit
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -15,8 +15,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import add_feature_noise
-from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator
-from demele.labels.varied_models import draw_eyes, draw_model
+from demele.labels.made.annotators import (
+    ArtificialAnnotators,
+    artificial_annotators,
+    candidate_annotator,
+    draw_eyes,
+    draw_model,
+)
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 STEP, TOLERANCE, HIGHEST = 0.05, 0.01, 0.4

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
-from demele.labels.joined.chains import effective_samples, split_r_hat
+from demele.labels.joined.gibbs import effective_samples, split_r_hat
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 
 

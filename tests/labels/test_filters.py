@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
-from demele.labels.cleaned.out_of_fold import dealt, seeded
+from demele.labels.cleaned.filter_methods import dealt, seeded
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]

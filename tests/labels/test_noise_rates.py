@@ -21,7 +21,7 @@ from demele.labels import (
     asymmetric_transition,
     symmetric_transition,
 )
-from demele.labels.made.class_noise import _drawn
+from demele.labels.made.noise import _drawn
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]

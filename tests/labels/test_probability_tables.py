@@ -10,7 +10,7 @@ from demele.core.inputs import read_codes
 from demele.core.labelled import Vocabulary
 from demele.core.seeds import rng_for
 from demele.labels import clean
-from demele.labels.cleaned.probability_tables import read_probabilities
+from demele.labels.cleaned.filters import read_probabilities
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 WORDS = Vocabulary((0, 1, 2))

@@ -13,7 +13,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Vocabulary
 from demele.core.signature import Signature
 from demele.labels import Audit, disagreement, draw_audit
-from demele.noise.audit_drawing import inclusion_probabilities
+from demele.noise.audit import inclusion_probabilities
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 WORDS = Vocabulary(("cat", "dog"))
@@ -259,7 +259,7 @@ def test_doubt_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(0)
     pool = rng.integers(0, 4, (5, 37))
     whole = disagreement(pool)
-    monkeypatch.setattr("demele.noise.audit_drawing.CELLS_AT_ONCE", 40)
+    monkeypatch.setattr("demele.noise.audit.CELLS_AT_ONCE", 40)
     assert_exact(disagreement(pool), whole)
     for i, j in itertools.pairwise(range(37)):  # an oracle, one instance at a time
         shares = np.unique(pool[:, j], return_counts=True)[1] / 5

@@ -12,7 +12,7 @@ from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.evaluation.measures.bias import BiasCounts
-from demele.labels.varied_models import draw_eyes, draw_model, seen_predictions
+from demele.labels.made.annotators import draw_eyes, draw_model, seen_predictions
 
 __all__ = ["apart", "candidate_classifier", "indicators", "select_varied"]
 

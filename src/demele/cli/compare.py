@@ -7,7 +7,7 @@ from demele.cli.engine import Command, Given
 from demele.cli.test_set import CALLED, hinting, read_test_set
 from demele.core.errors import InputError, shortened
 from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.rank import rank
+from demele.evaluation.comparison.ranking import rank
 from demele.files.prediction_sets import PredictionSet, read_predictions
 
 

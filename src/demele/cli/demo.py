@@ -5,8 +5,7 @@ from typing import Any
 
 from demele.cli.engine import Command, Given
 from demele.core.representation_comparison import RepresentationComparison
-from demele.evaluation.comparison.rank import rank
-from demele.evaluation.comparison.ranking import Ranking
+from demele.evaluation.comparison.ranking import Ranking, rank
 from demele.metrics.request import Metrics
 from demele.runtime.progress import Report
 from demele.scoring.several import compare_representations

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
     from demele.evaluation.comparison.forecast_result import AuditForecast
     from demele.evaluation.comparison.methods import method_names
-    from demele.evaluation.comparison.rank import rank
-    from demele.evaluation.comparison.ranking import Ranking
+    from demele.evaluation.comparison.ranking import Ranking, rank
     from demele.evaluation.comparison.sequential import SequentialComparison
     from demele.evaluation.explanations.perturbation import perturbation_test
     from demele.evaluation.explanations.result import PerturbationTest
@@ -29,24 +28,28 @@ if TYPE_CHECKING:
     from demele.evaluation.measures.bias import Bias, bias
     from demele.evaluation.measures.confusion import ConfusionCounts, confusion
     from demele.evaluation.measures.correction import binary_correction
-    from demele.evaluation.procedures import bootstrap_632, repeated_scores
     from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
-    from demele.evaluation.resampled_scores import ResampledScores, TTest, corrected_t_test
+    from demele.evaluation.resampled_scores import (
+        ResampledScores,
+        TTest,
+        bootstrap_632,
+        corrected_t_test,
+        repeated_scores,
+    )
     from demele.evaluation.results import Estimate
 
 # Resolved at first use, so that a command imports only what it runs.
 _HOMES = {
+    "demele.core.proportions": "exact_interval score_interval",
     "demele.evaluation.comparison.audit_forecast": "plan_audit",
     "demele.evaluation.comparison.compare": "compare compare_without_labels",
     "demele.evaluation.comparison.decision": "Breakdown Decision ExpertBreakdown",
     "demele.evaluation.comparison.forecast_result": "AuditForecast",
     "demele.evaluation.comparison.methods": "method_names",
-    "demele.evaluation.comparison.rank": "rank",
-    "demele.evaluation.comparison.ranking": "Ranking",
+    "demele.evaluation.comparison.ranking": "Ranking rank",
     "demele.evaluation.comparison.sequential": "SequentialComparison",
     "demele.evaluation.explanations.perturbation": "perturbation_test",
     "demele.evaluation.explanations.result": "PerturbationTest",
-    "demele.core.proportions": "exact_interval score_interval",
     "demele.evaluation.intervals": "overlap_level overlap_quantile",
     "demele.evaluation.measures.assess": "assess",
     "demele.evaluation.measures.assessment": "Assessment",
@@ -54,9 +57,8 @@ _HOMES = {
     "demele.evaluation.measures.bias": "Bias bias",
     "demele.evaluation.measures.confusion": "ConfusionCounts confusion",
     "demele.evaluation.measures.correction": "binary_correction",
-    "demele.evaluation.procedures": "bootstrap_632 repeated_scores",
     "demele.evaluation.pseudo": "PseudoEvaluation pseudo_supervised",
-    "demele.evaluation.resampled_scores": "ResampledScores TTest corrected_t_test",
+    "demele.evaluation.resampled_scores": "ResampledScores TTest bootstrap_632 corrected_t_test repeated_scores",
     "demele.evaluation.results": "Estimate",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

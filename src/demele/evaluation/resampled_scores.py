@@ -1,27 +1,32 @@
 """Scores of one classifier over many splits, and the test that compares two of them."""
 
+import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_flag, checked_level, checked_number
-from demele.core.errors import InputError, NotEnoughData
-from demele.core.given_arrays import real_numbers
-from demele.core.names import checked_name
+from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_number, checked_whole
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.given_arrays import items_of, real_numbers, whole_array
+from demele.core.labelled import read_labels
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
+from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
+from demele.core.version import __version__
 from demele.evaluation.results import Verdict
 from demele.report.words import count, ends, written
+from demele.runtime.workers import Watched, lost_workers_told
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 Floats = NDArray[np.float64]
 
@@ -320,3 +325,399 @@ def _ratio(test_fraction: Any, n_train: Any, n_test: Any, results: list[Resample
     for name, value in (("n_train", n_train), ("n_test", n_test)):
         checked_number(value, name, "a positive number of instances", inside=lambda count: 0 < count < math.inf)
     return float(n_test / n_train)
+
+
+# Test procedures: how well what an estimator learns will do, and whether one learns better than another ---------------
+
+
+#: A random sample with replacement of n of n holds a given one with probability 1 - (1 - 1/n)^n, about 1 - 1/e.
+SEEN = 0.632
+#: Draws of a bootstrap sample that nothing can be learned from, before its data are given up.
+DRAWS = 100
+
+
+@renamed(**NEW_ARGUMENTS)
+def bootstrap_632(
+    estimator: Any,
+    X: Any,  # noqa: N803 - scikit-learn's name
+    y: object,
+    *,
+    n_repeats: int = 100,
+    stratified: bool = False,
+    seed: int = 0,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+) -> ResampledScores:
+    """Estimate the error by the .632 bootstrap: trained on n instances drawn with replacement, tested on the others.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Cloned for each repeat, never changed. Where its ``random_state`` is None it gets one from ``seed``.
+    X : array-like of shape (n, n_features)
+        Anything that the estimator and scikit-learn's indexing take.
+    y : array-like of shape (n,)
+        Classes.
+    n_repeats : int >= 2
+        Number of samples drawn.
+    stratified : bool
+        Draw as many instances of each class as there are.
+    seed : int >= 0
+    level : float in (0, 1)
+        Level of the interval.
+    n_jobs : int, optional
+        Processes, as in scikit-learn; the result does not depend on them.
+
+    Returns
+    -------
+    ResampledScores
+        One error in [0, 1] per repeat, 0 is best; ``parts`` holds ``"test"`` and ``"resubstitution"``. The interval
+        goes from one percentile of the repeats to another: it shows the spread of single trainings, and is not an
+        interval of the error on new data (the instances not drawn differ little between repeats).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Source: Efron 1983; Witten et al., chapter 5; Benjelloun, eq. 2.1. Each repeat gives
+    err = 0.632 err_test + 0.368 err_resub: the error on the instances not drawn is too high, since only 63.2% of the
+    instances were trained on; that on the drawn ones is too low. Others compute the second part once, from a training
+    on all instances. An estimator that learns by heart has err_resub = 0 and so an error that is too low by a third.
+
+    A sample is drawn again if it leaves no instance to test on, or holds one class only although y holds more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> x = np.arange(40.0)[:, None]
+    >>> result = bootstrap_632(NearestCentroid(), x, x[:, 0] >= 20, n_repeats=50)
+    >>> result.scores.size, result.mean < 0.05, round(result.n_train / result.n, 1)
+    (50, True, 0.6)
+    """
+    level = checked_level(level)
+    checked_count(seed, "seed", 0)
+    checked_count(n_repeats, "n_repeats", 2)
+    classes = _read_data(estimator, X, y)
+    samples = _Bootstrap(classes, n_repeats, stratified, seed)
+    run = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
+    test, resubstitution = 1 - run.test, 1 - run.training
+    scores = SEEN * test + (1 - SEEN) * resubstitution
+    low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
+    notes: tuple[Note, ...] = ()
+    if samples.redrawn:
+        message = f"{samples.redrawn} samples were drawn again: they left no instance to test on, or had one class only"
+        notes = (Note(code="redrawn-samples", message=message),)
+    arguments = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
+    return ResampledScores(
+        measure="error",
+        scores=scores,
+        better="lower",
+        n=classes.size,
+        n_train=run.n_train,
+        n_test=run.n_test,
+        interval=Interval(low=float(low), high=float(high), level=level, method="percentiles", kind="resampling"),
+        parts={"test": test, "resubstitution": resubstitution},
+        notes=notes,
+        signature=Signature("bootstrap_632", arguments, run.context(estimator, classes.size)),
+    )
+
+
+@renamed(**NEW_ARGUMENTS)
+def repeated_scores(
+    estimator: Any,
+    X: Any,  # noqa: N803 - scikit-learn's name
+    y: object,
+    *,
+    folds: int | None = None,
+    n_repeats: int | None = None,
+    stratified: bool | None = None,
+    scoring: str | Callable[[Any, Any, Any], float] = "accuracy",
+    cv: Any = None,
+    seed: int = 0,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+) -> ResampledScores:
+    """Score an estimator by repeated k-fold cross-validation, or by any of scikit-learn's splitters.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Cloned for each training, never changed. Where its ``random_state`` is None it gets one from ``seed``.
+    X : array-like of shape (n, n_features)
+        Anything that the estimator and scikit-learn's indexing take.
+    y : array-like of shape (n,)
+        Classes.
+    folds : int >= 2
+        By default 10. Each instance is tested on once per repeat.
+    n_repeats : int >= 1
+        By default 10, each with other folds.
+    stratified : bool
+        By default True: each fold holds about the same share of each class.
+    scoring : str or callable
+        A name of scikit-learn's scorers, or a function of (estimator, X, y); more is better.
+    cv : splitter or iterable of (train, test) indices, optional
+        Instead of the three above: ``StratifiedShuffleSplit`` with ``n_splits=1`` for a holdout, ``LeaveOneOut``, a
+        list of ``GroupKFold().split(X, y, groups)`` if instances belong together.
+    seed : int >= 0
+    level : float in (0, 1)
+        Level of the interval.
+    n_jobs : int, optional
+        Processes, as in scikit-learn; the result does not depend on them.
+
+    Returns
+    -------
+    ResampledScores
+        One score per training. The interval is of the expected score of a training on so many instances, with
+        the correction of :func:`corrected_t_test`: the scores share training data, so that their own standard error
+        is far too small. Its ends are NaN for a single training, and where all scores are the same: for a holdout,
+        take :func:`demele.evaluation.score_interval` of the instances predicted right.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    Source: Benjelloun, chapter 2; interval: Nadeau and Bengio 2003, mean -+ t sqrt(variance (1/J + n_test/n_train)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> x = np.arange(40.0)[:, None]
+    >>> result = repeated_scores(NearestCentroid(), x, x[:, 0] >= 20, folds=5, n_repeats=2)
+    >>> result.scores.size, result.n_train, result.n_test, result.mean > 0.9
+    (10, 32.0, 8.0, True)
+    """
+    level = checked_level(level)
+    checked_count(seed, "seed", 0)
+    classes = _read_data(estimator, X, y)
+    if cv is None:
+        folds, n_repeats, stratified = value_or(folds, 10), value_or(n_repeats, 10), value_or(stratified, True)
+        cv = _folds(classes, folds, n_repeats, stratified, seed)
+        arguments: dict[str, object] = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
+    else:
+        given = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
+        extra = [name for name, value in given.items() if value is not None]
+        if extra:
+            raise InputError(f"cv and {extra[0]}: expected one of them, got both; cv says how to split all by itself")
+        arguments = {"cv": cv if isinstance(cv, int) else type(cv).__name__}
+    named = _read_scoring(scoring)
+    run = _cross_validate(estimator, X, classes, cv, scoring, seed, n_jobs, training_scores=False)
+    notes: tuple[Note, ...] = ()
+    low, high = math.nan, math.nan
+    if varies(run.test):
+        low, high = t_interval(run.test, run.n_test / run.n_train, level)
+    elif run.test.size > 1:
+        message = "all scores are equal, so their spread gives no interval"
+        notes = (Note(code="constant-scores", message=message),)
+    arguments |= {"scoring": named, "seed": seed, "level": level}
+    return ResampledScores(
+        measure=named,
+        scores=run.test,
+        better="higher",
+        n=classes.size,
+        n_train=run.n_train,
+        n_test=run.n_test,
+        interval=Interval(low=low, high=high, level=level, method="corrected resampled t"),
+        notes=notes,
+        signature=Signature("repeated_scores", arguments, run.context(estimator, classes.size)),
+    )
+
+
+# Training and testing -----------------------------------------------------------------------------------------------
+
+
+def _two_parts(pair: Any) -> list[NDArray[np.int64]]:
+    """Return the indices to train on and to test on, or refuse what a splitter gave."""
+    parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
+    if len(parts) != 2:
+        raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
+    return parts
+
+
+class _Splits:
+    """The splits of a splitter, one pair at a time; remembers what it gave out."""
+
+    def __init__(self, splitter: Any) -> None:
+        self.splitter = splitter
+        self.trained: list[int] = []
+        self.tested: list[int] = []
+        self.digest = hashlib.blake2b(digest_size=6)
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:  # noqa: N803
+        for pair in self.splitter.split(X, y, groups):
+            parts = _two_parts(pair)
+            self.trained.append(np.unique(parts[0]).size)
+            self.tested.append(len(parts[1]))
+            for part in parts:
+                self.digest.update(part.tobytes() + b"|")
+            yield parts[0], parts[1]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
+        return int(self.splitter.get_n_splits(X, y, groups))
+
+
+class _Bootstrap:
+    """Samples with replacement to train on, and the instances not drawn to test on, one pair at a time."""
+
+    def __init__(self, classes: NDArray[Any], n_repeats: int, stratified: bool, seed: int) -> None:
+        self.classes, self.repeats, self.seed = classes, n_repeats, seed
+        self.stratified = checked_flag(stratified, "stratified")
+        self.several = bool((classes != classes[0]).any())
+        self.redrawn = 0
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:  # noqa: N803
+        for repeat in range(self.repeats):
+            yield self.draw(rng_for(self.seed, "bootstrap_632", repeat))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
+        return self.repeats
+
+    def draw(self, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        from sklearn.utils import resample
+
+        index = np.arange(self.classes.size)
+        for _ in range(DRAWS):
+            strata = self.classes if self.stratified else None
+            drawn = resample(index, stratify=strata, random_state=int(rng.integers(2**32)))
+            rest = np.setdiff1d(index, drawn)
+            learnable = not self.several or (self.classes[drawn] != self.classes[drawn[0]]).any()
+            if rest.size and learnable:
+                return drawn, rest
+            self.redrawn += 1
+        raise NotEnoughData(
+            "y",
+            f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
+            "give more instances" + ("" if self.stratified else ", or pass stratified=True"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Scores on test and training instances, one per split, and what the splits were."""
+
+    test: Floats
+    training: Floats
+    splits: _Splits
+
+    @property
+    def n_train(self) -> float:
+        return float(np.mean(self.splits.trained))
+
+    @property
+    def n_test(self) -> float:
+        return float(np.mean(self.splits.tested))
+
+    def context(self, estimator: Any, n: int) -> dict[str, str]:
+        made = {"estimator": type(estimator).__name__, "splits": self.splits.digest.hexdigest()}
+        return {"n": str(n), **made, "demele": __version__}
+
+
+def _cross_validate(
+    estimator: Any,
+    X: Any,  # noqa: N803 - scikit-learn's name
+    y: NDArray[Any],
+    cv: Any,
+    scoring: Any,
+    seed: int,
+    n_jobs: int | None,
+    *,
+    training_scores: bool,
+) -> _Run:
+    from sklearn.base import clone
+    from sklearn.metrics import check_scoring
+    from sklearn.model_selection import check_cv, cross_validate
+
+    parameters = estimator.get_params(deep=True)
+    unset = [name for name in sorted(parameters) if name.split("__")[-1] == "random_state" and parameters[name] is None]
+    seeds = {name: int(rng_for(seed, "estimator", name).integers(2**31)) for name in unset}
+    if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
+        raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+        cv = [_two_parts(pair) for pair in cv]
+    try:
+        splits = _Splits(check_cv(cv, y, classifier=True))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
+        ) from error
+    # The scorer is what we can give to processes of scikit-learn: where it arrives, they begin to look after this one.
+    if n_jobs is not None:
+        checked_whole(n_jobs, "n_jobs", "a number of processes, -1 for all, or None", inside=bool)
+    scorer = scoring if n_jobs in (None, 1) else Watched(check_scoring(estimator, scoring=scoring))
+    with lost_workers_told("n_jobs"):
+        scores = cross_validate(
+            clone(estimator).set_params(**seeds),
+            X,
+            y,
+            cv=splits,
+            scoring=scorer,
+            n_jobs=n_jobs,
+            return_train_score=training_scores,
+            error_score="raise",
+        )
+    training = scores["train_score"] if training_scores else np.empty(0)
+    return _Run(np.asarray(scores["test_score"], dtype=np.float64), np.asarray(training, dtype=np.float64), splits)
+
+
+def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, seed: int) -> Any:
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+
+    checked_count(folds, "folds", 2)
+    checked_count(n_repeats, "n_repeats", 1)
+    if folds > classes.size:
+        raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
+    if checked_flag(stratified, "stratified"):
+        names, counts = np.unique(classes, return_counts=True)
+        if counts.min() < folds:
+            rare = names[counts.argmin()]
+            raise NotEnoughData(
+                "y",
+                f"class {rare!s} has {counts.min()} instances, fewer than the {folds} folds; "
+                "use fewer folds, or pass stratified=False",
+            )
+    splitter = RepeatedStratifiedKFold if stratified else RepeatedKFold
+    state = int(rng_for(seed, "repeated_scores").integers(2**32))
+    return splitter(n_splits=folds, n_repeats=n_repeats, random_state=state)
+
+
+# The door -----------------------------------------------------------------------------------------------------------
+
+
+def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
+    """Check the estimator and that rows match; return the classes as integers or strings."""
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
+        what = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+        raise InputTypeError(
+            "estimator", f"expected a scikit-learn classifier such as LogisticRegression(), got {what}"
+        )
+    classes = read_labels(y, "y")
+    shape = getattr(X, "shape", None)
+    if shape == () or not isinstance(shape, tuple | None) or (shape is None and not hasattr(X, "__len__")):
+        raise InputTypeError(f"X: expected a table of shape (n, n_features), got {type(X).__name__}")
+    rows = shape[0] if shape else len(X)
+    if rows != classes.size:
+        raise InputError(f"X and y: expected the same number of rows, got {rows} and {classes.size}")
+    check_same_order(X, y, ("X", "y"))
+    if rows < 2:
+        raise NotEnoughData("y", f"expected at least 2 instances, got {rows}")
+    return classes.astype(str) if classes.dtype.kind == "O" else classes
+
+
+def _read_scoring(scoring: Any) -> str:
+    """Return the name of a scorer, having checked that there is one."""
+    from sklearn.metrics import get_scorer_names
+
+    if callable(scoring):
+        return str(getattr(scoring, "__name__", type(scoring).__name__))
+    if not isinstance(scoring, str):
+        raise InputTypeError("scoring", f"expected one name or a function, got {type(scoring).__name__}")
+    if scoring not in get_scorer_names():
+        raise UnknownNameError(
+            "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
+        )
+    return scoring

@@ -20,8 +20,8 @@ from demele.core.sentences import plural
 from demele.files.audit_files import DRAW, LEAST, PROBABILITY, ROW, TRUE, answers_text
 from demele.files.expert_sheets import ANSWER, KEY, SheetKey, new_key, write_sheet
 from demele.files.label_files import class_texts, classes_like
-from demele.noise.audit_drawing import AuditPlan, draw_audit
-from demele.noise.audit_drawing import disagreement as disagreement_of
+from demele.noise.audit import AuditPlan, draw_audit
+from demele.noise.audit import disagreement as disagreement_of
 
 if TYPE_CHECKING:
     import pandas as pd

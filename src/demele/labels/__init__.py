@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from demele.labels.cleaned.harm import Harm, cleaning_harm
     from demele.labels.joined.agreement_coefficients import Agreement, agreement
     from demele.labels.joined.annotations import Annotations
-    from demele.labels.joined.blend import consensus
     from demele.labels.joined.consensus_result import Consensus
     from demele.labels.joined.generative import bayesian_consensus
-    from demele.labels.joined.item_response import dawid_skene, one_coin
+    from demele.labels.joined.item_response import consensus, dawid_skene, one_coin
     from demele.labels.joined.voting import majority_vote
     from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
-    from demele.labels.made.class_noise import (
+    from demele.labels.made.noise import (
+        NoisyLabels,
         add_class_noise,
+        add_feature_noise,
+        add_model_noise,
         add_uniform_noise,
         asymmetric_transition,
         symmetric_transition,
     )
-    from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_model_noise
-    from demele.noise.audit import Audit, CodedAudit, join_audits
-    from demele.noise.audit_drawing import AuditPlan, disagreement, draw_audit
+    from demele.noise.audit import Audit, AuditPlan, CodedAudit, disagreement, draw_audit, join_audits
     from demele.noise.budget import NoiseBudget, noise_budget
     from demele.noise.factor_noise import (
         FactorAudit,
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
 
 # Resolved at first use, so that the room opens as fast as NumPy.
 _HOMES = {
+    "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
+    "demele.labels.cleaned.filters": "clean",
+    "demele.labels.cleaned.harm": "Harm cleaning_harm",
     "demele.labels.joined.agreement_coefficients": "Agreement agreement",
     "demele.labels.joined.annotations": "Annotations",
-    "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-    "demele.noise.audit": "Audit CodedAudit join_audits",
-    "demele.noise.audit_drawing": "AuditPlan disagreement draw_audit",
-    "demele.noise.budget": "NoiseBudget noise_budget",
-    "demele.noise.factor_noise": ("FactorAudit matrix_of_annotators transition_from_agreement"),
-    "demele.labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
-    "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
-    "demele.labels.joined.blend": "consensus",
     "demele.labels.joined.consensus_result": "Consensus",
-    "demele.labels.joined.item_response": "dawid_skene one_coin",
-    "demele.labels.cleaned.filters": "clean",
     "demele.labels.joined.generative": "bayesian_consensus",
-    "demele.labels.cleaned.harm": "Harm cleaning_harm",
-    "demele.labels.made.noise": "NoisyLabels add_feature_noise add_model_noise",
-    "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
+    "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
     "demele.labels.joined.voting": "majority_vote",
+    "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
+    "demele.labels.made.noise": (
+        "NoisyLabels add_class_noise add_feature_noise add_model_noise add_uniform_noise asymmetric_transition "
+        "symmetric_transition"
+    ),
+    "demele.noise.audit": "Audit AuditPlan CodedAudit disagreement draw_audit join_audits",
+    "demele.noise.budget": "NoiseBudget noise_budget",
+    "demele.noise.factor_noise": "FactorAudit matrix_of_annotators transition_from_agreement",
+    "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

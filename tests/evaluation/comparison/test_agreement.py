@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import binomtest
 
-from demele.evaluation.comparison.agreement import agreement
 from demele.evaluation.comparison.compare import compare_without_labels
+from demele.evaluation.comparison.worst_case import agreement
 from tests.evaluation.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -18,8 +18,7 @@ from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.worst_case import worst_case
 from demele.evaluation.question import Question, as_value, mirror
-from demele.noise.audit import Audit, CodedAudit
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import Audit, CodedAudit, draw_audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 

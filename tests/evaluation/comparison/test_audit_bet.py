@@ -14,10 +14,9 @@ from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.audit_bet import product_bet
 from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.rank import rank
+from demele.evaluation.comparison.ranking import rank
 from demele.evaluation.question import mirror
-from demele.noise.audit import Audit
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 

@@ -11,9 +11,9 @@ from scipy.stats import gamma, norm
 from benchmarks.audit_estimate import LEAD, Place, intervals, ppi
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit_estimate import undirected_interval
+from demele.evaluation.comparison.audit import undirected_interval
 from demele.evaluation.comparison.compare import compare
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.evaluation import SequentialComparison, compare, plan_audit
-from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_worlds
-from demele.evaluation.comparison.forecast_parts import ForecastDesign
+from demele.evaluation.comparison.forecast_parts import ForecastDesign, Truths, World, assumed_worlds
 from demele.labels import Audit, disagreement, draw_audit
 from demele.report.document import Table
 from demele.report.words import name

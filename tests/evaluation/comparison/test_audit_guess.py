@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from demele.evaluation.comparison.audit_guess import PRESUMED, PRESUMPTION, fitted_guess
+from demele.evaluation.comparison.audit_effects import PRESUMED, PRESUMPTION, fitted_guess
 from demele.noise.audit import CodedAudit
 from tests.evaluation.comparison.cases import random_question
 from tests.tolerances import assert_close

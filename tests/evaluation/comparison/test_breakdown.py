@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from demele.core.proportions import score_interval
-from demele.evaluation.comparison.breakdown import breakdown
+from demele.evaluation.comparison.decision import breakdown
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.overlap import overlap
 from demele.evaluation.comparison.worst_case import mcnemar_p, worst_case

@@ -13,7 +13,7 @@ import pytest
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS, method_names
-from demele.evaluation.comparison.rank import rank
+from demele.evaluation.comparison.ranking import rank
 from demele.evaluation.measures.assess import assess
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit

@@ -10,9 +10,7 @@ from scipy.special import ndtr
 from demele.core.errors import InputError
 from demele.core.labelled import Indices
 from demele.core.proportions import score_interval
-from demele.evaluation.comparison.hard_rows import hard_rows, hardest, hypothetical_sides
-from demele.evaluation.comparison.overlap import overlap
-from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
+from demele.evaluation.comparison.overlap import hard_rows, hardest, hypothetical_sides, overlap, worst_case_overlap
 from demele.evaluation.question import Question, as_value, sides
 from demele.noise.transition import TransitionMatrix
 from tests.evaluation.comparison.cases import all_labels, question, random_question

@@ -9,9 +9,9 @@ import pytest
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit import by_audit
-from demele.evaluation.comparison.prospect import prospect
+from demele.evaluation.comparison.decision import prospect
 from demele.evaluation.question import Question
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import draw_audit
 from demele.noise.transition import TransitionCounts
 from tests.tolerances import SOLVER, assert_close
 

@@ -15,13 +15,10 @@ from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import sampling_gap
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.sequential import SequentialComparison
-from demele.evaluation.comparison.sequential_audit import sequential
-from demele.evaluation.comparison.sequential_plan import plan
-from demele.evaluation.comparison.sequential_simulation import sequential_many
+from demele.evaluation.comparison.sequential_plan import plan, sequential, sequential_many
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Inference, Question, mirror
-from demele.noise.audit import Audit
-from demele.noise.audit_drawing import draw_audit
+from demele.noise.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 Case = tuple[Indices, Indices, Indices, Indices]  # baseline, candidate, given labels, true labels

@@ -16,8 +16,7 @@ from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.holm import holm
 from demele.core.results import Note
 from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.rank import rank
-from demele.evaluation.comparison.ranking import rank_ranges
+from demele.evaluation.comparison.ranking import rank, rank_ranges
 from demele.labels import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_rate_at_most
 

@@ -13,9 +13,8 @@ from demele import evaluation
 from demele.core.errors import InputError, NotEnoughData
 from demele.evaluation.comparison.audit_effects import table_effects
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.overlap import overlap
+from demele.evaluation.comparison.overlap import overlap, worst_case_overlap
 from demele.evaluation.comparison.table_difference import difference_reach, own_ends
-from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
 from demele.evaluation.question import mirror
 from demele.evaluation.table_measures import TABLE_MEASURES, table_value
 from demele.labels import Audit

@@ -23,8 +23,7 @@ from demele.core.sentences import in_code, setting
 from demele.core.store import Store
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
-from demele.labels.made.class_noise import add_uniform_noise
-from demele.labels.made.noise import NoisyLabels, add_feature_noise
+from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_uniform_noise
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Sweep
 

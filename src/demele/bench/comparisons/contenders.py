@@ -215,7 +215,7 @@ def _prudent_v1(setting: Setting, noise: str = "rate") -> Decided:
 def _prudent_v2(setting: Setting, prudence: float = 0.1, difficulty: str = "annotators") -> Decided:
     ranking = setting.difficulty
     if ranking is None or difficulty == "disagreement":
-        from demele.noise.audit_drawing import disagreement
+        from demele.noise.audit import disagreement
 
         ranking = disagreement(setting.data.predictions)
     return _said(METHODS["hard-rows"](setting.question(difficulty=ranking, prudence=prudence)))
@@ -274,7 +274,7 @@ class _Cautious(Question):
 def _audited(
     setting: Setting, labels: int = 500, design: str = "weighted", error: float = 0.001, inference: str = "overlap"
 ) -> Decided:
-    from demele.noise.audit_drawing import disagreement, draw_audit
+    from demele.noise.audit import disagreement, draw_audit
 
     n = setting.data.n
     size = min(int(labels), n)
@@ -288,7 +288,7 @@ def _audited(
 
 
 def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, inference: str = "overlap") -> Decided:
-    from demele.evaluation.comparison.sequential_simulation import sequential_many
+    from demele.evaluation.comparison.sequential_plan import sequential_many
 
     options: dict[str, Any] = {"alpha": error, "inference": inference, "level": setting.level, "cap": int(cap)}
     found, asked = sequential_many(

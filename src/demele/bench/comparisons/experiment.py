@@ -34,7 +34,7 @@ from demele.core.store import Key, packed_classes, reading_record, unpacked_clas
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
-from demele.labels.cleaned.out_of_fold import dealt
+from demele.labels.cleaned.filter_methods import dealt
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
 from demele.noise.square_tables import digest

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
-from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
+from demele.evaluation.comparison.audit_effects import CELLS_AT_ONCE
 from demele.evaluation.comparison.betting import FRACTIONS, enough
 from demele.evaluation.comparison.sequential_plan import terms
 from demele.evaluation.question import Outcomes, PairCounts, Question

@@ -1,28 +1,40 @@
 """What a comparison of two classifiers returns."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
+from demele.core.sentences import in_code
 from demele.core.signature import Signature
-from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
-from demele.evaluation.comparison.breakdown import breakdown
+from demele.core.version import __version__
+from demele.evaluation.comparison.audit import UNDIRECTED, undirected_interval
+from demele.evaluation.comparison.audit_effects import Claim, Evidence, Sampling
 from demele.evaluation.comparison.documents import decision_document
+from demele.evaluation.comparison.grouped import GroupedPairs, group_counts, grouped_breakdown
 from demele.evaluation.comparison.methods import MethodSpec
-from demele.evaluation.comparison.prospect import prospect
-from demele.evaluation.comparison.result_parts import comparison_notes, estimate, signature, weighted_audit_note
+from demele.evaluation.comparison.overlap import DEFAULT_PRUDENCE, cleaned_data
 from demele.evaluation.comparison.sequential_plan import signs
+from demele.evaluation.comparison.table_difference import own_ends, table_notes
+from demele.evaluation.comparison.worst_case import mcnemar_p
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
-from demele.evaluation.question import Outcomes, Question
-from demele.evaluation.results import Estimate, Verdict
-from demele.evaluation.row_groups import effective_rows
-from demele.evaluation.table_measures import lowest_value
+from demele.evaluation.measures.audit_interval import unseen_notes
+from demele.evaluation.measures.audit_plausibility import audit_notes
+from demele.evaluation.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
+from demele.evaluation.question import Outcomes, PairCounts, Question, as_value
+from demele.evaluation.rare_sums import Guard, SampledSum
+from demele.evaluation.results import OF_POSITIVE, Estimate, Verdict
+from demele.evaluation.row_groups import effective_rows, group_notes
+from demele.evaluation.table_measures import lowest_value, table_value
+from demele.noise.budget import noise_budget
+from demele.noise.square_tables import digest
 from demele.report.document import Document
 
 if TYPE_CHECKING:
@@ -310,3 +322,340 @@ def _by_class(question: Question) -> tuple[dict[str, Any], ...]:
         for k, (lost, won, neither) in enumerate(table)
         if lost + won + neither
     )
+
+
+# Parts of a decision and of a ranking: estimates, notes and the signature ---------------------------------------------
+
+
+#: Options of a comparison and the fields of a question that hold them.
+_FIELDS = {
+    "noise": ("noise",),
+    "audit": ("audit",),
+    "difficulty": ("difficulty",),
+    "prudence": ("prudence",),
+    "cleaning": ("suspects", "suggested"),
+    "reference": ("reference",),
+    "true_labels": ("true_labels",),
+}
+
+
+def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
+    """Return notes on the audit, the groups, weak classifiers, classes, and options that the method does not use."""
+    audit, data = question.audit, question.data
+    notes: tuple[Note, ...] = ()
+    if audit is not None and "audit" in spec.uses:
+        notes = (*audit.notes(data.labels), *audit_notes(data, audit))
+        if question.measure in ("recall", "f1") and spec.name == "audit":
+            inference: Any = "test_set" if question.inference == "test_set" else "population"
+            notes += unseen_notes(data, audit, int(question.of or 0), question.level, inference)
+    notes += _group_notes(question)
+    compared = sorted({*question.baseline.tolist(), *question.candidate.tolist()})
+    if len(compared) < len(data.names):
+        names = tuple(data.names[model] for model in compared)
+        data = replace(data, predictions=data.predictions[compared], names=names)
+    if question.of_table:
+        notes += table_notes(replace(question, data=data))
+    # Where a third classifier stands for the labels, agreement with it is compared, not accuracy.
+    elif question.measure == "accuracy" and spec.name != "agreement":
+        notes += largest_class_notes(data, level=question.level, groups=question.clusters)
+    if spec.name != "agreement":
+        notes += (*class_notes(data), *unpredicted_notes(data))
+    selective = spec.name == "audit" and audit is not None and audit.design == "selective"
+    used = {*spec.uses, *(("noise",) if selective else ())}
+    for option, fields in _FIELDS.items():
+        if getattr(question, fields[0]) is not None and option not in used:
+            message = f"method {spec.name!r} does not use {option}; the verdict would be the same without it"
+            notes += (Note(code="unused", message=message, subject=(option,), severity="warning"),)
+    return notes
+
+
+def _group_notes(question: Question) -> tuple[Note, ...]:
+    """Return notes on the groups, and the number of independent rows that they are worth for a single pair."""
+    groups = question.clusters
+    if groups is None:
+        return group_notes(question.groups, used=False)
+    worth = None
+    if question.n_pairs == 1:
+        pair = int(question.baseline[0]), int(question.candidate[0])
+        worth = effective_rows(question.data, question.measure, question.of, pair, groups)
+    largest = float(GroupedPairs.asked(question, groups).largest.max())
+    return group_notes(groups, used=True, apart=worth, largest=largest)
+
+
+def weighted_audit_note(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
+    """Say of an inconclusive verdict what a uniform audit cannot show, and what a weighted one can."""
+    audit = question.audit
+    if spec.name != "audit" or question.measure != "accuracy" or audit is None:
+        return ()
+    if audit.design != "uniform" or audit.k >= audit.n:
+        return ()
+    if question.expert_error and question.expert_errors == "adversarial":
+        counts = question.counts()
+        leads = np.abs(counts.won[0] - counts.lost[0])
+        if leads <= allowed_rows(question, counts.disagreements)[0]:  # no audit shows what the expert may have wrong
+            return ()
+    least = 2 * (1 - question.tail ** (1 / audit.k))
+    message = (
+        f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
+        f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
+        "leaves less open: draw rows more often where classifiers disagree "
+        f"({in_code('demele.labels.draw_audit with disagreement=', otherwise='demele audit draw --disagreement')})"
+    )
+    return (Note(code="weighted-audit", message=message),)
+
+
+def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
+    """Return everything but the data that changes a decision; arrays that a method looks at by their digest."""
+    arguments: dict[str, object] = {"method": spec.name, "measure": measure}
+    if question.of is not None:
+        arguments["positive" if measure in OF_POSITIVE else "of"] = question.class_of(measure)
+    arguments |= {"level": question.level, "inference": question.inference}
+    given = {name: getattr(question, name) for name in ("noise", "audit", "prudence")}
+    arguments |= {name: value for name, value in given.items() if value is not None}
+    if spec.name == "hard-rows":
+        arguments.setdefault("prudence", DEFAULT_PRUDENCE)
+    if question.exact:
+        arguments["exact"] = True
+    if question.errors != "any":
+        arguments["errors"] = question.errors
+    if question.expert_error:
+        arguments |= {"expert_error": question.expert_error, "expert_errors": question.expert_errors}
+    if question.seed:
+        arguments["seed"] = question.seed
+    context = {"n": str(question.data.n)}
+    if question.clusters is not None:
+        context["groups"] = digest(question.clusters.codes)
+    for option in ("difficulty", "cleaning", "reference", "true_labels"):
+        if option in spec.uses:
+            context[option] = digest(*(getattr(question, field) for field in _FIELDS[option]))
+    if question.exact and question.audit is not None and question.audit.least is not None:
+        context["least_probability"] = f"{question.audit.least:.6g}"
+    if spec.name == "audit":  # all models of a ranking vote on the true classes, so a pair alone is another question
+        context["models"] = str(len(question.data.predictions))
+    return Signature("compare", arguments, {**context, "demele": __version__})
+
+
+def estimate(
+    question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
+) -> Estimate:
+    """Return the measure of one classifier: observed, and as a method corrects it."""
+    level, interval, corrected = question.level, None, None
+    if ends is not None and (math.isfinite(ends[0][pair]) or not question.of_table):
+        low, high = float(ends[0][pair]), float(ends[1][pair])
+        if measure == "error":
+            low, high = 1 - high, 1 - low
+        if not question.of_table:
+            low, high = max(low, 0.0), min(high, 1.0)
+        corrected = Interval(low=low, high=high, level=level, method=outcomes.method, kind=outcomes.kind)
+    if question.of_table:  # intervals are left out where the measure is not defined
+        low, high = own_ends(question, model)
+        if math.isfinite(low):
+            method = "linearised" if question.clusters is None else "linearised, of groups"
+            interval = Interval(low=low, high=high, level=level, method=method)
+        value = float(table_value(question.data, measure)[model])
+        return Estimate(measure=measure, of=None, value=value, interval=interval, corrected=corrected)
+    every = question.proportions
+    parts = (every.proportion, *question.score_ends)
+    value, low, high = (float(as_value(part[model], question.measure)) for part in parts)
+    hits = float(every.successes[model])
+    if measure == "error":
+        value, hits, low, high = 1 - value, question.data.n - hits, 1 - high, 1 - low
+    return Estimate(
+        measure=measure,
+        of=question.class_of(measure),
+        value=value,
+        successes=hits,
+        trials=float(every.trials[model]),
+        interval=Interval(low=low, high=high, level=level, method="score"),
+        corrected=corrected,
+    )
+
+
+# The breakdown point of a verdict on accuracy: the number of wrong labels that it holds up to in the worst case -------
+
+
+Counts = NDArray[np.int64]
+
+
+def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | None = None) -> Counts:
+    """Return the largest number of wrong labels that each verdict holds up to in the worst case.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy.
+    method : MethodSpec
+        Says what "stands" means, for the labels that the method used (those left or replaced by a cleaning, the true
+        ones). For methods by overlap, and for the inference ``"overlap"``: the two score intervals would stay apart on
+        every set of true labels. For the inference ``"test_set"``: the difference keeps its sign. For the inference
+        ``"population"``: McNemar's exact test at ``question.tail`` would still reject, or the paired test of groups. It
+        looks at the labels alone, without the audit or the noise that a method also used.
+    outcomes : Outcomes, optional
+        What the method said: only the claim that it makes is then followed. Otherwise the one that holds without noise.
+
+    Returns
+    -------
+    array of int64, shape (n_pairs,)
+        -1 where the claim does not hold even if every label is right, for ``"agreement"``, which uses no label, and
+        where the intervals of groups overlap: their width on other labels is not known.
+
+    Notes
+    -----
+    With a = lost and b = won, and m wrong labels, the least favourable true labels count a + m against b - m as long
+    as the claim has a chance (m < b), so for the population m = b - c, where c is the least c with
+    P(Bin(a + b, 1/2) >= c) <= tail; for the sample m = ceil((b - a) / 2) - 1; for overlap the largest m such that the
+    interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some true labels
+    undo the claim.
+    """
+    if method.name == "agreement" or (question.clusters is not None and method.by_overlap):
+        return np.full(question.n_pairs, -1)
+    if method.name == "true-labels" and question.true_labels is not None:
+        question = replace(question, data=question.data.relabelled(question.true_labels))
+    elif method.name == "cleaned":
+        question = replace(question, data=cleaned_data(question))
+    # Only one claim of a pair can hold: the one that was made, else that of the model with more labels.
+    counts = question.counts()
+    turned = counts.lost > counts.won if outcomes is None else outcomes.baseline
+    question = replace(
+        question,
+        baseline=np.where(turned, question.candidate, question.baseline),
+        candidate=np.where(turned, question.baseline, question.candidate),
+    )
+    counts = question.counts()
+    if method.by_overlap or question.inference == "overlap":
+        found = _overlap_breakdown(question)
+    elif question.clusters is not None:
+        sums = (group_counts(question, question.clusters, pair) for pair in range(question.n_pairs))
+        found = np.array([grouped_breakdown(one, question.clusters, question.tail) for one in sums], dtype=np.int64)
+    elif question.inference == "test_set":
+        gap = counts.won - counts.lost
+        found = np.where(gap > 0, (gap + 1) // 2 - 1, -1)
+    else:
+        found = _test_breakdown(counts, question.tail)
+    return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)
+
+
+def _test_breakdown(counts: PairCounts, tail: float) -> Counts:
+    from scipy.stats import binom
+
+    size = counts.lost + counts.won
+    # By symmetry, from the lower tail: the quantile of the upper one is that of 1 - tail, where small tails are lost.
+    least = size - binom.ppf(tail, size, 0.5).astype(np.int64) + 1
+    # That quantile is one short of the count wanted where a tail probability equals the level.
+    least = np.where(mcnemar_p(size - least + 1, least - 1) <= tail, least - 1, least)
+    return np.asarray(np.maximum(counts.won - least, -1), dtype=np.int64)
+
+
+def _overlap_breakdown(question: Question) -> Counts:
+    """Largest m at which the intervals of candidate - m and baseline + m of n are apart, by bisection."""
+    n = question.data.n
+    baseline, candidate = (side.successes.astype(np.int64) for side in question.sides())
+    trials, stands = np.full(baseline.size, float(n)), np.full(baseline.size, -1, dtype=np.int64)
+    falls = np.maximum(candidate - baseline, 0) // 2 + 1  # the counts have then met
+    while (falls - stands > 1).any():
+        middle = (stands + falls) // 2
+        low, _ = score_interval(np.maximum(candidate - middle, 0), trials, level=question.level)
+        _, high = score_interval(np.minimum(baseline + middle, n), trials, level=question.level)
+        stands, falls = np.where(low > high, middle, stands), np.where(low > high, falls, middle)
+    return stands
+
+
+# What an audit would buy: the comparison that expert labels of so many rows would allow, before they are asked for ----
+
+
+def prospect(
+    question: Question, pair: int = 0, sizes: Sequence[int] = (50, 100, 200, 500, 1000)
+) -> tuple[dict[str, Any], ...]:
+    """Say what a uniform audit would make of the comparison of two accuracies.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy; for other measures nothing is returned.
+    pair : int
+        Which of its pairs.
+    sizes : sequence of int
+        Numbers of audited rows; those above the number of rows are left out.
+
+    Returns
+    -------
+    tuple of dict
+        Per size: ``labels``; ``half_width`` of the interval of the difference if every audited label is confirmed;
+        ``certified_if_clean``: whether a claim would then be made; ``certified_if_rate``: whether one would be made if
+        the audit finds the errors to be expected at the noise supplied, None if none was.
+
+    Notes
+    -----
+    The bounds of :func:`demele.evaluation.comparison.audit.audited` at the expected sums, with the given label as
+    guess. At a rate of noise, wrong labels are assumed to be equally likely on all rows, with any other class as the
+    true one. A matrix or counts give the largest rate that they allow.
+    """
+    if question.measure != "accuracy":
+        return ()
+    data, tail = question.data, question.tail
+    n, k = data.n, data.k
+    counts = question.counts()
+    lost, won, neither = (float(values[pair]) for values in (counts.lost, counts.won, counts.neither))
+    if lost > won:  # the claim that is near
+        lost, won = won, lost
+    sides = question.sides()
+    # A wrong label is truly of one certain other class with this probability.
+    other = 1 / max(k - 1, 1)
+    rates = [0.0] if (rate := _rate(question)) is None else [0.0, rate]
+    rows = []
+    for size in sizes:
+        if size > n:
+            continue
+        weight = n / size
+        found = []
+        for share in rates:
+            # Per row: what its label's error takes from the claim or adds to it, and the squares.
+            small, large, square = share * neither * other, share * (1 + other), share * (1 + 3 * other)
+            # At worst, a row with the label of the one that leads loses 2, one with neither label 1; and the contrary.
+            against = _evidence(won * large + small, won * square + small, 2 * won + neither, n, weight)
+            favour = _evidence(lost * large + small, lost * square + small, 2 * lost + neither, n, weight)
+            losses, gains = won * large + small, lost * large + small
+            claim = Claim(
+                against=against,
+                favour=favour,
+                guard=Guard(_one(weight), _one(2 / n if won + lost + neither > 0 else 0.0)),
+                sampling=None
+                if question.inference != "population"
+                else Sampling(_one((lost + won + neither) / n**2), _one(1 / n)),
+            )
+            distance = float(claim.distance(tail)[0])
+            needed = 0.0
+            if question.inference == "overlap":
+                ends = [score_interval(s.successes[pair], s.trials[pair], level=question.level) for s in sides]
+                needed = sum(float(high - low) / 2 for low, high in ends)
+            found.append((distance, (won - lost + gains - losses) / n - distance > needed))
+        rows.append(
+            {
+                "labels": int(size),
+                "certified_if_clean": found[0][1],
+                "half_width": found[0][0],
+                "certified_if_rate": found[1][1] if len(found) > 1 else None,
+            }
+        )
+    return tuple(rows)
+
+
+def _rate(question: Question) -> float | None:
+    """Return the share of wrong labels supplied, or the largest that what was supplied allows."""
+    if question.noise is None:
+        return None
+    if isinstance(question.noise, float | int):
+        return float(question.noise)
+
+    budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
+    return budget.wrong / question.data.n
+
+
+def _evidence(rows: float, squares: float, largest: float, n: int, weight: float) -> Evidence:
+    """Return what an audit with this weight shows, if errors are met as often as they occur; sums in rows."""
+    sampled = SampledSum(_one(rows / n), _one(squares * (weight - 1) / n**2), _one(squares / n**2))
+    return Evidence(sampled, _one(rows / weight / n), _one(largest * (1 - 1 / weight) / n))
+
+
+def _one(value: float) -> Any:
+    return np.array([value])

@@ -10,9 +10,8 @@ from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.evaluation.comparison.audit_worlds import World
 from demele.evaluation.comparison.forecast_documents import forecast_document
-from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook
+from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook, World
 from demele.report.document import Document
 
 if TYPE_CHECKING:

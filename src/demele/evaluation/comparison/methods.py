@@ -8,13 +8,10 @@ from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.sentences import setting
-from demele.evaluation.comparison.agreement import agreement
 from demele.evaluation.comparison.audit import by_audit
-from demele.evaluation.comparison.hard_rows import hard_rows
-from demele.evaluation.comparison.overlap import cleaned, overlap, true_labels
-from demele.evaluation.comparison.sequential_audit import sequential
-from demele.evaluation.comparison.worst_case import worst_case
-from demele.evaluation.comparison.worst_case_overlap import worst_case_overlap
+from demele.evaluation.comparison.overlap import cleaned, hard_rows, overlap, true_labels, worst_case_overlap
+from demele.evaluation.comparison.sequential_plan import sequential
+from demele.evaluation.comparison.worst_case import agreement, worst_case
 from demele.evaluation.question import Inference, Outcomes, Question
 from demele.evaluation.table_measures import TABLE_MEASURES
 

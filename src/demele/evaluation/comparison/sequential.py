@@ -32,7 +32,7 @@ from demele.evaluation.expert_errors import (
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.evaluation.row_groups import read_groups
-from demele.noise.audit_drawing import read_disagreement
+from demele.noise.audit import read_disagreement
 from demele.noise.square_tables import digest
 from demele.report.document import Document
 from demele.report.words import count

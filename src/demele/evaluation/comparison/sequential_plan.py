@@ -1,19 +1,23 @@
 """Sequential comparisons: what a claim must show, and which rows are asked for that, in which order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputTypeError
-from demele.core.labelled import Indices
+from demele.core.errors import InputError, InputTypeError
+from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.core.sentences import arg
 from demele.core.table_columns import as_column
-from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
+from demele.evaluation.comparison.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
 from demele.evaluation.comparison.grouped import GroupedPairs
-from demele.evaluation.expert_errors import allowed_rows, kept_share
+from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import overlap_gap
-from demele.evaluation.question import Question
+from demele.evaluation.question import Inference, Outcomes, Question, pair_counts
+from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
 Floats = NDArray[np.float64]
@@ -227,3 +231,249 @@ def read_rows(rows: object) -> Rows:
     if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
         raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
     return asked.astype(np.intp)
+
+
+# Testing by betting on a fixed random audit: its labels are read in the order drawn, up to where they decide ----------
+
+
+def sequential(question: Question) -> Outcomes:
+    """Read the labels of a uniform audit in their order, and stop where they decide a pair.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy; ``audit`` is a uniform random sample of all rows, in the order in which they were drawn.
+
+    Returns
+    -------
+    Outcomes
+        Each claim errs with probability ``question.tail`` at most, for any label noise, any length of the audit and any
+        reason to stop. The interval covers the difference on these instances with true labels; for the population,
+        sampling error widens it. ``details``: ``labels_used`` (audited rows that the pair had to know, up to the
+        decision), ``stopped_at`` (of all audited rows), ``wealth`` and ``wealth_of_baseline`` (largest so far, of the
+        bet on each claim), ``expected_labels`` (how many more of such rows the claim nearer to its end would need),
+        ``required_gap``.
+
+    Raises
+    ------
+    InputError
+        If the audit is not a uniform random sample: the bet would no longer be fair.
+
+    Notes
+    -----
+    Only rows on which the two disagree, and whose label can hurt the claim, count; the others are skipped. That keeps
+    the bet fair, since a random order of all rows is a random order of any subset, and the subset is chosen by given
+    labels and predictions alone. An audit whose rows come sorted is read in a random order.
+    See :func:`demele.evaluation.comparison.betting.stakes` and
+    :func:`~demele.evaluation.comparison.betting.log_wealth`. Cost: O(pairs audit).
+    """
+    audit = question.audit
+    if audit is None or audit.design != "uniform":
+        got = "none" if audit is None else f"a {audit.design} one"
+        raise InputError(
+            "audit",
+            f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
+            f"method 'audit', or ask rows one at a time with {arg('ask', code='SequentialComparison')}",
+        )
+    audit, notes = _in_order(audit, question.seed)
+    question = replace(question, audit=audit)
+    counts = question.counts()
+    asked = terms(question, counts.disagreements)
+    n = question.data.n
+    given, truth = question.data.labels[audit.rows], audit.labels
+    predictions = question.data.predictions[:, audit.rows]
+    pairs = []
+    for pair in range(question.n_pairs):
+        first, second = predictions[question.baseline[pair]], predictions[question.candidate[pair]]
+        before = signs(first, second, given)
+        pairs.append(
+            _read(
+                first != second,
+                before,
+                signs(first, second, truth) - before,
+                (int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])),
+                float(asked.gap[pair]),
+                asked.bet,
+            )
+        )
+    result = {name: np.array([figures[name] for figures in pairs], dtype=np.float64) for name in pairs[0]}
+    # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
+    ends = np.minimum(result["low"], result["high"]), np.maximum(result["low"], result["high"])
+    low, high = asked.spread(*ends, counts.disagreements, n)
+    shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_baseline")]
+    with np.errstate(over="ignore"):
+        wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_baseline")}
+    outcomes = Outcomes(
+        candidate=shown[0] & ~shown[1],
+        baseline=shown[1] & ~shown[0],
+        difference=result["difference"] / n,
+        low=low / n,
+        high=high / n,
+        method="betting, without replacement",
+        kind="sampling" if question.inference == "population" else "design",
+        notes=notes,
+        p_value=np.minimum(1.0, np.exp(-result["log_wealth"]) + asked.spent),
+        assumptions=(
+            "The audit is a uniform random sample of all rows, in the order drawn.",
+            expert_assumption(question, "Expert labels are right."),
+        ),
+        details={
+            **{name: result[name].astype(np.int64) for name in ("labels_used", "stopped_at", "drawn_from")},
+            **wealths,
+            "expected_labels": result["expected_labels"],
+            "required_gap": asked.gap,
+        },
+    )
+    return with_expert_errors(question, outcomes, counts.disagreements)
+
+
+def _in_order(audit: CodedAudit, seed: int) -> tuple[CodedAudit, tuple[Note, ...]]:
+    """Put an audit whose rows come sorted into a random order: the order in which they were drawn is lost."""
+    if audit.k < 10 or not (np.diff(audit.rows) > 0).all():
+        return audit, ()
+    order = rng_for(seed, "sequential", "order", audit.k).permutation(audit.k)
+    message = (
+        "the audited rows come sorted, so not in the order in which they were drawn; they are read in a random order, "
+        "and the size of the audit must not depend on what it showed"
+    )
+    shuffled = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=audit.inclusion[order])
+    return shuffled, (Note(code="order-lost", message=message, severity="warning"),)
+
+
+def _read(
+    apart: NDArray[np.bool_], before: Signs, scores: Signs, counts: tuple[int, int, int], gap: float, bet: float
+) -> dict[str, float]:
+    """Read the audited rows of one pair: ``apart`` says where the two disagree, ``before`` is s(given)."""
+    lost, won, neither = counts
+    forward = _uniform(apart, before, scores, stakes(lost, won, neither, gap))
+    backward = _uniform(apart, -before, -scores, stakes(won, lost, neither, gap))
+    used, stopped = int(apart.sum()), apart.size
+    for claim in (forward, backward):
+        reached = np.flatnonzero(claim.draws.log_wealth(claim.stakes.threshold) >= enough(bet))
+        if reached.size:
+            used, stopped = int(reached[0]) + 1, int(claim.positions[reached[0]]) + 1
+    leading = forward if won >= lost else backward
+    every = Stakes(lost + won + neither, 0, False)
+    estimate = _uniform(apart, before, scores, every).draws.estimate()
+    return {
+        "log_wealth": forward.draws.evidence(forward.stakes.threshold),
+        "log_wealth_of_baseline": backward.draws.evidence(backward.stakes.threshold),
+        "labels_used": used,
+        "stopped_at": stopped,
+        "drawn_from": leading.stakes.size,
+        "expected_labels": leading.draws.expected(leading.stakes.threshold, bet),
+        "difference": won - lost + estimate,
+        "low": won - lost + forward.draws.exceeds(bet) + 1,
+        "high": won - lost - backward.draws.exceeds(bet) - 1,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """One claim on a pair: what it must exceed, the draws so far, and where each stands among all rows read."""
+
+    stakes: Stakes
+    draws: Draws
+    positions: Rows
+
+
+def _uniform(apart: NDArray[np.bool_], before: Signs, scores: Signs, at_stake: Stakes) -> _Claim:
+    positions = np.flatnonzero(apart & (before >= 0) if at_stake.reduced else apart)
+    size = float(at_stake.size)
+    # With label = baseline left out, an instance gains 1 at most: its label is with neither.
+    gain = 1.0 if at_stake.reduced else 2.0
+    drawn = scores[positions].astype(np.float64)
+    return _Claim(at_stake, Draws(drawn, np.ones(drawn.size), at_stake.size, size, loss=2.0, gain=gain), positions)
+
+
+# Simulated sequential comparisons of many pairs, with true labels in the place of an expert ---------------------------
+
+
+def sequential_many(
+    labels: Indices,
+    predictions: Indices,
+    pairs: Rows,
+    true_labels: Indices,
+    *,
+    alpha: float,
+    inference: Inference = "overlap",
+    level: float = 0.95,
+    cap: int = 1000,
+    wrong: int | None = None,
+    disagreement: Floats | None = None,
+    start: Literal["always", "shown"] = "always",
+    seed: int = 0,
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Simulate sequential comparisons of many ordered pairs, with true labels as the expert's answers.
+
+    Parameters
+    ----------
+    labels, true_labels : arrays of shape (n,)
+    predictions : array of shape (n_models, n)
+    pairs : array of shape (n_pairs, 2)
+        Baseline, candidate.
+    alpha : float
+        Error allowed to "candidate better".
+    inference : {"population", "test_set", "overlap"}
+        With ``"population"``, half of alpha each for the bet and for sampling.
+    level : float
+        For ``"overlap"``: of the two intervals.
+    cap : int
+        Labels asked of one pair, at most.
+    wrong : int, optional
+        For ``"overlap"``: at most so many labels are wrong; None knows nothing of it.
+    disagreement : array of shape (n,), optional
+    start : {"always", "shown"}
+        ``"shown"``: nothing is asked of a pair whose labels, were all of them right, would not show the claim. That
+        saves two fifths of the labels at 5% noise and finds a little less; at 20% much less. Nothing is ever asked of a
+        pair whose labels clearly show the contrary (the rows asked would be chosen for that claim).
+    seed : int
+        All pairs share one random order of the rows.
+
+    Returns
+    -------
+    certified : array of bool, labels_used : array of int64, of shape (n_pairs,)
+
+    Notes
+    -----
+    Cost: about 1 ms per pair at n = 12 000.
+    """
+    n = labels.size
+    classes = Vocabulary(tuple(range(int(max(labels.max(), predictions.max(), true_labels.max())) + 1)))
+    data = Labelled(labels, predictions, tuple(str(j) for j in range(len(predictions))), classes)
+    question = Question(data=data, baseline=pairs[:, 0], candidate=pairs[:, 1], level=level, inference=inference)
+    counts = pair_counts(data, question.baseline, question.candidate)
+    if inference == "overlap":
+        first, second = question.sides()
+        gaps = overlap_gap(first.successes, second.successes, n, wrong=n if wrong is None else wrong, level=level)
+    else:
+        asked = terms(replace(question, level=1 - 2 * alpha), counts.disagreements)
+        gaps, alpha = asked.gap, asked.bet
+    small = predictions.astype(np.min_scalar_type(len(classes)))
+    given, truth = labels.astype(small.dtype), true_labels.astype(small.dtype)
+    clocks = rng_for(seed, "sequential", n).exponential(size=n)
+    certified, used = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=np.int64)
+    promising = counts.won - counts.lost > np.floor(gaps)
+    for index in np.flatnonzero(promising | (start == "always")):
+        first, second = small[pairs[index, 0]], small[pairs[index, 1]]
+        certified[index], used[index] = _simulated(
+            plan(first, second, given, float(gaps[index]), clocks, disagreement), first, second, truth, alpha, cap
+        )
+    return certified, used
+
+
+def _simulated(made: Plan, first: Indices, second: Indices, truth: Indices, alpha: float, cap: int) -> tuple[bool, int]:
+    claim = made.forward
+    if claim is None or not made.rows.size:
+        return False, 0
+    rows = made.rows[:cap]
+    scores = signs(first[rows], second[rows], truth[rows]) - made.before[: rows.size]
+    # Most pairs are decided early: the whole path is computed only for the others.
+    for read in sorted({min(128, rows.size), rows.size}):
+        draws = made.draws(scores[:read])
+        shown = np.flatnonzero(draws.log_wealth(claim.threshold) >= enough(alpha))
+        hopeless = np.flatnonzero(draws.mirrored().log_wealth(-claim.threshold) >= np.log(GIVE_UP))
+        if shown.size or hopeless.size:
+            ends = [int(found[0]) + 1 if found.size else read + 1 for found in (shown, hopeless)]
+            return ends[0] <= ends[1], min(ends)
+    return False, int(rows.size)

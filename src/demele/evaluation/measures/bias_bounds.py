@@ -161,3 +161,165 @@ def corner(hits: Counts, misses: Counts, wrong: int, first: int) -> tuple[Counts
         return most, np.minimum(misses, wrong - most)
     most = np.minimum(misses, wrong)
     return np.minimum(hits, wrong - most), most
+
+
+# How far wrong labels can mislead an average over classes: one budget is shared by all of them ------------------------
+
+
+#: Numbers of wrong labels at which the gain of a class is looked at grow by this factor.
+GROWTH = 1.02
+
+
+def average_bounds(
+    measure: str, average: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
+) -> tuple[float, float]:
+    """Return limits of an average over classes on the true labels of these instances.
+
+    Parameters
+    ----------
+    measure : {"precision", "recall", "f1"}
+    average : {"macro", "weighted", "micro"}
+        Over the classes that have an instance in ``confusion``, where the measure is defined; ``"weighted"`` by their
+        true instances.
+    confusion, budget, unsure
+        As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
+
+    Returns
+    -------
+    lowest, highest : float
+        In [0, 1]; NaN if the measure is not defined for any class.
+
+    Notes
+    -----
+    Micro averages and the weighted recall are the accuracy: its bounds, sharp with a rate. Macro precision with a rate:
+    sharp, each wrong label moves one class by one over its predictions, and the best moves are taken first. The others
+    are safe, not sharp: a wrong label leaves one class and enters another, so that all classes together change by at
+    most two per wrong label; what a class gains by u changes is taken from above as a line in u up to its own bound,
+    and the steepest lines are filled first. Weights move by at most one instance per wrong label. Classes that may lose
+    their last instance may leave the average.
+    """
+    if average == "micro" or (average == "weighted" and measure == "recall"):
+        low, high = correct_bounds("accuracy", confusion, budget, unsure=unsure)
+        return float(low), float(high)
+    observed = observed_measure(measure, confusion)
+    ends = correct_bounds(measure, confusion, budget, unsure=unsure)
+    labelled = confusion.sum(axis=1) > 0
+    if np.isnan(observed[labelled]).all():
+        return float("nan"), float("nan")
+    moves = Moves.within(budget, confusion if unsure is None else unsure)
+    if average == "weighted":
+        return _weighted(measure, confusion, moves, observed, ends)
+    return _macro(measure, confusion, moves, observed, ends)
+
+
+def _macro(
+    measure: str, confusion: Counts, moves: Moves, observed: Floats, ends: tuple[Floats, Floats]
+) -> tuple[float, float]:
+    labelled = confusion.sum(axis=1) > 0
+    drop, rise = _shared_change(measure, confusion, moves, ends, labelled.astype(np.float64))
+    defined = ~np.isnan(observed) & labelled
+    leaves = _unsteady(measure, confusion, moves)
+    size = np.sort(confusion.sum(axis=1)[leaves])
+    n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
+    low, high = _mean_of_some(1 - ends[0], defined, leaves), _mean_of_some(ends[1], defined, leaves)
+    shared_low = _mean_after(1 - observed[defined], 1 - observed[leaves], drop, n_leave)
+    shared_high = _mean_after(observed[defined], observed[leaves], rise, n_leave)
+    return 1 - min(low, shared_low), min(high, shared_high)
+
+
+def _weighted(
+    measure: str, confusion: Counts, moves: Moves, observed: Floats, ends: tuple[Floats, Floats]
+) -> tuple[float, float]:
+    # A weighted mean lies between the least and the largest value.
+    low, high = float(np.nanmin(ends[0])), float(np.nanmax(ends[1]))
+    predicted, labelled, n = confusion.sum(axis=0), confusion.sum(axis=1), int(confusion.sum())
+    if measure == "precision" and (predicted == 0).any():
+        return low, high  # instances of a class never predicted have no weight, and may move
+    weights = labelled / n
+    drop, rise = _shared_change(measure, confusion, moves, ends, weights)
+    value = float(weights @ np.nan_to_num(observed))
+    moved = moves.wrong / n * (high - low)
+    return max(low, value - drop - moved), min(high, value + rise + moved)
+
+
+def _shared_change(
+    measure: str, confusion: Counts, moves: Moves, ends: tuple[Floats, Floats], weights: Floats
+) -> tuple[float, float]:
+    """Largest fall and rise of the weighted sum of the measure, for a budget shared by all classes."""
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    observed = class_measure(measure, right, predicted, labelled)
+    used = np.isfinite(observed)
+    changes = []
+    for sign, hits, misses, all_hits in (
+        (-1, moves.hits_out, moves.misses_in, moves.all_lost),
+        (1, moves.hits_in, moves.misses_out, moves.all_won),
+    ):
+        if measure == "precision":
+            most = hits / np.maximum(predicted, 1)
+            lines, total = 1 / np.maximum(predicted, 1), all_hits
+        else:
+            most = np.abs(ends[0 if sign < 0 else 1] - observed)
+            lines = _steepest(measure, sign, (right, predicted, labelled), hits, misses, moves.wrong)
+            total = all_hits + moves.wrong
+        changes.append(_filled(np.where(used, weights * lines, 0), np.where(used, weights * most, 0), total))
+    return changes[0], changes[1]
+
+
+def _steepest(
+    measure: str, sign: int, counts: tuple[Counts, Counts, Counts], hits: Counts, misses: Counts, wrong: int
+) -> Floats:
+    """Largest change of each class per wrong label that touches it, over any number of them."""
+    right, predicted, labelled = counts
+    observed = class_measure(measure, right, predicted, labelled)
+    most = np.minimum(hits + misses, wrong)
+    largest = int(most.max(initial=0))
+    steps = np.unique(
+        np.ceil(GROWTH ** np.arange(np.ceil(np.log(max(largest, 1)) / np.log(GROWTH)) + 2)).astype(np.int64)
+    )
+    slope = np.zeros(len(right))
+    before = 0
+    for step in steps:
+        if before >= largest:
+            break
+        reached = np.minimum(step, most)
+        for first in (0, 1):
+            # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
+            hit, miss = corner(hits, misses, reached, first)
+            value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
+            rate = sign * (value - observed) / (before + 1)
+            slope = np.where(before < most, np.fmax(slope, rate), slope)
+        before = int(step)
+    return slope
+
+
+def _filled(slopes: Floats, most: Floats, total: int) -> float:
+    """Largest sum of min(slope u, most) over classes with a sum of u up to ``total``: the steepest first."""
+    order = np.argsort(-slopes, kind="stable")
+    room = np.where(slopes > 0, most / np.where(slopes > 0, slopes, 1), 0)[order]
+    before = np.cumsum(room) - room
+    return float((np.clip(total - before, 0, room) * slopes[order]).sum())
+
+
+def _unsteady(measure: str, confusion: Counts, moves: Moves) -> NDArray[np.bool_]:
+    """Which classes may stop being defined."""
+    predicted, labelled = confusion.sum(axis=0), confusion.sum(axis=1)
+    open_ended = (measure == "recall") | ((measure == "f1") & (predicted == 0))
+    found: NDArray[np.bool_] = open_ended & (labelled > 0) & (moves.out >= labelled)
+    return found
+
+
+def _mean_of_some(highest: Floats, defined: NDArray[np.bool_], leaves: NDArray[np.bool_]) -> float:
+    """Largest mean of upper bounds, over the classes that stay and any of those that may leave."""
+    stay, maybe = highest[defined & ~leaves], np.sort(highest[leaves])[::-1]
+    sums = stay.sum() + np.concatenate([[0.0], np.cumsum(maybe)])
+    numbers = stay.size + np.arange(maybe.size + 1)
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0))
+
+
+def _mean_after(values: Floats, leaving: Floats, rise: float, n_leave: int) -> float:
+    """Largest mean when values rise together by ``rise``, and the least of some may leave."""
+    gone = np.arange(n_leave + 1)
+    sums = values.sum() - np.concatenate([[0.0], np.cumsum(np.sort(leaving)[:n_leave])]) + rise
+    numbers = values.size - gone
+    sums = np.minimum(sums, numbers)
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0)) if (numbers > 0).any() else 1.0

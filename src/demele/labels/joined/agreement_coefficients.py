@@ -22,8 +22,17 @@ from demele.core.sentences import setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.documents import agreement_document
-from demele.labels.joined.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
-from demele.labels.joined.agreement_sums import COEFFICIENTS, Scale, Sums, resampled_intervals, vote_rows
+from demele.labels.joined.agreement_sums import (
+    COEFFICIENTS,
+    FirstAnswers,
+    Scale,
+    Sums,
+    cohen_kappas,
+    first_answers,
+    resampled_intervals,
+    vote_rows,
+    with_rest,
+)
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.report.document import Document
 

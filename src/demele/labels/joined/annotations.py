@@ -2,19 +2,186 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
-from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
+from demele.core.sentences import give, in_code, setting
 from demele.core.table_columns import as_column, split_columns
-from demele.labels.joined.answer_remarks import remarks
-from demele.labels.joined.answer_table import AnswerTable
 from demele.noise.square_tables import set_fields
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """What annotators say of items, read and checked; :class:`demele.labels.Annotations` says what its columns hold."""
+
+    items: tuple[int | str, ...]
+    annotators: tuple[int | str, ...]
+    classes: tuple[int | str, ...]
+    item: Indices
+    annotator: Indices
+    answer: Indices
+    silent: tuple[str, ...]
+    named: bool
+
+    def __repr__(self) -> str:
+        return (
+            f"Annotations(n_answers={self.n_answers}, n_items={self.n_items}, n_annotators={self.n_annotators}, "
+            f"classes=({shown(self.classes)}))"
+        )
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers, repeated ones included."""
+        return int(self.answer.size)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, those without an answer included."""
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        """Number of annotators."""
+        return len(self.annotators)
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The classes as a vocabulary."""
+        return Vocabulary(self.classes)
+
+    @property
+    def n_repeats(self) -> int:
+        """Answers that an annotator gave beyond the first about the same item."""
+        # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.
+        pairs = np.sort(self.item.astype(np.int64) * self.n_annotators + self.annotator)
+        return int(np.count_nonzero(pairs[1:] == pairs[:-1]))
+
+    def votes(self) -> NDArray[np.int64]:
+        """Count the answers of each class about each item, shape (n_items, K)."""
+        flat = np.bincount(self.item.astype(np.int64) * self.k + self.answer, minlength=self.n_items * self.k)
+        return flat.reshape(self.n_items, self.k)
+
+    def responses(self) -> "Responses":
+        """Return the answers as counts of items against the distinct pairs (annotator, answer)."""
+        from scipy.sparse import csr_array
+
+        pairs, column = np.unique(self.annotator.astype(np.int64) * self.k + self.answer, return_inverse=True)
+        ones = np.ones(self.n_answers)
+        # Summing duplicates: an annotator who gave the same answer twice counts twice.
+        counts = csr_array((ones, (self.item, column)), shape=(self.n_items, pairs.size))
+        return Responses(counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per answer: item, annotator, answer."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": np.array(self.items, dtype=_kind(self.items))[self.item],
+                "annotator": np.array(self.annotators, dtype=_kind(self.annotators))[self.annotator],
+                "answer": np.array(self.classes, dtype=_kind(self.classes))[self.answer],
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """Sparse ``counts`` of shape (n_items, n_columns); column c is annotator ``who[c]`` answering ``what[c]``."""
+
+    counts: Any
+    who: NDArray[np.intp]
+    what: NDArray[np.intp]
+
+
+def _kind(names: tuple[int | str, ...]) -> Any:
+    return np.int64 if names and isinstance(names[0], int) else object
+
+
+# What a reader of any result must know of the answers that it was made from -------------------------------------------
+
+
+_FROM_MATRIX = in_code(
+    ", as in Annotations.from_matrix(answers, missing=-1)",
+    otherwise=" (of a table with a column per annotator), or leave these rows out",
+)
+
+
+def remarks(table: AnswerTable) -> tuple[Note, ...]:
+    """Return notes on these answers for any result: repeats, silent items, constant annotators."""
+    notes: list[Note] = []
+    numbers = [name for name in table.classes if isinstance(name, int)]
+    # Classes -1 and 1 are two plain classes; otherwise -1 may stand for no answer.
+    if not table.named and min(numbers, default=0) == -1 and not set(numbers) <= {-1, 1}:
+        count = int(np.count_nonzero(table.answer == table.classes.index(-1)))
+        message = (
+            f"-1 is among the classes: it is {count} of the {table.n_answers} answers. If it stands for no answer, "
+            f"{give(missing=-1)}{_FROM_MATRIX}: the results are of no use with it. If it is a class, "
+            f"{setting(classes=[...])} says so."
+        )
+        notes.append(Note(code="negative-class", message=message, severity="warning"))
+    if table.n_repeats:
+        message = f"{table.n_repeats} answers repeat the same annotator on the same item; each counts as an answer."
+        notes.append(Note(code="repeated-answers", message=message))
+    silent = np.flatnonzero(np.bincount(table.item, minlength=table.n_items) == 0)
+    if silent.size:
+        message = (
+            f"{silent.size} of {table.n_items} items have no answer: only the frequencies of the "
+            "classes determine their labels."
+        )
+        subject = tuple(str(table.items[place]) for place in silent[:6])
+        notes.append(Note(code="unanswered-items", message=message, subject=subject, severity="warning"))
+    if table.silent:
+        everyone = len(table.silent) + table.n_annotators
+        message = f"{len(table.silent)} of {everyone} annotators gave no answer, and are left out."
+        notes.append(Note(code="silent-annotators", message=message, subject=table.silent[:6]))
+    if table.n_annotators > table.n_items and table.n_answers == table.n_annotators * table.n_items:
+        message = (
+            f"{table.n_annotators} annotators answered about all of {table.n_items} items: an array is of shape "
+            "(n_annotators, n_items); if its rows are items, pass its transpose."
+        )
+        notes.append(Note(code="more-annotators-than-items", message=message, severity="warning"))
+    answered = np.bincount(table.annotator, minlength=table.n_annotators)
+    used = np.zeros((table.n_annotators, table.k), dtype=bool)
+    used[table.annotator, table.answer] = True
+    constant = np.flatnonzero((used.sum(axis=1) == 1) & (answered >= 10)) if table.k > 1 else np.empty(0, np.intp)
+    if constant.size:
+        message = (
+            f"{constant.size} of {table.n_annotators} annotators with at least 10 answers always gave the same one."
+        )
+        subject = tuple(str(table.annotators[place]) for place in constant[:6])
+        notes.append(Note(code="constant-annotators", message=message, subject=subject))
+    if table.k == 1:
+        message = f"Every answer is {table.classes[0]!r}: nothing can be learnt about who errs."
+        notes.append(Note(code="one-class", message=message, severity="warning"))
+    votes = table.votes()
+    sums = votes.sum(axis=1)
+    several = sums >= 2
+    if table.k > 1 and several.any() and (votes.max(axis=1) == sums)[several].all():
+        message = (
+            f"All answers agree about each of the {int(several.sum())} items with two answers or more. That they agree "
+            "does not say that they are right, and people who answer on their own rarely agree on everything: look "
+            "whether the answers were given independently, and were not settled or copied."
+        )
+        notes.append(Note(code="unanimous", message=message, severity="warning"))
+    return tuple(notes)
+
+
+# The door for answers of several annotators, from long and from wide tables -------------------------------------------
+
 
 #: What the columns of a data frame may be called.
 COLUMN_NAMES = {

@@ -16,10 +16,18 @@ from demele.core.sentences import arg
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
-from demele.labels.joined.chains import FEWEST_DRAWS, effective_samples, split_r_hat
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
-from demele.labels.joined.gibbs import Answers, Chain, run_chain
-from demele.labels.joined.item_features import ItemFeatures, named_feature_model, read_item_features
+from demele.labels.joined.gibbs import (
+    FEWEST_DRAWS,
+    Answers,
+    Chain,
+    ItemFeatures,
+    effective_samples,
+    named_feature_model,
+    read_item_features,
+    run_chain,
+    split_r_hat,
+)
 from demele.labels.joined.voting import of_items, vote_shares
 from demele.runtime.work import ordered
 

@@ -11,10 +11,131 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.labelled import Indices
-from demele.labels.joined.answer_table import Responses
+from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from demele.core.inputs import read_codes
+from demele.core.labelled import Indices, plain_text, shown
+from demele.core.sentences import plural, setting
+from demele.labels.joined.annotations import Annotations, Responses
+from demele.noise.square_tables import digest
 
 Floats = NDArray[np.float64]
+
+#: Half a chain must have a variance and an autocorrelation at lag 1.
+FEWEST_DRAWS = 4
+
+
+def split_r_hat(draws: NDArray[np.floating]) -> Floats:
+    """Return the potential scale reduction of each quantity, with each chain split into halves.
+
+    Parameters
+    ----------
+    draws : array of shape (n_chains, n_draws, ...)
+        Successive draws of each chain; at least 4 of them. Of an odd number, the first is left out.
+
+    Returns
+    -------
+    array of shape (...)
+        Square root of the ratio of the variance over all halves to that within halves; 1 is best. Infinite where the
+        halves are constant and differ, NaN where nothing varies at all.
+
+    Raises
+    ------
+    InputError
+        If there are too few draws.
+
+    Notes
+    -----
+    Gelman et al., Bayesian Data Analysis, 3rd edition, equations 11.1 to 11.4. Draws are not replaced by their ranks,
+    as Vehtari et al. (2021) do against infinite variances: proportions and shares have finite ones.
+
+    Examples
+    --------
+    >>> float(split_r_hat(np.array([[1.0, 2, 1, 2], [3, 4, 3, 4]])).round(4))
+    1.7795
+    """
+    halves = _halves(draws)
+    n = halves.shape[1]
+    within = halves.var(axis=1, ddof=1).mean(axis=0)
+    between = halves.mean(axis=1).var(axis=0, ddof=1)  # B / n of the equations
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.sqrt((n - 1) / n + between / within))
+
+
+def effective_samples(draws: NDArray[np.floating]) -> Floats:
+    """Return how many independent draws would give the mean of each quantity as small a Monte-Carlo error.
+
+    Parameters
+    ----------
+    draws : array of shape (n_chains, n_draws, ...)
+        As in :func:`split_r_hat`.
+
+    Returns
+    -------
+    array of shape (...)
+        In draws, above 0 and at most m log10(m) with m draws in all; NaN where nothing varies.
+
+    Raises
+    ------
+    InputError
+        If there are too few draws.
+
+    Notes
+    -----
+    Vehtari et al. (2021), section 3.2, without ranks: autocorrelations of the split chains, compared with the variance
+    over all of them; summed over pairs of lags while the sums are positive, each at most the one before (Geyer 1992).
+    By fast Fourier transforms: O(m log m) per quantity.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> bool(3000 < effective_samples(rng.normal(size=(4, 1000))) < 5000)
+    True
+    """
+    halves = _halves(draws)
+    m, n = halves.shape[:2]
+    flat = halves.reshape(m, n, -1)
+    within = flat.var(axis=1, ddof=1).mean(axis=0)
+    overall = (n - 1) / n * within + flat.mean(axis=1).var(axis=0, ddof=1)
+    found = np.full(flat.shape[2], np.nan)
+    for quantity in np.flatnonzero(overall > 0):
+        covariances = _autocovariances(flat[:, :, quantity]).mean(axis=0)
+        # BDA3 11.7 in the form of Vehtari et al. (10); the estimate at lag 0 is 1 by definition.
+        correlations = 1 - (within[quantity] - covariances * n / (n - 1)) / overall[quantity]
+        correlations[0] = 1.0
+        found[quantity] = m * n / max(_time(correlations), 1 / np.log10(m * n))
+    return found.reshape(halves.shape[2:])
+
+
+def _halves(draws: NDArray[np.floating]) -> Floats:
+    given = np.asarray(draws, dtype=np.float64)
+    if given.ndim < 2 or given.shape[1] < FEWEST_DRAWS:
+        raise InputError(
+            "draws",
+            f"expected an array of shape (n_chains, n_draws, ...) with at least {FEWEST_DRAWS} draws, got "
+            f"shape {given.shape}",
+        )
+    half = given.shape[1] // 2
+    return np.concatenate([given[:, -2 * half : -half], given[:, -half:]])
+
+
+def _autocovariances(chains: Floats) -> Floats:
+    """Of each row, at all lags, divided by the length."""
+    n = chains.shape[1]
+    size = 1 << (2 * n - 1).bit_length()  # padded, so that the ends do not meet
+    spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size, axis=1)
+    return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n)
+
+
+def _time(correlations: Floats) -> float:
+    """Autocorrelation time: how many successive draws are worth an independent one."""
+    pairs = correlations[: correlations.size // 2 * 2].reshape(-1, 2).sum(axis=1)
+    positive = np.flatnonzero(pairs <= 0)
+    kept = np.minimum.accumulate(pairs[: positive[0] if positive.size else pairs.size])
+    return float(2 * kept.sum() - 1)
+
+
+# Gibbs sampling of the classes of items, given answers of annotators and, possibly, features of the items -------------
+
 
 #: Probabilities held at a time, as a block of items that fits the processor's cache is fastest; but so many items.
 CELLS_AT_ONCE = 1 << 16
@@ -316,3 +437,110 @@ def _log_gamma(shape: Floats, rng: np.random.Generator) -> Floats:
     waiting = rng.standard_exponential(shape.shape)
     with np.errstate(divide="ignore"):
         return np.asarray(larger - waiting / shape)
+
+
+# The door for features of items that annotators answer about ----------------------------------------------------------
+
+
+FEATURE_MODELS = ("counts", "normal")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFeatures:
+    """Features as the sampler wants them; ``constant`` names those left out."""
+
+    model: FeatureModel
+    digest: str
+    constant: tuple[str, ...] = ()
+
+
+def named_feature_model(name: object) -> str:
+    """Return the name of a feature model, if it is one."""
+    if not isinstance(name, str) or name not in FEATURE_MODELS:
+        raise UnknownNameError("feature_model", f"expected one of {shown(FEATURE_MODELS)}, got {plain_text(name)}")
+    return name
+
+
+def read_item_features(features: object, annotations: Annotations, model: str, prior: float) -> ItemFeatures:
+    """Validate the features of all items.
+
+    Parameters
+    ----------
+    features : array-like of shape (n_items, n_features)
+        In the order of the items; a SciPy sparse table of counts stays sparse.
+    model : {"counts", "normal"}
+    prior : float above 0
+        As in :func:`demele.labels.bayesian_consensus`.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If rows and items do not fit, or values do not fit the model.
+    """
+    _check_order(features, annotations)
+    return (_counts if model == "counts" else _normal)(features, annotations, prior)
+
+
+def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatures:
+    from scipy.sparse import csr_array, issparse
+
+    if issparse(features):
+        table = csr_array(features).astype(np.float64)
+        table.sum_duplicates()
+    else:
+        table = csr_array(read_codes(features, "features").dense())
+    _check_size(table.shape[0], annotations)
+    wrong = np.flatnonzero(~((table.data >= 0) & (table.data == np.floor(table.data)) & np.isfinite(table.data)))
+    if wrong.size:
+        row = int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1
+        raise InputError(
+            "features",
+            f"expected counts, whole numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}, first "
+            f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}; for measurements pass "
+            f"{setting(feature_model='normal')}",
+        )
+    if not table.data.any():
+        raise NotEnoughData("features", "expected at least 1 count above 0, got none")
+    model = CountFeatures(table, prior, annotations.k)
+    return ItemFeatures(model, digest(table.data, table.indices, table.indptr, table.shape))
+
+
+def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatures:
+    read = read_codes(features, "features")
+    _check_size(read.n, annotations)
+    varying = np.flatnonzero(~read.constant)
+    if not varying.size:
+        raise NotEnoughData("features", "expected at least 1 feature that varies, got only constant ones")
+    values = read.dense()[:, varying]
+    # Halved ranges first, so that no square overflows or vanishes.
+    centre, half = (read.low[varying] / 2 + read.high[varying] / 2), (read.high[varying] / 2 - read.low[varying] / 2)
+    with np.errstate(all="ignore"):  # of a range that cannot be told from 0: refused below
+        scaled = (values - centre) / half
+        standardised = (scaled - scaled.mean(axis=0)) / scaled.std(axis=0)
+    if not np.isfinite(standardised).all():
+        name = read.names[varying[int(np.argmin(np.isfinite(standardised).all(axis=0)))]]
+        raise InputError("features", f"column {name!r} varies too little for its size to be standardised; shift it")
+    constant = tuple(name for name, flat in zip(read.names, read.constant, strict=True) if flat)
+    return ItemFeatures(NormalFeatures(standardised, prior, annotations.k), digest(values), constant)
+
+
+def _check_size(n_rows: int, annotations: Annotations) -> None:
+    if n_rows != annotations.n_items:
+        raise InputError(
+            "features",
+            f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}; items "
+            "without an answer are listed by Annotations(..., all_items=...)",
+        )
+
+
+def _check_order(features: Any, annotations: Annotations) -> None:
+    """Refuse a data frame whose index holds the items in another order: rows are paired by position."""
+    if not (hasattr(features, "columns") and hasattr(features, "loc")):
+        return
+    index = list(features.index)
+    if index != list(annotations.items) and len(index) == annotations.n_items and set(index) == set(annotations.items):
+        raise InputError(
+            "features",
+            "the index holds the items in another order, and rows are paired by position; pass "
+            "features.loc[list(annotations.items)]",
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +10,158 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
+from demele.core.names import checked_name
+from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
-from demele.labels.joined.answer_counts import AnswerCounts, answer_counts, posterior
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
-from demele.labels.joined.shrunken import Shrunken, coins, shrunken_fit
-from demele.labels.joined.voting import of_items, vote_shares
+from demele.labels.joined.voting import majority_vote, of_items, vote_shares
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCounts:
+    """The answers about the items that have any.
+
+    ``responses`` (n, n_columns) and ``transposed`` (n_columns, n) count answers, both by rows; column c is annotator
+    ``who[c]`` answering ``what[c]``. The columns of annotator w are those from ``first[w]`` on, and ``n_own[w]`` is how
+    many they are. ``answered`` holds the places of the n items among all.
+    """
+
+    answered: NDArray[np.intp]
+    responses: Any
+    transposed: Any
+    who: NDArray[np.intp]
+    what: NDArray[np.intp]
+    first: NDArray[np.intp]
+    n_own: Floats
+    k: int
+
+
+def answer_counts(table: Annotations) -> AnswerCounts:
+    """Count the answers of a table."""
+    found = table.responses()
+    answered = np.unique(table.item).astype(np.intp)
+    kept = found.counts if answered.size == table.n_items else found.counts[answered]
+    # Columns come sorted by annotator, and everybody has at least one.
+    first = np.searchsorted(found.who, np.arange(table.n_annotators))
+    n_own = np.bincount(found.who, minlength=table.n_annotators).astype(np.float64)
+    return AnswerCounts(
+        answered, kept.tocsr(), kept.T.tocsr(), found.who, found.what, first.astype(np.intp), n_own, table.k
+    )
+
+
+def posterior(answers: AnswerCounts, proportions: Floats, log_profiles: Floats) -> tuple[Floats, float]:
+    """Return the posterior of the classes (K, n) and the log likelihood.
+
+    Parameters
+    ----------
+    proportions : array of shape (K,)
+    log_profiles : array of shape (n_columns, K)
+        Log probability of the answer of each column about an item of class k: finite. Only a class without a vote may
+        have a proportion of 0, and a score of -inf; at least one class of each item has a finite score.
+    """
+    scores = np.ascontiguousarray((answers.responses @ log_profiles).T)
+    with np.errstate(divide="ignore"):
+        scores += np.log(proportions)[:, None]
+    top = scores.max(axis=0)
+    scores -= top
+    np.exp(scores, out=scores)
+    sums = scores.sum(axis=0)
+    scores /= sums
+    return scores, float((top + np.log(sums)).sum())
+
+
+# Annotators held near one number each, their accuracy: the one-coin model, and Dawid and Skene's shrunken to it -------
+
+
+#: Pseudo-answers of every annotator at the accuracy that all have together.
+POOLED = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunken:
+    """Where the iterations ended: ``posterior`` (K, n), ``proportions`` (K,), ``accuracies`` (n_annotators,)."""
+
+    posterior: Floats
+    proportions: Floats
+    accuracies: Floats
+    log_likelihood: float
+    iterations: int
+    change: float
+    converged: bool | None
+
+
+def shrunken_fit(
+    answers: AnswerCounts, start: Floats, *, strength: float | None, max_iterations: int, tolerance: float
+) -> Shrunken:
+    """Iterate from posteriors of shape (K, n) until none moves by more than ``tolerance``.
+
+    Parameters
+    ----------
+    start : array of shape (K, n)
+    strength : float or None
+        Pseudo-answers with which each row of an annotator's profile is drawn to the annotator's one coin; None is the
+        one-coin model itself, in which nothing but the coin is left.
+    tolerance : float
+        0 runs all iterations.
+    """
+    found, converged = start, None if tolerance == 0 else False
+    proportions, accuracies, log_profiles = _estimates(answers, found, strength)
+    change, done = np.inf, 0
+    while converged is not True and done < max_iterations:
+        following, _ = posterior(answers, proportions, log_profiles)
+        change = float(np.abs(following - found).max())
+        found = following
+        proportions, accuracies, log_profiles = _estimates(answers, found, strength)
+        done += 1
+        converged = change <= tolerance if tolerance else None
+    _, log_likelihood = posterior(answers, proportions, log_profiles)
+    return Shrunken(found, proportions, accuracies, log_likelihood, done, change, converged)
+
+
+def coins(answers: AnswerCounts, counts: Floats) -> Floats:
+    """Return the accuracy of each annotator, drawn to that of all together by two pseudo-answers.
+
+    With r of n answers expected right, P = (sum r + 1) / (sum n + 2): (r + 2P) / (n + 2), strictly between 0 and 1.
+
+    Parameters
+    ----------
+    counts : array of shape (n_columns, K)
+        Expected number of answers of each column about each class.
+    """
+    if answers.k == 1:  # nothing but right answers
+        return np.ones(answers.first.size)
+    columns = np.arange(answers.who.size)
+    size = answers.first.size
+    right = np.bincount(answers.who, weights=counts[columns, answers.what], minlength=size)
+    all_answers = np.bincount(answers.who, weights=counts.sum(axis=1), minlength=size)
+    pooled = (right.sum() + 1) / (all_answers.sum() + 2)
+    return np.asarray((right + POOLED * pooled) / (all_answers + POOLED))
+
+
+def _estimates(answers: AnswerCounts, found: Floats, strength: float | None) -> tuple[Floats, Floats, Floats]:
+    """Return proportions (K,), accuracies (n_annotators,) and log profiles (n_columns, K)."""
+    counts = np.asarray(answers.transposed @ found.T)
+    k, n = found.shape
+    accuracies = coins(answers, counts)
+    # Of each column: the coin of its annotator says it of the class that it names, and of any other.
+    profiles = np.repeat(((1 - accuracies) / max(k - 1, 1))[answers.who][:, None], k, axis=1)
+    profiles[np.arange(answers.who.size), answers.what] = accuracies[answers.who]
+    if strength is not None:
+        # Answers that an annotator never gave have counts of 0, so that the sum of what was given is that of all.
+        sums = np.add.reduceat(counts, answers.first, axis=0)[answers.who] + strength
+        profiles = (counts + strength * profiles) / sums
+    proportions = (found.sum(axis=1) + 1) / (n + k)
+    return proportions, accuracies, np.log(profiles)
+
+
+# Dawid and Skene's model of annotators who err each in a way of their own, by EM --------------------------------------
+
 
 #: Pseudo-count of the answers that an annotator ever gave, where nobody asks for smoothing.
 _LEAST = 1e-10
@@ -377,3 +518,130 @@ def _check_prior(prior: object, strength: object, smoothing: object) -> float | 
         return STRENGTH
     wanted = "a finite number of pseudo-answers above 0"
     return checked_number(strength, "strength", wanted, inside=lambda number: 0 < number < np.inf)
+
+
+# The consensus where nobody names a method: an average of the vote and of models that are shrunken --------------------
+
+
+#: Answers per annotator, at the median, below which the blend of two classes may well be worse than the vote.
+FEW_ANSWERS = 10
+
+Method = Literal["blend", "majority", "one-coin", "own-prior", "dawid-skene"]
+
+
+def consensus(
+    annotations: object,
+    *,
+    method: Method = "blend",
+    classes: Sequence[object] | None = None,
+    missing: object = None,
+    seed: int = 0,
+) -> Consensus:
+    """Aggregate the answers of several annotators, by a rule that is rarely worse than the majority.
+
+    The blend is the mean of what several ways say of each class of an item:
+
+    - 3 classes or more: the shares of the votes, and :func:`dawid_skene` with ``prior="own"``;
+    - 2 classes: these two and :func:`one_coin`. There a profile per class and the proportions of the classes trade off
+      against each other, and a rare class can get lost.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame, mapping or array
+        What :class:`demele.labels.Annotations` is made from: a long table (item, annotator, answer), or an
+        array of shape (n_annotators, n_items). Repeated answers of an annotator about an item count each.
+    method : {"blend", "majority", "one-coin", "own-prior", "dawid-skene"}
+        Another way alone, with its defaults: :func:`majority_vote`, :func:`one_coin`, :func:`dawid_skene` with
+        ``prior="own"``, and plain :func:`dawid_skene`. Each function has options of its own.
+    classes : sequence, optional
+        All classes, in the order of results; by default the sorted answers.
+    missing : int, str or float, optional
+        Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
+        annotator.
+    seed : int
+        Seed of the draws that break ties, 0 or more, as in :func:`majority_vote`.
+
+    Returns
+    -------
+    Consensus
+        Of the blend: ``probabilities`` in [0, 1], the mean; an item without an answer has ``proportions``, which are
+        the mean of the others. ``profiles`` count the answers against them, drawn towards each annotator's own accuracy
+        by 5 pseudo-answers per class. ``iterations`` is the most that a model took; ``objective`` is empty and
+        ``log_likelihood`` None, for nothing is maximised. ``details["members"]`` names what was averaged.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        If the annotations cannot be used, or there is no such method.
+
+    Warns
+    -----
+    NotConvergedWarning
+        If a model had not converged after 5000 iterations.
+
+    Notes
+    -----
+    Equal weights of the members are an empirical rule, not a theorem. On three crowds with known truth, the accuracy of
+    the blend was from 0.5 percentage points (pp) below the majority to 1.5 pp above. On 13 other crowds, which did not
+    guide the choice, the blend was below the majority on 3, by 1.1, 1.3 and 2.3 pp, and up to 8.6 pp above on the
+    others (mean accuracy .837, majority .821). On simulated crowds it was from .7 pp below to 7 pp above on average;
+    the documentation lists them all. So the blend can be two points worse. If annotators answer much and each in their
+    own way, plain :func:`dawid_skene` can be more accurate. If many share a bias, such as answers that the true classes
+    do not include, the blend can lose as the models do: on answers about ImageNet, it was 11 pp below the majority.
+    With two classes and few answers per annotator, use the vote, or compare both: with 3 answers an item and 6 an
+    annotator, .5 to .9 of them correct, the vote was correct on 78.2% and the blend on 74.0%. A note,
+    ``"few-answers"``, appears if the median annotator gave fewer than 10.
+
+    Examples
+    --------
+    >>> from demele.labels import consensus
+    >>> found = consensus([[0, 0, 1], [0, 0, 1], [0, 1, 1]])
+    >>> found.labels.tolist(), found.confidence.round(2).tolist()
+    ([0, 0, 1], [1.0, 0.88, 1.0])
+    >>> found.details["members"]
+    ('majority', 'own-prior', 'one-coin')
+    """
+    checked_name(method, "method", get_args(Method))
+    table = read_annotations(annotations, classes=classes, missing=missing)
+    if method == "own-prior":
+        return dawid_skene(table, prior="own", seed=seed)
+    functions: dict[str, Any] = {"majority": majority_vote, "one-coin": one_coin, "dawid-skene": dawid_skene}
+    if method == "blend":
+        return _blend(table, checked_seed(seed))
+    found: Consensus = functions[method](table, seed=seed)
+    return found
+
+
+def _blend(table: Annotations, seed: int) -> Consensus:
+    shares, answers, votes = votes_and_counts(table)
+    strengths: dict[str, float | None] = {"own-prior": STRENGTH}
+    if table.k <= 2:
+        strengths["one-coin"] = None
+    fits = {
+        name: shrunken_fit(answers, votes, strength=strength, max_iterations=MAX_ITERATIONS, tolerance=SETTLED)
+        for name, strength in strengths.items()
+    }
+    for name, fit in fits.items():
+        warn_unsettled(fit, name, SETTLED)
+    found: Floats = np.mean([votes, *(fit.posterior for fit in fits.values())], axis=0)
+    joined = joined_labels(table, answers, shares, found, found.mean(axis=1), seed)
+    return Consensus(
+        **{**joined, "notes": joined["notes"] + _few_answers(table)},
+        profiles=own_profiles(table, answers, found, STRENGTH),
+        method="blend",
+        signature=signature_of("consensus", table, {"method": "blend", "seed": seed}),
+        iterations=max(fit.iterations for fit in fits.values()),
+        converged=all(fit.converged for fit in fits.values()),
+        details={"members": ("majority", *fits)},
+    )
+
+
+def _few_answers(table: Annotations) -> tuple[Note, ...]:
+    """Warn where annotators answer so little that, with two classes, the vote is likely to be better."""
+    counts = np.bincount(table.annotator, minlength=table.n_annotators)
+    half = float(np.median(counts[counts > 0])) if (counts > 0).any() else 0.0
+    message = (
+        f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote (majority_vote) "
+        "is often better than the blend: take it, or compare both"
+    )
+    return () if table.k > 2 or half >= FEW_ANSWERS else (Note(code="few-answers", message=message),)

@@ -10,8 +10,14 @@ from demele.core.labelled import read_labels
 from demele.core.result import Result
 from demele.core.sentences import give
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
-from demele.labels.made.class_noise import add_class_noise, add_uniform_noise, symmetric_transition
-from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_model_noise
+from demele.labels.made.noise import (
+    NoisyLabels,
+    add_class_noise,
+    add_feature_noise,
+    add_model_noise,
+    add_uniform_noise,
+    symmetric_transition,
+)
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.report.document import Document, Table
 from demele.runtime.progress import Report

@@ -1,21 +1,22 @@
 """Label noise that is made on purpose, so that its truth is known: what it is, and noise that follows the features.
 
-Noise that follows the class alone is made in :mod:`demele.labels.made.class_noise`.
+Noise that follows the class alone is made in :mod:`demele.labels.made.noise`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_rate
+from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
-from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels
+from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.result import Result
-from demele.core.sentences import arg
+from demele.core.seeds import checked_seed, rng_for
+from demele.core.sentences import arg, in_code, marked, setting
 from demele.core.table_columns import check_same_order, number_column
 from demele.labels.documents import noisy_document
 from demele.labels.votes import earliest_voter, plurality
@@ -24,7 +25,6 @@ from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 Floats = NDArray[np.float64]
 
@@ -311,3 +311,373 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
             )
         check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
     return rows
+
+
+# Noise that does not look at the instance: uniform, or by a matrix of what each class is taken for --------------------
+
+
+Counts = NDArray[np.int64]
+
+#: Expected counts are rounded to so many decimals, so that 0.1 + 0.2 ties with 0.3.
+DECIMALS = 9
+#: A message lists so many classes at most.
+_MOST_NAMED = 12
+_WITH_NAMES = in_code("with TransitionMatrix(matrix, classes=[...])", otherwise="in the first line of the file")
+_AS_RIGHT = in_code("pass counts.to_matrix(empty='right')", otherwise="write 1 on the diagonal of their rows")
+#: Confusions of one class may sum to so much more than 1, by rounding.
+SUM_TOLERANCE = 1e-9
+
+
+def add_uniform_noise(
+    y: object, rate: float, *, classes: Sequence[object] | None = None, exact: bool = True, seed: int
+) -> NoisyLabels:
+    """Mislabel every instance with the same probability, as any other class with the same probability.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True classes.
+    rate : float in [0, 1]
+        Share of labels to make wrong (p).
+    classes : sequence, optional
+        All K classes, in the order of the result. By default those of ``y``, sorted.
+    exact : bool
+        Make exactly round(rate n) labels wrong (a half is rounded to the even number). Else each label is wrong with
+        probability ``rate``, independently, so that the number of wrong labels varies.
+    seed : int >= 0
+
+    Returns
+    -------
+    NoisyLabels
+        A wrong label is never the true class. Nested: with the same ``y``, classes and seed, a smaller rate mislabels
+        some of the same instances, in the same way.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If the rate is no share, if ``y`` has a class that ``classes`` lack, or if there is one class only.
+
+    Notes
+    -----
+    Source: Benjelloun, section 3.2.2 (uniform noise). Off the diagonal, the expected transition probability is
+    rate / (K - 1): it is :func:`add_class_noise` with :func:`symmetric_transition`, except that the exact number of
+    wrong labels is over all classes together. Time O(n log n) if exact, else O(n).
+
+    Examples
+    --------
+    >>> noisy = add_uniform_noise(["cat", "dog", "cat", "owl", "dog"], 0.4, seed=0)
+    >>> int(noisy.mislabelled.sum()), noisy.rate
+    (2, 0.4)
+    >>> bool((noisy.labels[noisy.mislabelled] != noisy.true_labels[noisy.mislabelled]).all())
+    True
+    """
+    share, exact, seed = checked_rate(rate, "rate"), checked_flag(exact, "exact"), checked_seed(seed)
+    true = read_labels(y, "y")
+    words = vocabulary(true, classes=classes)
+    coded = words.encode(true, "y")
+    if len(words) < 2:
+        raise NotEnoughData(
+            "y",
+            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with "
+            f"{setting(classes=[...])}",
+        )
+    draws = rng_for(seed, "add_uniform_noise", "wrong").random(true.size)
+    shifts = rng_for(seed, "add_uniform_noise", "which").integers(1, len(words), true.size, dtype=np.int32)
+    if exact:
+        wrong = np.zeros(true.size, dtype=bool)
+        wrong[np.argsort(draws, kind="stable")[: round(share * true.size)]] = True
+    else:
+        wrong = draws < share
+    noisy = np.where(wrong, (coded + shifts) % len(words), coded).astype(np.int32)
+    return noisy_labels(noisy, coded, words, true, wanted=share, highest_rate=1.0)
+
+
+def add_class_noise(y: object, transition: object, *, exact: bool = False, seed: int) -> NoisyLabels:
+    """Draw each label from the confusions of its true class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True classes.
+    transition : TransitionMatrix, TransitionCounts, or array-like or data frame of shape (K, K)
+        Row = true class, column = given label; each row sums to 1. Counts stand for their proportions. Named classes
+        are matched with those of ``y`` by name, and may be more. K classes without names are those of ``y``, sorted, if
+        these are numbers; where they are strings, names are needed.
+    exact : bool
+        Make the number of instances with true class k and label l as near to n_k T_kl as whole numbers that sum to n_k
+        can be (see Notes). Else labels are drawn independently, so that the counts vary.
+    seed : int >= 0
+
+    Returns
+    -------
+    NoisyLabels
+        ``wanted`` is the mean rate that the matrix makes of these true classes. A label is wrong only as the matrix
+        allows. Nested, with the same ``y``, classes and seed, where the rows of two matrices differ only in how much
+        they keep on the diagonal, as those of ``symmetric_transition(classes, rate)`` do for all rates: what keeps
+        less mislabels the same instances and others. Their wrong labels are the same too, except, if exact, where the
+        wrong labels of a row are not equally likely: a few then change, so that the counts stay nearest.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If the matrix is none, or transposed, or does not have the classes of ``y``.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.2 (noise per class). One uniform number u per instance: the label is wrong where
+    u >= T_kk; which wrong label is drawn from the rest of row k.
+    If exact, each row is rounded by largest remainders: n_k T_kl is rounded down, and what is left of n_k goes to the
+    largest fractional parts; among equal ones the right label first, then an order of the classes drawn at random. The
+    instances with the largest u of each class are wrong. As rounding is within classes, many small classes can leave
+    the rate over all instances far from the one wanted: for that, use ``exact=False``, or :func:`add_uniform_noise`.
+    Time O(n log n + K^2 log K); no table of n rows and K columns is made.
+
+    Examples
+    --------
+    >>> confusions = asymmetric_transition(["cat", "dog"], {("cat", "dog"): 0.25})
+    >>> noisy = add_class_noise(["cat"] * 8 + ["dog"] * 2, confusions, exact=True, seed=0)
+    >>> noisy.counts.to_frame()
+    given  cat  dog
+    true
+    cat      6    2
+    dog      0    2
+    """
+    exact, seed = checked_flag(exact, "exact"), checked_seed(seed)
+    true = read_labels(y, "y")
+    matrix, words = _read_transition(transition, vocabulary(true))
+    coded = words.encode(true, "y")
+    draws = rng_for(seed, "add_class_noise", "wrong").random(true.size)
+    if exact:
+        ranks = np.tile(np.arange(len(words), dtype=np.int64), (len(words), 1))
+        order = rng_for(seed, "add_class_noise", "ties").permuted(ranks, axis=1)
+        noisy = _rounded(coded, matrix.probabilities, draws, order)
+    else:
+        which = rng_for(seed, "add_class_noise", "which").random(true.size)
+        noisy = _drawn(coded, matrix.probabilities, draws, which)
+    shares = np.bincount(coded, minlength=len(words)) / true.size
+    return noisy_labels(noisy, coded, words, true, wanted=float(shares @ (1 - np.diag(matrix.probabilities))))
+
+
+def symmetric_transition(classes: Sequence[object] | int, rate: float) -> TransitionMatrix:
+    """Return the matrix of uniform noise: every class is mislabelled at one rate, as any other with one probability.
+
+    Parameters
+    ----------
+    classes : sequence of int or str, or int
+        Names of the K >= 2 classes; a number K stands for 0 .. K-1.
+    rate : float in [0, 1]
+        Probability of a wrong label.
+
+    Returns
+    -------
+    TransitionMatrix
+        1 - rate on the diagonal, rate / (K - 1) elsewhere (Benjelloun, figure 3.2).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If there are fewer than 2 classes, or the rate is no share.
+
+    Examples
+    --------
+    >>> symmetric_transition(["cat", "dog", "owl"], 0.2).to_frame()
+    given  cat  dog  owl
+    true
+    cat    0.8  0.1  0.1
+    dog    0.1  0.8  0.1
+    owl    0.1  0.1  0.8
+    """
+    words, share = _read_classes(classes), checked_rate(rate, "rate")
+    table = np.full((len(words), len(words)), share / (len(words) - 1))
+    np.fill_diagonal(table, 1 - share)
+    return TransitionMatrix(table, words.classes)
+
+
+def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[Any, Any]) -> TransitionMatrix:
+    """Return the matrix of chosen confusions; all other labels are correct.
+
+    Parameters
+    ----------
+    classes : sequence of int or str, or int
+        Names of the K >= 2 classes; a number K stands for 0 .. K-1.
+    confusions : mapping
+        Probability in [0, 1] of each confusion, written ``{("cat", "dog"): 0.1}`` (true class, given label) or
+        ``{"cat": {"dog": 0.1, "owl": 0.05}}``; for one confusion of a class also ``{"cat": ("dog", 0.1)}``.
+
+    Returns
+    -------
+    TransitionMatrix
+        The diagonal is what each row leaves.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If a class is unknown or confused with itself, or if the confusions of a class sum to more than 1.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.2 (the example of a noise matrix).
+
+    Examples
+    --------
+    >>> asymmetric_transition(["horse", "deer"], {("horse", "deer"): 0.1, ("deer", "horse"): 0.05}).to_frame()
+    given  horse  deer
+    true
+    horse   0.90  0.10
+    deer    0.05  0.95
+    """
+    words = _read_classes(classes)
+    table = np.zeros((len(words), len(words)))
+    for true, given, value in _confusions(confusions):
+        row, column = words.index(true, "confusions"), words.index(given, "confusions")
+        if row == column:
+            raise InputError(
+                "confusions",
+                f"expected two different classes, got {plain_text(true)} twice; the probability of the "
+                "right label is what the confusions leave",
+            )
+        if table[row, column]:
+            raise InputError(
+                "confusions",
+                f"expected each confusion once, got {plain_text(true)} as {plain_text(given)} more than once",
+            )
+        name = f"confusions, {plain_text(true)} as {plain_text(given)}"
+        table[row, column] = checked_rate(value, name, f"the instances of {plain_text(true)}")
+    sums = table.sum(axis=1)
+    over = np.flatnonzero(sums > 1 + SUM_TOLERANCE)
+    if over.size:
+        raise InputError(
+            "confusions",
+            f"expected probabilities that sum to at most 1 for each true class, got {sums[over[0]]:g} for "
+            f"{words.classes[over[0]]!r}",
+        )
+    np.fill_diagonal(table, np.maximum(1 - sums, 0.0))
+    return TransitionMatrix(table, words.classes)
+
+
+def _drawn(coded: Indices, probabilities: Floats, draws: Floats, which: Floats) -> Indices:
+    """Draw each label from its row, independently."""
+    noisy = coded.copy()
+    wrong = np.flatnonzero(draws >= np.diag(probabilities)[coded])
+    wrong = wrong[np.argsort(coded[wrong], kind="stable")]
+    present, starts = np.unique(coded[wrong], return_index=True)
+    for k, rows in zip(present, np.split(wrong, starts)[1:], strict=True):
+        others = probabilities[k].copy()
+        others[k] = 0.0
+        # From the right, a label without probability is never found: its step of the sum has no width.
+        steps = np.cumsum(others)
+        noisy[rows] = np.searchsorted(steps / steps[-1], which[rows], side="right")
+    return noisy
+
+
+def _rounded(coded: Indices, probabilities: Floats, draws: Floats, order: Counts) -> Indices:
+    """Give each row of instances of one class the labels whose counts are nearest to those expected.
+
+    ``order`` of shape (K, K) ranks the labels of each row, for ties.
+    """
+    k = len(probabilities)
+    sizes = np.bincount(coded, minlength=k)
+    order = order.copy()
+    np.fill_diagonal(order, -1)
+    cells = _largest_remainders(sizes, probabilities, order)
+    n_wrong = sizes - np.diag(cells)
+    np.fill_diagonal(cells, 0)
+    # Within each class, the wrong labels go to the largest draws first.
+    ranked = np.lexsort((-draws, coded))
+    rank = np.arange(coded.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows = ranked[rank < np.repeat(n_wrong, sizes)]
+    # One entry per wrong label, in an order in which a smaller number of them is the beginning of a larger.
+    cell = np.repeat(np.arange(k * k), cells.ravel())
+    nth = np.arange(cell.size) - np.repeat(np.cumsum(cells) - cells.ravel(), cells.ravel())
+    due = (nth + 0.5) / probabilities.ravel()[cell]
+    sequence = np.lexsort((order.ravel()[cell], due, cell // k))
+    noisy = coded.copy()
+    noisy[rows] = cell[sequence] % k
+    return noisy
+
+
+def _largest_remainders(sizes: Counts, probabilities: Floats, order: Counts) -> Counts:
+    """Round sizes x probabilities so that each row sums to its size; equal remainders in their order."""
+    expected = np.round(sizes[:, None] * probabilities, DECIMALS)
+    cells = np.floor(expected).astype(np.int64)
+    left = sizes - cells.sum(axis=1)
+    first = np.lexsort((order, cells - expected), axis=1)
+    more = np.arange(len(sizes)) < left[:, None]
+    np.put_along_axis(cells, first, np.take_along_axis(cells, first, axis=1) + more, axis=1)
+    return cells
+
+
+def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix, Vocabulary]:
+    """Return the matrix, and the classes of its rows: all that it names, or those of y."""
+    if isinstance(transition, TransitionMatrix):
+        matrix = transition
+    elif isinstance(transition, TransitionCounts):
+        if (transition.counts.sum(axis=1) == 0).any():
+            raise NotEnoughData(
+                "transition",
+                "some true classes were never counted, so how they are labelled is unknown; "
+                f"{_AS_RIGHT} to suppose that they are labelled right",
+            )
+        matrix = transition.to_matrix()
+    else:
+        try:
+            matrix = TransitionMatrix(transition)
+        except InputError as error:
+            raise type(error)("transition", marked(error)) from error
+    if matrix.classes is None:
+        if matrix.k != len(own):
+            raise InputError(
+                "transition",
+                f"its {matrix.k} classes have no names, and {arg('y')} has {len(own)} classes: "
+                f"{shown(own.classes)}; name them {_WITH_NAMES}",
+            )
+        if isinstance(own.classes[0], str):
+            raise InputError(
+                "transition",
+                f"its classes have no names, and those of {arg('y')} have, so that its rows may be in any order; "
+                f"name them {_WITH_NAMES}; in sorted order they are "
+                f"{shown(own.classes, _MOST_NAMED)}",
+            )
+        return matrix, own
+    known = set(matrix.classes)
+    missing = [name for name in own.classes if name not in known]
+    if missing:
+        raise InputError(
+            "transition",
+            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which {arg('y')} has; "
+            f"name {in_code('the classes of the matrix', otherwise='them')} as {arg('y')} does",
+        )
+    return matrix, Vocabulary(matrix.classes)
+
+
+def _read_classes(classes: Any) -> Vocabulary:
+    if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
+        most = 1 << 20  # a table of so many takes more memory than machines have
+        expected = f"their names, or a number up to {most}"
+        words = Vocabulary(tuple(range(checked_whole(classes, "classes", expected, inside=lambda k: k <= most))))
+    elif classes is None:
+        raise InputTypeError("classes", "expected the names of the classes, or their number, got None")
+    else:
+        words = vocabulary(np.empty(0), classes=classes)
+    if len(words) < 2:
+        raise NotEnoughData("classes", f"expected at least 2 classes, got {plain_text(classes)}")
+    return words
+
+
+def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Return (true class, given label, probability) of each confusion, however they were written."""
+    forms = "{(true, given): probability} or {true: {given: probability}}"
+    if not isinstance(confusions, Mapping):
+        raise InputTypeError("confusions", f"expected a mapping {forms}, got {type(confusions).__name__}")
+    for key, value in confusions.items():
+        if isinstance(key, tuple) and len(key) == 2:
+            yield key[0], key[1], value
+        elif isinstance(value, Mapping):
+            for given, probability in value.items():
+                yield key, given, probability
+        elif isinstance(value, tuple) and len(value) == 2:
+            yield key, value[0], value[1]
+        else:
+            raise InputTypeError(
+                "confusions", f"expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}"
+            )

@@ -14,7 +14,7 @@ from demele.core.seeds import rng_for
 from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
 from demele.data.procedural.clutter import Clutter, clutter, clutter_labels
-from demele.labels.made.class_noise import add_uniform_noise
+from demele.labels.made.noise import add_uniform_noise
 from demele.studies.pruning.configurations import LabelNoise
 
 Classes = NDArray[np.int64]

@@ -15,7 +15,7 @@ from demele.core.outputs import write_whole
 from demele.core.reading import read_whole
 from demele.core.result import plain
 from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.rank import rank
+from demele.evaluation.comparison.ranking import rank
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record
 from demele.studies.pruning.claims import all_pairs
