@@ -2,10 +2,9 @@
 
     python -m tools.kill_outputs --kills 200 --full 40
 
-Half of the kills come at a random moment of the command's time, the other half within two milliseconds of a random call
-that opens a file to write, or renames, links or removes one: a write takes so little of the time that the first would
-seldom hit it.
-``--full`` adds runs in which no file may grow above a random size, as on a disk that is full.
+A kill comes within two milliseconds of a random call that opens a file to write, or renames, links or removes one: a
+write takes little of a command's time. ``--full`` adds runs in which no file may grow above a random size, as on a disk
+that is full.
 
 Prints a line per command, and writes it to ``--save FILE``; ends with 1 if a file was damaged.
 """
@@ -19,7 +18,6 @@ import argparse
 import gzip
 import importlib
 import io
-import json
 import pkgutil
 import random
 import re
@@ -30,12 +28,10 @@ import struct
 import sys
 import tempfile
 import threading
-import time
 import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,65 +44,47 @@ from demele.cli.main import main as program
 from demele.core.outputs import write_whole
 from demele.core.store import Store
 
-#: Seconds after which a command that still runs is given up: on a machine that is busy, too.
-PATIENCE = 300.0
 #: What a file holds before it is replaced.
 OLD = b"old " * 64
 #: Files that outlive a kill, by the name that users are told.
 LEFT = re.compile(r"^\..+\.tmp-[0-9a-f]{8}$")
 CHANGING = {"os.rename", "os.link", "os.remove", "os.truncate"}
+#: Runs; how many of them were killed and how many were told that the disk is full; files by what they were afterwards.
+COLUMNS = ("runs", "killed", "full", "old", "new", "none", "store", "left", "damaged")
+Files = Mapping[str, bytes]
 
-
-@dataclass(frozen=True)
-class Command:
-    """A command, the files that it writes, and those among them that it goes on with rather than replaces."""
-
-    words: str
-    written: tuple[str, ...]
-    kept: tuple[str, ...] = ()
-
-
-COMMANDS: Mapping[str, Command] = {
-    "score": Command("score codes.npy factors.csv --metrics mig -o s.json -o s.html", ("s.json", "s.html")),
-    "score-csv": Command("score codes.npy factors.csv --metrics mig -o s.csv", ("s.csv",)),
-    "score-sparse": Command("score sparse.npz factors.csv --metrics mig -o s.json", ("s.json",)),
-    "assess": Command("assess data.csv::one data.csv::label --noise 0.05 -o a.json -o a.html", ("a.json", "a.html")),
-    "compare": Command("compare data.csv::one data.csv::two data.csv::label -o c.json -o c.html", ("c.json", "c.html")),
-    "compare-rank": Command("compare data.csv::one,two data.csv::label -o c.csv -o c.html", ("c.csv", "c.html")),
-    "compare-ask": Command(
-        "audit next data.csv::one data.csv::two data.csv::label --answers ask.csv", ("ask.csv",), kept=("ask.csv",)
+COMMANDS = {
+    "score": "score codes.npy factors.csv --metrics mig -o s.json -o s.html",
+    "score-csv": "score codes.npy factors.csv --metrics mig -o s.csv",
+    "score-sparse": "score sparse.npz factors.csv --metrics mig -o s.json",
+    "assess": "assess data.csv::one data.csv::label --noise 0.05 -o a.json -o a.html",
+    "compare": "compare data.csv::one data.csv::two data.csv::label -o c.json -o c.html",
+    "compare-rank": "compare data.csv::one,two data.csv::label -o c.csv -o c.html",
+    "compare-ask": "audit next data.csv::one data.csv::two data.csv::label --answers ask.csv",
+    "audit": "audit draw data.csv::label --size 200 -o audit.csv",
+    "labels-corrupt-csv": "labels corrupt data.csv::label --noise 0.05,0.1 -o n.csv",
+    "labels-corrupt-npz": "labels corrupt data.csv::label --noise 0.05,0.1 -o n.npz",
+    "labels-corrupt-parquet": "labels corrupt data.csv::label --noise 0.05 -o n.parquet",
+    "labels-corrupt-features": (
+        "labels corrupt data.csv::label --noise 0.05 --features codes.npy --annotators 3 -o n.tsv -o "
+        "who.annotations.csv"
     ),
-    "audit": Command("audit draw data.csv::label --size 200 -o audit.csv", ("audit.csv",)),
-    "labels-corrupt-csv": Command("labels corrupt data.csv::label --noise 0.05,0.1 -o n.csv", ("n.csv",)),
-    "labels-corrupt-npz": Command("labels corrupt data.csv::label --noise 0.05,0.1 -o n.npz", ("n.npz",)),
-    "labels-corrupt-parquet": Command("labels corrupt data.csv::label --noise 0.05 -o n.parquet", ("n.parquet",)),
-    "labels-corrupt-features": Command(
-        "labels corrupt data.csv::label --noise 0.05 --features codes.npy --annotators 3 -o n.tsv "
-        "-o who.annotations.csv",
-        ("n.tsv", "who.annotations.csv"),
-    ),
-    "noise-estimate": Command(
-        "noise estimate answers.csv --given given.csv --output e.csv --save-transition t.csv", ("e.csv", "t.csv")
-    ),
-    "noise-clean": Command(
-        "labels clean data.csv::label codes.npy --relabel -o k.csv -o w.suspects.csv", ("k.csv", "w.suspects.csv")
-    ),
-    "bench-metrics": Command(
+    "noise-estimate": "noise estimate answers.csv --given given.csv --output e.csv --save-transition t.csv",
+    "noise-clean": "labels clean data.csv::label codes.npy --relabel -o k.csv -o w.suspects.csv",
+    "bench-metrics": (
         "bench metrics --metrics mig --scenarios mixing --seeds 2 --rows 200 --output b.json --report b.html "
-        "--save b.json.gz --store b.jsonl",
-        ("b.json", "b.html", "b.json.gz", "b.jsonl"),
-        kept=("b.jsonl",),
+        "--save b.json.gz --store b.jsonl"
     ),
-    "bench-show": Command("bench show saved.json.gz --output b.csv --report b.html", ("b.csv", "b.html")),
-    "bench-comparisons": Command(
-        "bench comparisons --predictions data.csv::one,two,three --true-labels data.csv::label --noise uniform "
-        "--noise-rate 0.05 --methods overlap,worst-case-overlap --output x.json --report x.html --store x.jsonl "
-        "--pictures drawn",
-        ("x.json", "x.html", "x.jsonl", "drawn/curves.png", "drawn/curves.svg"),
-        kept=("x.jsonl",),
+    "bench-show": "bench show saved.json.gz --output b.csv --report b.html",
+    "bench-comparisons": (
+        "bench comparisons --predictions data.csv::one,two,three --true-labels data.csv::label --noise "
+        "uniform --noise-rate 0.05 --methods overlap,worst-case-overlap --output x.json --report x.html "
+        "--store x.jsonl --pictures drawn"
     ),
-    "data-convert": Command("data convert morpho_mnist . --size 14 --output m.npy", ("m.npy",)),
+    "data-convert": "lab data convert morpho_mnist . --size 14 --output m.npy",
 }
+#: Files that a command goes on with rather than replaces.
+KEPT = ("ask.csv", "b.jsonl", "x.jsonl")
 
 
 def inputs(folder: Path) -> None:
@@ -151,70 +129,38 @@ _WRONG = {"one": 0.1, "two": 0.3, "three": 0.2}
 
 def preload() -> None:
     """Import what commands import: a forked process begins where it would otherwise be after a second."""
-    for module in pkgutil.walk_packages(demele.__path__, "demele."):
-        if not module.name.startswith("demele.adapters"):
-            importlib.import_module(module.name)
-    for name in (
-        "matplotlib.backends.backend_agg",
-        "matplotlib.backends.backend_svg",
-        "pyarrow.parquet",
-    ):
-        importlib.import_module(name)
-    for name in ("sklearn.linear_model", "sklearn.ensemble", "sklearn.svm", "rich.console", "narwhals"):
-        importlib.import_module(name)
+    ours = (one.name for one in pkgutil.walk_packages(demele.__path__, "demele."))
+    others = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "pyarrow.parquet", "rich.console")
+    for name in (*ours, *others, "sklearn.linear_model", "sklearn.ensemble", "sklearn.svm", "narwhals"):
+        if not name.startswith("demele.adapters"):
+            importlib.import_module(name)
 
 
-@dataclass
-class Child:
-    """A process, and what it says on stderr: through a pipe, which has no size that could be limited."""
-
-    pid: int
-    stderr: int
-
-    def said(self) -> str:
-        """Return what it said, after it has ended."""
-        with os.fdopen(self.stderr, "rb") as pipe:
-            return pipe.read().decode(errors="replace").strip()
-
-
-def forked(words: list[str], folder: Path, before: Callable[[], object], after: Callable[[], object] = bool) -> Child:
-    """Run a command in a process of its own."""
+def run(
+    words: list[str], folder: Path, before: Callable[[], object], after: Callable[[], object] = bool
+) -> tuple[int | None, str]:
+    """Run a command in a process of its own; return its exit status, None if it was killed, and what it said."""
     sys.stdout.flush()
-    read, write = os.pipe()
+    read, write = os.pipe()  # a pipe has no size that could be limited
     pid = os.fork()
-    if pid:
-        os.close(write)
-        return Child(pid, read)
-    code = 99
-    try:
-        os.chdir(folder)
-        sys.stdout, sys.stderr = open(os.devnull, "w"), os.fdopen(write, "w", buffering=1)  # noqa: SIM115
-        before()
-        code = program(words)
-        after()
-        sys.stderr.flush()
-    except BaseException:  # noqa: BLE001 - it must not run on as a second copy of this program
-        traceback.print_exc()
-    finally:
-        os._exit(code)
-
-
-def ended(child: Child, *, kill_after: float | None = None) -> int | None:
-    """Wait for a process, killing it after some seconds; return its exit status, None if it was killed."""
-    started = time.monotonic()
-    while True:
-        found, status = os.waitpid(child.pid, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else None
-        spent = time.monotonic() - started
-        if kill_after is not None and spent >= kill_after:
-            os.kill(child.pid, signal.SIGKILL)
-            kill_after = None
-        if spent > PATIENCE:
-            os.kill(child.pid, signal.SIGKILL)
-            os.waitpid(child.pid, 0)
-            raise SystemExit(f"a command did not end within {PATIENCE:g} s")
-        time.sleep(0.0005)
+    if not pid:
+        code = 99
+        try:
+            os.chdir(folder)
+            sys.stdout, sys.stderr = open(os.devnull, "w"), os.fdopen(write, "w", buffering=1)  # noqa: SIM115
+            before()
+            code = program(words)
+            after()
+            sys.stderr.flush()
+        except BaseException:  # noqa: BLE001 - it must not run on as a second copy of this program
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read().decode(errors="replace").strip()
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else None, said
 
 
 class Watch:
@@ -226,57 +172,34 @@ class Watch:
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
         """See one event of the interpreter."""
         opened = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-        if not (opened or event in CHANGING) or not self._ours(arguments):
+        if not (opened or event in CHANGING) or isinstance(arguments[0], int):  # the number of an open file
             return
-        self.calls += 1
-        if self.calls == self.at:
-            threading.Thread(target=self._kill, daemon=True).start()
-
-    def _ours(self, arguments: tuple[Any, ...]) -> bool:
-        try:
-            path = os.fsencode(arguments[0])
-        except TypeError:  # the number of an open file
-            return False
-        return not path.startswith(b"/") or path.startswith(self.folder)
-
-    def _kill(self) -> None:
-        time.sleep(self.delay)
-        os.kill(os.getpid(), signal.SIGKILL)
+        path = os.fsencode(arguments[0])
+        if not path.startswith(b"/") or path.startswith(self.folder):
+            self.calls += 1
+            if self.calls == self.at:
+                threading.Timer(self.delay, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-def is_whole(path: Path, content: bytes, reference: bytes) -> bool:
-    """Whether a content is a whole one of its kind; with the bytes of the reference where nothing in it is a time."""
+def is_whole(name: str, content: bytes, reference: bytes) -> bool:
+    """Whether a content is a whole one of its kind; with the bytes of the reference, but for numbers, such as times."""
     if content == reference:
         return True
+    if name.endswith(".html"):
+        return content.rstrip().endswith(b"</html>") and abs(len(content) - len(reference)) < 2000
     try:
-        if path.suffix == ".html":
-            return content.rstrip().endswith(b"</html>") and abs(len(content) - len(reference)) < 2000
-        if path.suffix == ".json":
-            return same_shape(json.loads(content), json.loads(reference))
-        if path.suffix == ".gz":
-            return same_shape(json.loads(gzip.decompress(content)), json.loads(gzip.decompress(reference)))
-        if path.suffix == ".npz":
+        if name.endswith(".gz"):
+            content, reference = gzip.decompress(content), gzip.decompress(reference)
+        if name.endswith(".npz"):
             with np.load(io.BytesIO(content)) as found, np.load(io.BytesIO(reference)) as wanted:
-                return all(np.array_equal(found[name], wanted[name]) for name in wanted.files)
+                return all(np.array_equal(found[one], wanted[one]) for one in wanted.files)
     except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile):
         return False
-    return False
-
-
-def same_shape(found: Any, wanted: Any) -> bool:
-    """Whether two contents differ in numbers only, which may be times."""
-    if isinstance(wanted, dict):
-        return (
-            isinstance(found, dict)
-            and found.keys() == wanted.keys()
-            and all(same_shape(found[name], wanted[name]) for name in wanted)
-        )
-    if isinstance(wanted, list):
-        return isinstance(found, list) and len(found) == len(wanted) and all(map(same_shape, found, wanted))
-    return isinstance(found, float | int) if isinstance(wanted, float | int) else found == wanted
+    numbers = re.compile(rb"-?\d[\d.e+-]*")
+    return ".json" in name and numbers.sub(b"0", content) == numbers.sub(b"0", reference)
 
 
 def store_is_whole(path: Path, before: bytes) -> bool:
@@ -290,125 +213,6 @@ def store_is_whole(path: Path, before: bytes) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Run:
-    """One run of a command in a folder of its own, over files that are there or into an empty place."""
-
-    name: str
-    folder: Path
-    before: Mapping[str, bytes]
-
-    @property
-    def words(self) -> list[str]:
-        """The arguments."""
-        return [*COMMANDS[self.name].words.split(), "--quiet", *(["--force"] if self.before else [])]
-
-    def prepare(self, source: Path) -> None:
-        """Bring the inputs, and the old files."""
-        self.folder.mkdir(parents=True)
-        for path in source.iterdir():
-            write_whole(self.folder / path.name, path.read_bytes())
-        for name, content in self.before.items():
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            write_whole(self.folder / name, content)
-
-    def outputs(self, source: Path) -> dict[str, bytes]:
-        """Return all files that are no inputs."""
-        own = {path.name for path in source.iterdir()}
-        found = [path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.name not in own]
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in found}
-
-    def look(self, source: Path, reference: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-        """Yield each file and what it is: old, new, none, store, left or damaged."""
-        found = self.outputs(source)
-        for name in {**reference, **self.before}:
-            content, before = found.pop(name, None), self.before.get(name)
-            if content is None:
-                yield name, "none" if before is None else "damaged"
-            elif name.endswith(".jsonl"):
-                yield name, "store" if store_is_whole(self.folder / name, before or b"") else "damaged"
-            elif content == before:
-                yield name, "old"
-            else:
-                yield name, "new" if is_whole(Path(name), content, reference[name]) else "damaged"
-        for name in found:
-            yield name, "left" if LEFT.match(Path(name).name) else "damaged"
-
-
-class Subject:
-    """A command with what it writes when nothing disturbs it, and how long that takes."""
-
-    def __init__(self, name: str, work: Path, source: Path) -> None:
-        self.name, self._work, self._source, self._runs = name, work, source, 0
-        command = COMMANDS[name]
-        fresh, _, _ = self._undisturbed({})
-        missing = set(command.written) - fresh.keys()
-        if missing:
-            raise SystemExit(f"{name} did not write {', '.join(sorted(missing))}")
-        begun = {kept: continued(kept, fresh[kept]) for kept in command.kept}
-        old = {written: begun.get(written, OLD) for written in fresh}
-        again, self.calls, self.seconds = self._undisturbed(old)
-        self.before: dict[bool, dict[str, bytes]] = {False: {}, True: old}
-        self.reference = {False: fresh, True: again}
-        self.largest = max(map(len, again.values()))
-
-    def killed(self, rng: random.Random) -> tuple[bool, Counter[str]]:
-        """Run it, kill it, and count what files there are; and say whether it was killed before it ended."""
-        over, at_call = rng.random() < 0.75, rng.random() < 0.5
-        run = self._run(self.before[over])
-        at = rng.randint(1, max(self.calls, 1)) if at_call else None
-        watch = Watch(run.folder, at, rng.uniform(0, 0.002))
-        child = forked(run.words, run.folder, lambda: sys.addaudithook(watch))
-        status = ended(child, kill_after=None if at_call else rng.uniform(0, self.seconds))
-        child.said()
-        return status is None, self._looked(run, over)
-
-    def full(self, rng: random.Random) -> tuple[bool, Counter[str]]:
-        """Run it where no file may grow above a random size; say whether it told so."""
-        over = rng.random() < 0.75
-        run, size = self._run(self.before[over]), rng.randint(0, self.largest)
-
-        def limit() -> None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-        child = forked(run.words, run.folder, limit)
-        status, said = ended(child), child.said()
-        if status not in (0, 2) or (status == 2 and "cannot write" not in said):
-            raise SystemExit(f"{self.name}, files of at most {size} bytes: exit status {status}, {said}")
-        return status == 2, self._looked(run, over)
-
-    def _run(self, before: Mapping[str, bytes]) -> Run:
-        self._runs += 1
-        run = Run(self.name, self._work / f"{self.name}-{self._runs}", before)
-        run.prepare(self._source)
-        return run
-
-    def _undisturbed(self, before: Mapping[str, bytes]) -> tuple[dict[str, bytes], int, float]:
-        run, count = self._run(before), self._work / "calls"
-        watch = Watch(run.folder, None, 0.0)
-        started = time.monotonic()
-        child = forked(
-            run.words, run.folder, lambda: sys.addaudithook(watch), lambda: write_whole(count, str(watch.calls))
-        )
-        status, said = ended(child), child.said()
-        seconds = time.monotonic() - started
-        if status != 0:
-            raise SystemExit(f"{self.name}: exit status {status}, {said}")
-        found = run.outputs(self._source)
-        shutil.rmtree(run.folder)
-        return found, int(count.read_text()), seconds
-
-    def _looked(self, run: Run, over: bool) -> Counter[str]:
-        states = list(run.look(self._source, self.reference[over]))
-        for name, state in states:
-            if state == "damaged":
-                print(f"{self.name}: {name} is damaged", flush=True)
-        if not any(state == "damaged" for _, state in states):
-            shutil.rmtree(run.folder)
-        return Counter(state for _, state in states)
-
-
 def continued(name: str, content: bytes) -> bytes:
     """Return a file that a command goes on with: answers filled in, or half of the records of a store."""
     if name.endswith(".jsonl"):
@@ -418,55 +222,107 @@ def continued(name: str, content: bytes) -> bytes:
     return table.assign(true_label=table["given_label"]).to_csv(index=False).encode()
 
 
-def main(argv: list[str] | None = None) -> int:
+class Subject:
+    """A command with what it writes when nothing disturbs it."""
+
+    def __init__(self, name: str, work: Path, source: Path) -> None:
+        self.name, self.work, self.source = name, work, source
+        fresh = self._undisturbed({})[0]
+        old = {one: continued(one, content) if one in KEPT else OLD for one, content in fresh.items()}
+        again, self.calls = self._undisturbed(old)
+        self.before: dict[bool, Files] = {False: {}, True: old}
+        self.reference: dict[bool, Files] = {False: fresh, True: again}
+
+    def disturbed(self, what: str, rng: random.Random) -> tuple[bool, Counter[str]]:
+        """Run it and kill it, or limit its files; return whether that happened, and count what files there are."""
+        over = rng.random() < 0.75
+        size = rng.randint(0, max(map(len, self.reference[True].values())))
+        watch = Watch(self.work / "run", rng.randint(1, max(self.calls, 1)), rng.uniform(0, 0.002))
+
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        status, said = self._run(self.before[over], limit if what == "full" else lambda: sys.addaudithook(watch))
+        if what == "full" and (status not in (0, 2) or (status == 2 and "cannot write" not in said)):
+            raise SystemExit(f"{self.name}, files of at most {size} bytes: exit status {status}, {said}")
+        states = list(self._states(over))
+        for name, state in states:
+            if state == "damaged":
+                print(f"{self.name}: {name} is damaged", flush=True)
+        return status == (2 if what == "full" else None), Counter(state for _, state in states)
+
+    def _run(self, before: Files, *around: Callable[[], object]) -> tuple[int | None, str]:
+        """Run the command in a folder with the inputs and the files that were there before."""
+        folder = self.work / "run"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.source, folder)
+        for name, content in before.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            write_whole(folder / name, content)
+        return run([*COMMANDS[self.name].split(), "--quiet", *(["--force"] if before else [])], folder, *around)
+
+    def _undisturbed(self, before: Files) -> tuple[Files, int]:
+        watch, count = Watch(self.work / "run", None, 0.0), self.work / "calls"
+        status, said = self._run(before, lambda: sys.addaudithook(watch), lambda: write_whole(count, str(watch.calls)))
+        if status != 0:
+            raise SystemExit(f"{self.name}: exit status {status}, {said}")
+        return self._outputs(), int(count.read_text())
+
+    def _outputs(self) -> dict[str, bytes]:
+        """Return all files that are no inputs."""
+        folder, own = self.work / "run", {path.name for path in self.source.iterdir()}
+        found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in own]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+    def _states(self, over: bool) -> Iterator[tuple[str, str]]:
+        """Yield each file and what it is: old, new, none, store, left or damaged."""
+        found, reference = self._outputs(), self.reference[over]
+        for name in reference:
+            content, before = found.pop(name, None), self.before[over].get(name)
+            if content is None:
+                yield name, "none" if before is None else "damaged"
+            elif name.endswith(".jsonl"):
+                yield name, "store" if store_is_whole(self.work / "run" / name, before or b"") else "damaged"
+            elif content == before:
+                yield name, "old"
+            else:
+                yield name, "new" if is_whole(name, content, reference[name]) else "damaged"
+        for name in found:
+            yield name, "left" if LEFT.match(Path(name).name) else "damaged"
+
+
+def main() -> int:
     """Kill, look, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200, help="over all commands (default: 200)")
     parser.add_argument("--full", type=int, default=0, help="runs with a limit of the size of files (default: 0)")
-    parser.add_argument(
-        "--commands", type=lambda text: text.split(","), default=list(COMMANDS), help=f"{', '.join(COMMANDS)}"
-    )
+    parser.add_argument("--commands", default=",".join(COMMANDS), help="names, with commas (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path, help="where to work, such as a small disk (default: a temporary folder)")
     parser.add_argument("--save", type=Path, help="write a line per command to this CSV file")
-    arguments = parser.parse_args(argv)
-    rng = random.Random(arguments.seed)
+    asked = parser.parse_args()
+    names, rng, rows = asked.commands.split(","), random.Random(asked.seed), []
     preload()
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         source, work = Path(folder) / "inputs", Path(folder) / "work"
         source.mkdir()
         work.mkdir()
         inputs(source)
-        rows = []
-        shares = {name: _share(arguments.kills, place, arguments) for place, name in enumerate(arguments.commands)}
-        for place, name in enumerate(arguments.commands):
-            subject = Subject(name, work, source)
-            row = Counter[str]()
-            for what, count in (("killed", shares[name]), ("full", _share(arguments.full, place, arguments))):
+        for place, name in enumerate(names):
+            subject, row = Subject(name, work, source), Counter[str]()
+            for what, total in (("killed", asked.kills), ("full", asked.full)):
                 done = 0
-                while done < count:
-                    hit, states = subject.killed(rng) if what == "killed" else subject.full(rng)
-                    row += states
-                    row["runs"] += 1
-                    row[what] += hit
+                while done < total // len(names) + (place < total % len(names)):
+                    hit, states = subject.disturbed(what, rng)
+                    row += states + Counter({"runs": 1, what: int(hit)})
                     done += hit or what == "full"  # a command that ended before its kill was not killed
             rows.append({"command": name, **{column: row[column] for column in COLUMNS}})
             print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
-    print(table.to_string(index=False))
     print(table.drop(columns="command").sum().to_string())
-    if arguments.save is not None:
-        write_whole(arguments.save, table.to_csv(index=False, lineterminator="\n"))
+    if asked.save is not None:
+        write_whole(asked.save, table.to_csv(index=False, lineterminator="\n"))
     return int(table["damaged"].sum() > 0)
-
-
-#: Runs; how many of them were killed and how many were told that the disk is full; files by what they were afterwards.
-COLUMNS = ("runs", "killed", "full", "old", "new", "none", "store", "left", "damaged")
-
-
-def _share(total: int, place: int, arguments: argparse.Namespace) -> int:
-    n = len(arguments.commands)
-    return total // n + (place < total % n)
 
 
 if __name__ == "__main__":

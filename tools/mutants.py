@@ -11,24 +11,24 @@ versions of the code, and read the survivors.
 
 import argparse
 import ast
-import contextlib
 import copy
 import io
 import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from demele.core.outputs import write_whole
 
 #: Groups of rooms, and how many of 300 faults go into each: about their share of the lines that can be changed.
 STRATA: dict[str, tuple[tuple[str, ...], int]] = {
@@ -48,6 +48,7 @@ LEFT_OUT = (
 )
 #: Seconds of tests, as measured when the map was made, that a fault is shown to at most.
 BUDGET = 25.0
+_QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no")
 
 
 @dataclass(frozen=True, order=True)
@@ -66,6 +67,7 @@ class Mutant:
 
 # Faults -----------------------------------------------------------------------------------------------------------
 
+#: What an operator becomes: one of these.
 _COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -261,22 +263,6 @@ def _enter(folder: Path) -> None:
     os.environ |= {"PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def _arguments(paths: list[str]) -> list[str]:
-    ignored = [f"--ignore={path}" for path in LEFT_OUT]
-    return [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "--no-header",
-        "--tb=no",
-        "--no-summary",
-        *ignored,
-        *paths,
-    ]
-
-
 # Which test runs which line ------------------------------------------------------------------------------------------
 
 
@@ -311,7 +297,8 @@ def make_map(tree: Path, commit: str, out: Path, paths: list[str]) -> None:
     measured = coverage.Coverage(data_file=str(out / "coverage"), include=rooms, config_file=False)
     measured.start()
     watching = _Watching(measured)
-    pytest.main(_arguments(paths or ["tests", "src"]), plugins=[watching])
+    ignored = [f"--ignore={path}" for path in LEFT_OUT]
+    pytest.main([*_QUIET, *ignored, *(paths or ["tests", "src"])], plugins=[watching])
     measured.stop()
     measured.save()
     data = measured.get_data()
@@ -330,28 +317,6 @@ def make_map(tree: Path, commit: str, out: Path, paths: list[str]) -> None:
 
 
 # Running ----------------------------------------------------------------------------------------------------------
-
-
-class _Chosen:
-    """Runs the chosen tests in the chosen order, and writes down which one runs."""
-
-    def __init__(self, wanted: Mapping[str, int], diary: int) -> None:
-        self.wanted, self.diary = wanted, diary
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        kept = [item for item in items if item.nodeid in self.wanted]
-        items[:] = sorted(kept, key=lambda item: self.wanted[item.nodeid])
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        os.write(self.diary, f"{nodeid}\n".encode())
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.outcome == "failed":
-            os.write(self.diary, f"FAILED {report.nodeid}\n".encode())
-
-    def pytest_collectreport(self, report: Any) -> None:
-        if report.outcome == "failed":
-            os.write(self.diary, f"FAILED {report.nodeid}\n".encode())
 
 
 def _ordered(mutant: Mutant, about: Mapping[str, Any], share: Mapping[int, float]) -> list[int]:
@@ -374,50 +339,19 @@ def _ordered(mutant: Mutant, about: Mapping[str, Any], share: Mapping[int, float
     return chosen
 
 
-def _run_tests(folder: Path, tests: list[str], seconds: Mapping[str, float]) -> tuple[str, str]:
-    """Run tests in a process of their own; return what became of the fault, and the test that saw it."""
-    import pytest
-
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        os.close(reading)
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nowhere, stream)
-        wanted = {test: place for place, test in enumerate(tests)}
-        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        code: int = 3
-        try:
-            code = int(pytest.main([*_arguments(files), "-x"], plugins=[_Chosen(wanted, writing)]))
-        finally:
-            os._exit(code)
-    os.close(writing)
-    os.set_blocking(reading, False)
-    current, since, told, left = "", time.monotonic(), "", b""
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        with contextlib.suppress(BlockingIOError):
-            left += os.read(reading, 1 << 16)
-        *whole, left = left.split(b"\n")
-        for line in whole:
-            text = line.decode()
-            if text.startswith("FAILED "):
-                told = told or text.removeprefix("FAILED ")
-            else:
-                current, since = text, time.monotonic()
-        if done:
-            break
-        allowed = 90 if not current else 20 + 15 * seconds.get(current, 1.0)
-        if time.monotonic() - since > allowed:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            os.close(reading)
-            return "timeout", current
-        time.sleep(0.02)
-    os.close(reading)
-    return ("survived", "") if status == 0 else ("killed", told)
+def tried(folder: Path, tests: list[str], seconds: float) -> tuple[str, str]:
+    """Run tests in a process of their own until one fails; return what became of the fault, and which test saw it."""
+    if not tests:
+        return "survived", ""
+    chosen = write_whole(folder / "chosen.txt", "\n".join(tests))
+    command = [sys.executable, "-m", "pytest", "-x", "-rf", *_QUIET, f"@{chosen}"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90 + 15 * seconds)
+    except subprocess.TimeoutExpired:
+        return "timeout", ""
+    if done.returncode == 0:
+        return "survived", ""
+    return "killed", next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("FAILED ")), "")
 
 
 def run(tree: Path, out: Path, count: int, seed: int) -> None:
@@ -425,64 +359,27 @@ def run(tree: Path, out: Path, count: int, seed: int) -> None:
     about = json.loads((out / "map.json").read_text())
     folder = copied(tree, about["commit"])
     _enter(folder)
-    for module in (
-        "pytest",
-        "numpy",
-        "scipy.stats",
-        "scipy.optimize",
-        "sklearn.ensemble",
-        "sklearn.linear_model",
-        "sklearn.neighbors",
-        "pandas",
-        "joblib",
-        "narwhals",
-        "rich.table",
-        "pyarrow",
-    ):
-        __import__(module)
     kept = out / "mutants.jsonl"
     done = {json.loads(line)["number"] for line in kept.read_text().splitlines()} if kept.exists() else set()
-    seconds = dict(zip(about["tests"], about["seconds"], strict=True))
-    totals: dict[int, int] = defaultdict(int)
-    own: dict[str, dict[int, int]] = {file: defaultdict(int) for file in about["lines"]}
-    for file, lines in about["lines"].items():
-        for tests in lines.values():
-            for test in tests:
-                totals[test] += 1
-                own[file][test] += 1
+    totals = Counter(test for lines in about["lines"].values() for tests in lines.values() for test in tests)
     some = about["tests"][:: max(1, len(about["tests"]) // 40)]
-    if _run_tests(folder, some, seconds)[0] != "survived":
+    if tried(folder, some, sum(about["seconds"]))[0] != "survived":
         raise SystemExit("the tests fail on the code as it is: make the map again")
     for mutant in drawn(folder, count, seed):
         if mutant.number in done:
             continue
-        share = {test: one / totals[test] for test, one in own.get(mutant.file, {}).items()}
-        order = [about["tests"][test] for test in _ordered(mutant, about, share)]
+        own = Counter(test for tests in about["lines"].get(mutant.file, {}).values() for test in tests)
+        order = _ordered(mutant, about, {test: one / totals[test] for test, one in own.items()})
         path = folder / mutant.file
-        original = path.read_text()
-        started = time.monotonic()
+        original, started = path.read_text(), time.monotonic()
         path.write_text(mutant.source)
         try:
-            status, by, ran = "survived", "", 0
-            files = list(dict.fromkeys(test.partition("::")[0] for test in order))
-            near = set(files[:2])
-            for stage in (
-                [one for one in order if one.partition("::")[0] in near],
-                [one for one in order if one.partition("::")[0] not in near],
-            ):
-                if stage and status == "survived":
-                    ran += len(stage)
-                    status, by = _run_tests(folder, stage, seconds)
+            tests = [about["tests"][test] for test in order]
+            status, by = tried(folder, tests, sum(about["seconds"][test] for test in order))
         finally:
             path.write_text(original)
         line = {key: value for key, value in asdict(mutant).items() if key != "source"}
-        line |= {
-            "status": status,
-            "by": by,
-            "tests": len(order),
-            "ran": ran,
-            "seconds": round(time.monotonic() - started, 1),
-        }
+        line |= {"status": status, "by": by, "tests": len(order), "seconds": round(time.monotonic() - started, 1)}
         with kept.open("a") as file:
             file.write(json.dumps(line) + "\n")
     shutil.rmtree(folder)

@@ -14,7 +14,6 @@ ALLOWED = {
     ("tools/mutants.py", "(out / 'map.json').write_text"): "kept in a scratch folder; the run after a kill says so",
     ("tools/mutants.py", "path.write_text"): "a copy of the code in a temporary folder",
     ("tools/mutants.py", "kept.open"): "a file that only grows, a line at a time",
-    ("tools/mutants.py", "os.open"): "opens what swallows output",
     ("src/demele/core/store.py", "os.open"): "a file that only grows; what a kill leaves of a last line is cut off",
     ("src/demele/core/locks.py", "os.open"): "an empty file beside, whose lock is all that it is for",
     ("src/demele/cli/main.py", "os.open"): "the null device, where nobody reads the output",
