@@ -23,12 +23,13 @@ from demele import (
     UnknownNameError,
 )
 from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
-from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.discretise import ColumnBins, EqualWidth, cut
 from demele.outofcore import tables
-from demele.outofcore.counting import RowCounter
+from demele.outofcore.passes import Instructions, counted
 from demele.scoring import evaluate as evaluating
 from demele.scoring import pieces as deciding
-from demele.streaming.frame import Binned
+from demele.streaming.frame import Binned, Rows
+from demele.streaming.states import CountState
 from tests.tolerances import assert_exact
 
 
@@ -399,12 +400,12 @@ def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
     codes = [rng.random(n).astype(np.float32 if rng.random() < 0.5 else np.float64) for _ in bins]
     factors = [rng.integers(0, size + gap, n) for size, gap in zip(levels, gaps, strict=True)]
     own = tuple(ColumnBins(np.linspace(0, 1, size + 1), regular=True) for size in bins)
-    counter = RowCounter(Binned(own, (None,) * len(levels), tuple(levels)), gaps)
+    state = CountState.empty(Binned(own, (None,) * len(levels), tuple(levels)))
     split = data.draw(st.integers(0, n))
     for part in (slice(0, split), slice(split, n)):
-        if part.start < part.stop:
-            counter.add([column[part] for column in codes], [column[part] for column in factors])
-    found = counter.joint_counts(counter.cells)
+        rows = Rows(np.stack([column[part] for column in codes]).T, tuple(column[part] for column in factors), 0)
+        state = state.update(rows)
+    found = state.settled().counted
     for i, size in enumerate(levels):
         expected = np.zeros((len(bins), max(bins), size))
         for code, column in enumerate(codes):
@@ -420,10 +421,20 @@ def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
             assert_exact(found.factor_tables[i, k], pairs)
 
 
-def test_values_that_change_between_two_passes_are_refused() -> None:
-    counter = RowCounter(Binned((ColumnBins(np.linspace(0, 1, 11), regular=True),), (None,), (2,)), [False])
+@pytest.mark.parametrize(
+    ("codes", "size"),
+    [
+        (np.array([0.5, 1.5]), np.array([0.1, 0.2])),
+        (np.array([0.5, np.nan]), np.array([0.1, 0.2])),
+        (np.array([0.5, 0.6]), np.array([0.1, 2.0])),
+    ],
+)
+def test_values_that_change_between_two_passes_are_refused(codes: Any, size: Any) -> None:
+    frame = demele.Frame.fixed([(0, 1)], {"size": (0.0, 1.0)})
+    wanted = Instructions(frame, (("table", EqualWidth(10)),), 0, 0, (False,))
+    span = tables.Span(tables.ArrayTable([codes], ("z1",)), tables.ArrayTable([size], ("size",)), 0, 2)
     with pytest.raises(InputError, match="changed between two passes"):
-        counter.add([np.array([0.5, 1.5])], [np.array([0, 1])])
+        counted(span, 0, 2, wanted)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from demele.core.columns import CHUNK, Codes, Factor, Factors
 from demele.core.errors import InputError
 from demele.estimation.discretise import Binning, ColumnBins, cut
+from demele.estimation.moments import smallest_unsigned
 
 #: Cells of one packed table: small enough to stay in a core's cache.
 MAX_CELLS = 1 << 17
@@ -182,7 +183,7 @@ class _Pack:
 
     columns: tuple[int, ...]
     shape: tuple[int, ...]
-    index: NDArray[np.intp]
+    index: NDArray[Any]
 
     @property
     def size(self) -> int:
@@ -247,17 +248,24 @@ def packed_columns(sizes: NDArray[np.intp], budget: int) -> list[list[int]]:
 
 
 def _pack(columns: NDArray[np.intp], sizes: NDArray[np.intp], group: list[int]) -> _Pack:
-    index = columns[group[0]]
+    shape = tuple(int(sizes[column]) for column in group)
+    kind = smallest_unsigned(prod(shape))  # narrow numbers are read and multiplied faster
+    index = columns[group[0]].astype(kind)
     for column in group[1:]:
-        index = index * sizes[column] + columns[column]
-    return _Pack(tuple(group), tuple(int(sizes[column]) for column in group), index)
+        index *= kind.type(sizes[column])
+        index += columns[column].astype(kind, copy=False)
+    return _Pack(tuple(group), shape, index)
 
 
 def _pair_tables(
     first: _Pack, second: _Pack, weights: NDArray[np.float64] | None
 ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
     """Count two packs against each other and yield the table of each pair of their columns."""
-    counted = np.bincount(first.index * second.size + second.index, weights, minlength=first.size * second.size)
+    kind = smallest_unsigned(first.size * second.size)
+    index = first.index.astype(kind)
+    index *= kind.type(second.size)
+    index += second.index
+    counted = np.bincount(index, weights, minlength=first.size * second.size)
     yield from pair_marginals(counted, (first.columns, first.shape), (second.columns, second.shape))
 
 

@@ -1,7 +1,7 @@
 """Cutting continuous columns into bins: one rule for all metrics of a run, computed once per column."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,13 +173,15 @@ class Edges:
         return ColumnBins(np.asarray(self.edges), regular=False)
 
 
-def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
+def cut(values: NDArray[np.floating], bins: ColumnBins, kind: Any = np.intp) -> NDArray[Any]:
     """Return the bin of each value, from 0; NaN (a missing annotation) gets the index ``n_bins``.
 
     Parameters
     ----------
     values : array of shape (n,)
         Those beyond the outer edges, as true values may be where annotations never go so far, are of the outer bins.
+    kind : type of whole numbers
+        Which holds ``n_bins``.
 
     Examples
     --------
@@ -191,20 +193,21 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
     n_bins = bins.n_bins
     values = np.asarray(values, dtype=np.float64)
     if n_bins == 1:
-        index = np.zeros(len(values), dtype=np.intp)
+        index = np.zeros(len(values), dtype=kind)
     elif bins.regular:
         low, high = bins.edges[0], bins.edges[-1]
-        position = (values - low) / (high - low)
+        position = values - low
+        position /= high - low
         position += EDGE_TOLERANCE
         position *= n_bins
         np.clip(position, 0, n_bins - 1, out=position)
         with np.errstate(invalid="ignore"):
-            index = position.astype(np.intp)
+            index = position.astype(kind)
     else:
-        index = np.searchsorted(bins.edges[1:-1], values, side="right")
-    missing = np.isnan(values)
-    if missing.any():
-        index[missing] = n_bins
+        index = np.searchsorted(bins.edges[1:-1], values, side="right").astype(kind, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isnan(values.sum()):  # read once where nothing is missing
+            index[np.isnan(values)] = n_bins
     return index
 
 

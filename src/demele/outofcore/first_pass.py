@@ -68,15 +68,20 @@ class SeenFactor:
 class Seen:
     """What was seen of successive rows."""
 
-    n: int
+    sizes: tuple[int, ...]
     codes: tuple[SeenCode, ...]
     factors: tuple[SeenFactor, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return sum(self.sizes)
 
 
 def look(codes: Sequence[Any], factors: Sequence[Any], names: "tuple[Names, Names]", kinds: dict[str, Kind]) -> Seen:
     """Return what there is to see of a block of rows: columns of codes and of factors."""
     return Seen(
-        len(codes[0]),
+        (len(codes[0]),),
         tuple(_code(column, name) for column, name in zip(codes, names[0], strict=True)),
         tuple(_factor(column, name, kinds.get(name)) for column, name in zip(factors, names[1], strict=True)),
     )
@@ -90,7 +95,7 @@ def merged(parts: Sequence[Seen], names: Names) -> Seen:
     found = parts[0]
     for part in parts[1:]:
         found = Seen(
-            found.n + part.n,
+            found.sizes + part.sizes,
             tuple(
                 SeenCode(
                     min(a.low, b.low),

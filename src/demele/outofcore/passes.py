@@ -1,6 +1,10 @@
-"""Passes over rows that do not fit into memory: what each does with a piece of them, and how the pieces add up."""
+"""Passes over rows that do not fit into memory: what each does with a piece of them, and how the pieces add up.
 
-from collections.abc import Callable, Iterator, Sequence
+A piece is a span of tables, worked on here or in several processes, or a partition of Dask collections, worked on by
+the active scheduler.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -11,16 +15,16 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.inputs import Kind, read_factor
 from demele.core.table_columns import as_column, real_column
-from demele.estimation.discretise import Binning
-from demele.outofcore.counting import CHANGED, Cells, RowCounter
 from demele.outofcore.first_pass import Names, Seen, look, merged
-from demele.outofcore.tables import Span, Table, spans
+from demele.outofcore.tables import ROWS_PER_READ, Table, some, spans
+from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
-from demele.runtime.work import completed
+from demele.runtime.work import ordered
 from demele.streaming.frame import Column, Frame, Rows
 from demele.streaming.sample import SampledRows, joined_rows, row_keys
-from demele.streaming.states import Key, Sums, empty_sums
+from demele.streaming.states import Key, State, empty_state
 
+CHANGED = "codes and factors: values changed between two passes; rows must be the same whenever they are read"
 #: The stream whose row numbers are those of the whole, so that a sample does not depend on how rows are cut.
 STREAM = "rows"
 
@@ -35,29 +39,25 @@ class Piece(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a second pass found: counts under each rule, a sample, and sums."""
+    """What a further pass found: states, and a sample."""
 
     n: int
-    cells: tuple[Cells, ...]
+    states: tuple[State, ...]
     sampled: tuple[SampledRows, ...]
-    sums: tuple[Sums, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What a second pass must know: how columns are read, what is counted, which rows are kept, what is summed.
+    """What a further pass must know: how columns are read, which states are kept, and which rows.
 
     ``below`` is the limit of keys: None keeps every row, 0 none. ``ordered`` factors are kept as level numbers.
-    ``summed`` are states, and the rules of their bins.
     """
 
     frame: Frame
-    incomplete: tuple[bool, ...]
-    rules: tuple[Binning, ...]
+    keys: tuple[Key, ...]
     seed: int
     below: int | None
     ordered: tuple[bool, ...]
-    summed: tuple[Key, ...] = ()
 
 
 # What is done with one piece ------------------------------------------------------------------------------------------
@@ -68,15 +68,16 @@ def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind])
     parts = [look(codes, factors, names, kinds) for codes, factors in piece.blocks()]
     if not parts:
         empty = [[np.empty(0) for _ in own] for own in names]
-        return look(empty[0], empty[1], names, kinds)
-    return merged(parts, names[1])
+        parts = [look(empty[0], empty[1], names, kinds)]
+    seen = merged(parts, names[1])
+    return replace(seen, sizes=(seen.n,))
 
 
 def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
     """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
     frame = wanted.frame
-    counters = [RowCounter(frame.bins(rule), wanted.incomplete) for rule in wanted.rules]
-    sums = [empty_sums(key, frame) for key in wanted.summed]
+    states = [empty_state(key, frame) for key in wanted.keys]
+    summed = any(key[0] != "table" for key in wanted.keys)
     readers = [_LevelReader.of(column.levels) if column.kind == "categorical" else None for column in frame.columns]
     sampled: list[SampledRows] = []
     seen = 0
@@ -86,24 +87,25 @@ def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
         seen += rows
         values = [real_column(column, name, "codes") for column, name in zip(codes, frame.codes, strict=True)]
         levels: list[NDArray[Any]] = []
-        if counters or sums or any(wanted.ordered):
+        if states or any(wanted.ordered):
             levels = [
                 _read(about, column, reader)
                 for about, column, reader in zip(frame.columns, factors, readers, strict=True)
             ]
-        for counter in counters:
-            counter.add(values, levels)
-        if sums:
-            batch = Rows(np.column_stack(values), tuple(levels), 0)
-            sums = [state.update(batch) for state in sums]
+        if states:
+            for column, low, high in zip(values, frame.low, frame.high, strict=True):
+                if not (column.min() >= low and column.max() <= high):
+                    raise InputError(CHANGED)
+            # counts are read column by column, which is faster if each is in one place; sums row by row
+            batch = Rows(np.column_stack(values) if summed else np.stack(values).T, tuple(levels), 0)
+            states = [state.update(batch) for state in states]
         raw = [
             levels[i] if own else column for i, (column, own) in enumerate(zip(factors, wanted.ordered, strict=True))
         ]
         sampled += _kept([*values, *raw], numbers, wanted)
     if seen != n:
         raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
-    kept = (joined_rows(sampled),) if sampled else ()
-    return Tally(seen, tuple(counter.cells for counter in counters), kept, tuple(sums))
+    return joined_tallies([Tally(seen, tuple(states), tuple(sampled))])
 
 
 def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) -> list[SampledRows]:
@@ -122,24 +124,12 @@ def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) 
 
 
 def joined_tallies(parts: list[Tally]) -> Tally:
-    """Add up what was found of successive pieces."""
-    cells = parts[0].cells
+    """Add up what was found of successive pieces, in their order: floats round."""
+    states = tuple(state.settled() for state in parts[0].states)
     for part in parts[1:]:
-        cells = tuple(
-            tuple(mine + theirs for mine, theirs in zip(a, b, strict=True))
-            for a, b in zip(cells, part.cells, strict=True)
-        )
+        states = tuple(mine.merge(theirs) for mine, theirs in zip(states, part.states, strict=True))
     sampled = [one for part in parts for one in part.sampled]
-    kept = (joined_rows(sampled),) if sampled else ()
-    return Tally(sum(part.n for part in parts), cells, kept, joined_sums([part.sums for part in parts]))
-
-
-def joined_sums(parts: Sequence[tuple[Sums, ...]]) -> tuple[Sums, ...]:
-    """Add up sums of successive pieces, in their order: floats round."""
-    found = parts[0]
-    for part in parts[1:]:
-        found = tuple(mine.merge(theirs) for mine, theirs in zip(found, part, strict=True))
-    return found
+    return Tally(sum(part.n for part in parts), states, (joined_rows(sampled),) if sampled else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +178,11 @@ class _LevelReader:
 def _read(about: Column, column: Any, reader: _LevelReader | None) -> NDArray[Any]:
     """Return values of a continuous factor, or level numbers, with one more than there are for a missing annotation."""
     if about.kind == "continuous":
-        if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
-            return column.astype(np.float64, copy=False)
-        return np.asarray(read_factor(column, about.name, "continuous").values, dtype=np.float64)
+        known = isinstance(column, np.ndarray) and column.dtype.kind in "fiub"
+        values = np.asarray(column if known else read_factor(column, about.name, "continuous").values, np.float64)
+        if (values < about.low).any() or (values > about.high).any():
+            raise InputError(CHANGED)
+        return values
     if reader is not None and isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         return reader.read(column, len(about.levels))
     factor = read_factor(column, about.name, "categorical")
@@ -224,40 +216,94 @@ class Spans:
     def __init__(self, codes: Table, factors: Table, n_jobs: int) -> None:
         self.names = codes.names, factors.names
         self._spans = spans(codes, factors)
-        self._n_jobs = n_jobs
+        self._n_jobs = 1 if len(self._spans) == 1 else n_jobs
 
     def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
         """Make the first pass."""
-        work = partial(_looked, names=self.names, kinds=kinds)
-        found = dict(self._all(work, report, "first pass"))
-        return merged([found[index] for index in range(len(self._spans))], self.names[1])
+        found = ordered(first_look, ((span, self.names, kinds) for span in self._spans), n_jobs=self._n_jobs)
+        return merged(list(self._reported(found, report, "first pass")), self.names[1])
 
     def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
         """Make a further pass."""
-        total: Tally | None = None
-        sums: dict[int, tuple[Sums, ...]] = {}
-        for index, found in self._all(partial(_tallied, wanted=wanted), report, label):
-            sums[index] = found.sums  # which round, and so are added up in order; whole numbers in any
-            tally = replace(found, sums=())
-            total = tally if total is None else joined_tallies([total, tally])
-        if total is None:
-            raise ValueError("there is at least one span")
-        return replace(total, sums=joined_sums([sums[index] for index in sorted(sums)]))
+        calls = ((span, span.start, span.stop - span.start, wanted) for span in self._spans)
+        found = self._reported(ordered(counted, calls, n_jobs=self._n_jobs), report, label)
+        total: Tally = next(found)
+        for part in found:
+            total = joined_tallies([total, part])
+        return total
 
-    def _all(self, work: Callable[[Any], Any], report: Report | None, label: str) -> Iterator[tuple[int, Any]]:
-        rows, done = self._spans[-1].stop, 0
-        n_jobs = 1 if len(self._spans) == 1 else self._n_jobs
-        for index, result in completed(work, enumerate(self._spans), n_jobs=n_jobs):
-            yield index, result
-            done += self._spans[index].stop - self._spans[index].start
+    def _reported(self, found: Iterator[Any], report: Report | None, label: str) -> Iterator[Any]:
+        for span, result in zip(self._spans, found, strict=True):
+            yield result
             if report is not None:
-                report(done, rows, f"{label}, {done:,} rows")
+                report(span.stop, self._spans[-1].stop, f"{label}, {span.stop:,} rows")
 
 
-def _looked(item: tuple[int, Span], names: tuple[Names, Names], kinds: dict[str, Kind]) -> tuple[int, Seen]:
-    return item[0], first_look(item[1], names, kinds)
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One computed partition of two Dask collections."""
+
+    codes: Any
+    factors: Any
+    index: int
+
+    def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the columns of codes and factors of successive rows."""
+        codes, factors = _columns(self.codes), _columns(self.factors)
+        n, own = len(codes[0]), len(factors[0])
+        if n != own:
+            raise InputError(
+                ("codes", "factors"),
+                f"partition {self.index} holds {n} rows of codes and {own} rows of factors; row r "
+                "of both must describe the same sample",
+            )
+        for start in range(0, n, ROWS_PER_READ):
+            stop = start + ROWS_PER_READ
+            yield [some(column, start, stop) for column in codes], [some(column, start, stop) for column in factors]
 
 
-def _tallied(item: tuple[int, Span], wanted: Instructions) -> tuple[int, Tally]:
-    index, span = item
-    return index, counted(span, span.start, span.stop - span.start, wanted)
+def _columns(data: Any) -> list[Any]:
+    if hasattr(data, "iloc"):
+        return [data.iloc[:, index] for index in range(data.shape[1])]
+    return list(np.asarray(data).T)
+
+
+class Partitions:
+    """Rows of two Dask collections, worked on by the active scheduler."""
+
+    def __init__(self, codes: object, factors: object) -> None:
+        groups, columns = paired_partitions(codes, factors)
+        self._groups = [(*group, index) for index, group in enumerate(groups)]
+        self.names = _names(columns[0], "z"), _names(columns[1], "v")
+        self._sizes: tuple[int, ...] = ()
+
+    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
+        """Make the first pass."""
+        if report is not None:
+            report(0, 2, f"first pass, {len(self._groups)} partitions")
+        parts = mapped(_partition_seen, self._groups, self.names, kinds)
+        seen = reduced(parts, partial(merged, names=self.names[1]))
+        self._sizes = seen.sizes
+        return seen
+
+    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
+        """Make a further pass."""
+        if report is not None:
+            report(1, 2, f"{label}, {len(self._groups)} partitions")
+        offsets = np.concatenate([[0], np.cumsum(self._sizes)]).tolist()
+        groups = [
+            (*group, offset, size) for group, offset, size in zip(self._groups, offsets, self._sizes, strict=False)
+        ]
+        return reduced(mapped(_partition_counted, groups, wanted), joined_tallies)
+
+
+def _names(columns: Names | int, default: str) -> Names:
+    return tuple(f"{default}{index + 1}" for index in range(columns)) if isinstance(columns, int) else columns
+
+
+def _partition_seen(codes: Any, factors: Any, index: int, names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
+    return first_look(Partition(codes, factors, index), names, kinds)
+
+
+def _partition_counted(codes: Any, factors: Any, index: int, offset: int, n: int, wanted: Instructions) -> Tally:
+    return counted(Partition(codes, factors, index), offset, n, wanted)

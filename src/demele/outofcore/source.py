@@ -12,24 +12,20 @@ from demele.core.inputs import Missing, check_pair, given_kinds
 from demele.core.results import Note
 from demele.core.sentences import plural, setting
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
-from demele.estimation.information import InformationTable
-from demele.metrics.data import TableSettings
 from demele.metrics.metric import SUMMED, Metric
-from demele.metrics.source import Source, Subject
-from demele.outofcore.counting import Cells, RowCounter
-from demele.outofcore.dask import Partitions
+from demele.metrics.source import Subject
 from demele.outofcore.first_pass import Seen, declared_doubt, doubt_of, kind_of, levels_of
-from demele.outofcore.passes import Instructions, Passes, Spans, Tally
+from demele.outofcore.passes import CHANGED, Instructions, Partitions, Passes, Spans, Tally
 from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
 from demele.streaming.frame import Column, Frame
 from demele.streaming.sample import SampledRows
-from demele.streaming.source import of_varying, state_of_all_rows
-from demele.streaming.states import Key, Sums, key_of
+from demele.streaming.source import AllRows
+from demele.streaming.states import Key, State
 
 
-class WholeRows(Source):
+class WholeRows(AllRows):
     """All rows that do not fit into memory: what a first pass found; after :meth:`read`, counts and a sample of them.
 
     Parameters
@@ -44,14 +40,12 @@ class WholeRows(Source):
     seed : int
     """
 
-    states = frozenset({"table", *SUMMED})
     name = "data read a piece at a time"
 
     def __init__(self, passes: Passes, seen: Seen, frame: Frame, subject: Subject, sample: int, seed: int) -> None:
         self.seen, self.frame, self.sample, self.seed = seen, frame, sample, seed
-        self._passes, self._subject = passes, subject
-        self._cells: dict[Binning, Cells] = {}
-        self._sums: dict[Key, Sums] = {}
+        self._passes, self._subject, self.active = passes, subject, subject.active
+        self.held: dict[Key, State] = {}
 
     @property
     def n(self) -> int:
@@ -64,14 +58,9 @@ class WholeRows(Source):
         return self.n <= self.sample
 
     @property
-    def incomplete(self) -> tuple[bool, ...]:
-        """Which factors have missing annotations."""
-        return tuple(one.n_annotated < self.n for one in self.seen.factors)
-
-    @property
     def complete(self) -> bool:
         """Whether all rows are annotated for all factors."""
-        return not any(self.incomplete)
+        return all(one.n_annotated == self.n for one in self.seen.factors)
 
     @property
     def ordered(self) -> tuple[bool, ...]:
@@ -84,41 +73,33 @@ class WholeRows(Source):
         Where a rule looks at values, a pass for the sample alone goes before.
         """
         rules = [rule for state, rule in keys if state == "table" and rule is not None]
-        summed = [key for key in keys if key[0] != "table"]
         kept = None
         looking = [rule for rule in rules if rule.needs_values]
         if looking:
-            kept = _smallest(self._tally([], [], "sampling", report, sampling=True), self)
+            kept = _smallest(self._tally([], "sampling", report, sampling=True), self)
             self.frame = replace(self.frame, exact={rule: _edges(rule, self, kept) for rule in looking})
         for rule in rules:
             self.frame.bins(rule)  # refuses tables that no memory holds
-        if rules or summed or kept is None:
-            tally = self._tally(rules, summed, "counting", report, sampling=kept is None)
-            self._sums = dict(zip(summed, tally.sums, strict=True))
-            self._cells = dict(zip(rules, tally.cells, strict=True))
+        if keys or kept is None:
+            tally = self._tally(keys, "counting", report, sampling=kept is None)
+            self.held = dict(zip(keys, tally.states, strict=True))
+            annotated = [one.n_annotated for one in self.seen.factors]
+            if any(state.annotated.tolist() != annotated for state in self.held.values()):
+                raise InputError(CHANGED)
             kept = _smallest(tally, self) if kept is None else kept
         return kept
 
-    def _tally(
-        self,
-        rules: Sequence[Binning],
-        summed: Sequence[Key],
-        label: str,
-        report: Report | None,
-        *,
-        sampling: bool,
-    ) -> Tally:
+    def _tally(self, keys: Sequence[Key], label: str, report: Report | None, *, sampling: bool) -> Tally:
         below: int | None = 0
         if sampling:
             # somewhat more rows than wanted have keys below the limit; the smallest are kept
             enough = self.sample + 8 * self.sample**0.5 + 32
             below = None if self.all_kept else min(int(enough / self.n * 2**64), 2**64 - 1)
-        wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered, tuple(summed))
-        return self._passes.tally(wanted, report, label)
+        return self._passes.tally(Instructions(self.frame, tuple(keys), self.seed, below, self.ordered), report, label)
 
     def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
         """Return the state of a metric that counts every row, or sums over more rows than the sample holds."""
-        state = state_of_all_rows(super().state_for(metric, options), metric, options)
+        state = super().state_for(metric, options)
         return None if state in SUMMED and self.all_kept else state
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
@@ -128,16 +109,6 @@ class WholeRows(Source):
         message = f"the edges of the bins are quantiles of a random sample of {self.sample:,} of {self.n:,} rows"
         note = Note(code="edges-of-sample", message=message)
         return replace(self._subject, notes=(*self._subject.notes, note))
-
-    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
-        """Return the information table of all rows."""
-        counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
-        counts = of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
-        return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
-
-    def sums(self, state: str, options: Mapping[str, Any]) -> Any:
-        """Return the sums of all rows, for the factors that vary."""
-        return self._sums[key_of(state, options)].of_varying(list(self._subject.active))
 
     def drawn(self) -> dict[str, str]:
         """Return what a signature says of the sample: replayed, the same rows are drawn."""

@@ -21,7 +21,7 @@ from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.extremes import CellExtremes, summarise_extremes
 from demele.estimation.moments import CodeMoments
 from demele.streaming.frame import Frame, Rows
-from demele.streaming.sums import Arrays, Counts, Floats, Scale, centred_columns, check_arrays, shares, squares
+from demele.streaming.sums import Arrays, Counts, Floats, Scale, Sums, centred_columns, check_arrays, shares, squares
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
@@ -78,7 +78,7 @@ class FactorLevels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExtremeState:
+class ExtremeState(Sums):
     """Number, sum and extremes of every code at every value of every factor, for the crossed form of IRS.
 
     Attributes
@@ -229,7 +229,7 @@ class ExtremeState:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CellState:
+class CellState(Sums):
     """Rows, means and squares of every code in every combination of levels of the factors.
 
     Attributes

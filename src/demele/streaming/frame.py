@@ -66,10 +66,11 @@ class Binned:
         kind = smallest_unsigned(most)
         codes = np.empty((len(self.codes), rows.n), dtype=kind)
         for index, bins in enumerate(self.codes):
-            codes[index] = cut(rows.codes[:, index], bins)
+            codes[index] = cut(rows.codes[:, index], bins, kind)
         factors = np.empty((len(self.factors), rows.n), dtype=kind)
         for index, (values, own) in enumerate(zip(rows.factors, self.factors, strict=True)):
-            factors[index] = np.where(values < 0, self.n_levels[index], values) if own is None else cut(values, own)
+            levels = self.n_levels[index]
+            factors[index] = np.where(values < 0, levels, values) if own is None else cut(values, own, kind)
         return codes, factors
 
 

@@ -12,7 +12,7 @@ from demele.streaming.archive import Archive, Arrays, count
 from demele.streaming.batches import Names, mixed
 from demele.streaming.frame import Rows
 from demele.streaming.sample import SampledRows, SampleState, row_keys
-from demele.streaming.states import CountState, Key, State
+from demele.streaming.states import Key, State
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,10 +65,7 @@ class Held:
 
     def settled(self) -> "Held":
         """Return the same states with all rows counted: a next call need not count them again."""
-        settled = {
-            key: state.settled() if isinstance(state, CountState) else state for key, state in self.states.items()
-        }
-        return replace(self, states=settled)
+        return replace(self, states={key: state.settled() for key, state in self.states.items()})
 
     def cleared(self) -> "Held":
         """Return the states of no rows."""

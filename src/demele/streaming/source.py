@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +134,43 @@ class Described:
         )
 
 
-class Counted(Source):
+class AllRows(Source):
+    """All rows, of which states are kept and no row.
+
+    Attributes
+    ----------
+    frame : Frame
+    held : mapping of keys to states
+    active : tuple of int or None
+        The factors that vary; None: those that vary under the bins of each state.
+    """
+
+    states = frozenset({"table", *SUMMED})
+    frame: Frame
+    held: Mapping[Key, State]
+    active: tuple[int, ...] | None = None
+
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return the state of every row that a metric can be read off; tables are of histograms only."""
+        state = super().state_for(metric, options)
+        counted = not metric.soft and options.get("estimator", "histogram") == "histogram"
+        return state if state != "table" or counted else None
+
+    def counts(self, rule: "Binning") -> JointCounts:
+        """Return the counts of the factors that vary."""
+        return cast("JointCounts", self.held["table", rule].of_varying(self.active))
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the information table of all rows."""
+        counts = self.counts(settings.binning)
+        return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
+
+    def sums(self, state: str, options: Mapping[str, Any]) -> Any:
+        """Return the sums of all rows, for the factors that vary."""
+        return self.held[key_of(state, options)].of_varying(self.active)
+
+
+class Counted(AllRows):
     """All rows so far under a frame: counts under each rule, and sums.
 
     Parameters
@@ -144,7 +180,6 @@ class Counted(Source):
         All rows counted.
     """
 
-    states = frozenset({"table", *SUMMED})
     name = "an accumulator with a frame"
     probed = False
 
@@ -154,10 +189,6 @@ class Counted(Source):
         self._kept: dict[Binning, JointCounts] = {}
         self._findings: dict[Binning, Finding] = {}
         self._warned: set[str] = set()
-
-    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
-        """Return the state of every row that a metric can be read off: tables are of histograms only."""
-        return state_of_all_rows(super().state_for(metric, options), metric, options)
 
     @property
     def complete(self) -> bool:
@@ -212,22 +243,13 @@ class Counted(Source):
         state, rule = min(self.held, key=lambda key: key[0] != "table")
         return replace(self.seen(state, {"bins": rule}), bins=())
 
-    def _of_varying(self, rule: "Binning") -> JointCounts:
-        """Return the counts of the factors that vary."""
+    def counts(self, rule: "Binning") -> JointCounts:
+        """Return the counts of the factors that vary; a code that stays in one bin has one: it is constant here."""
         if rule not in self._kept:
-            own = self.held["table", rule]
-            if not isinstance(own, CountState):
-                raise TypeError("tables are of counts")
-            counts = own.counted
-            # A code that stays in one bin is constant for these metrics, as one without a range is.
-            bins = np.where(_reached(counts) > 1, counts.code_bins, 1)
-            self._kept[rule] = replace(of_varying(counts, own.varying), code_bins=bins)
+            found = super().counts(rule)
+            whole = cast("CountState", self.held["table", rule]).counted
+            self._kept[rule] = replace(found, code_bins=np.where(_reached(whole) > 1, whole.code_bins, 1))
         return self._kept[rule]
-
-    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
-        """Return the information table of all rows so far."""
-        counts = self._of_varying(settings.binning)
-        return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that single codes tell of the factors in their joint counts."""
@@ -235,40 +257,14 @@ class Counted(Source):
         if rule is None or ("table", rule) not in self.held:
             return None
         if rule not in self._findings:
-            self._findings[rule] = dependence_of_counts(self._of_varying(rule))
+            self._findings[rule] = dependence_of_counts(self.counts(rule))
         return self._findings[rule]
-
-    def sums(self, state: str, options: Mapping[str, Any]) -> Any:
-        """Return the moments, or the extremes, of the factors that vary."""
-        own = self.held[key_of(state, options)]
-        if isinstance(own, CountState):
-            raise TypeError("counts are no sums")
-        return own.of_varying()
 
 
 def _reached(counts: JointCounts) -> NDArray[np.intp]:
     """Count the bins of each code from the first to the last that holds rows."""
     held = np.any([table.sum(axis=-1) > 0 for table in counts.tables], axis=0)
     return np.asarray(held.shape[1] - held.argmax(axis=1) - held[:, ::-1].argmax(axis=1), dtype=np.intp)
-
-
-def state_of_all_rows(state: str | None, metric: Metric, options: Mapping[str, Any]) -> str | None:
-    """Return a state of every row: sums, and tables of joint counts of bins that are fixed; None for other tables."""
-    counted = not metric.soft and options.get("estimator", "histogram") == "histogram"
-    return state if state != "table" or counted else None
-
-
-def of_varying(counts: JointCounts, active: list[int]) -> JointCounts:
-    """Return the counts of the factors that vary."""
-    return JointCounts(
-        tuple(counts.tables[index] for index in active),
-        {
-            (active.index(i), active.index(k)): table
-            for (i, k), table in counts.factor_tables.items()
-            if i in active and k in active
-        },
-        np.asarray(counts.code_bins),
-    )
 
 
 def counted_metrics() -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Joint counts under fixed edges, which add up in any order to the same bits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any, Self
@@ -88,10 +88,9 @@ class CountState:
         """Return the same state with all rows counted."""
         if not self.waiting:
             return self
-        codes, factors = (columns.astype(np.intp) for columns in _side_by_side(self.waiting))
+        codes, factors = _side_by_side(self.waiting)
         sizes = np.array(self.binned.n_levels, dtype=np.intp)
-        incomplete = (factors == sizes[:, None]).any(axis=1)
-        rows = BinnedRows(codes, factors, self.binned.code_bins, sizes, incomplete)
+        rows = BinnedRows(codes, factors, self.binned.code_bins, sizes, self.annotated < self.n)
         counted = self.counted.merge(PackedRows(rows, factor_pairs=True).count())
         return replace(self, counted=counted, waiting=(), n_waiting=0)
 
@@ -115,6 +114,16 @@ class CountState:
             annotated=mine.annotated + theirs.annotated,
             clipped=mine.clipped + theirs.clipped,
         )
+
+    def of_varying(self, factors: Sequence[int] | None = None) -> JointCounts:
+        """Return the counts of some factors; of those that vary, if none are given."""
+        counts, active = self.settled().counted, self.varying if factors is None else list(factors)
+        pairs = {
+            (active.index(i), active.index(k)): table
+            for (i, k), table in counts.factor_tables.items()
+            if i in active and k in active
+        }
+        return JointCounts(tuple(counts.tables[index] for index in active), pairs, counts.code_bins)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what a state holds besides its bins, by name."""
@@ -148,8 +157,7 @@ def _side_by_side(parts: tuple[tuple[NDArray[Any], NDArray[Any]], ...]) -> tuple
 
 #: What a state is kept by: what it holds, and the rule of its bins (None where values are summed as they are).
 Key = tuple[str, Binning | None]
-Sums = MomentState | ProductState | ExtremeState | CellState
-State = CountState | Sums
+State = CountState | MomentState | ProductState | ExtremeState | CellState
 
 
 def key_of(state: str, options: Mapping[str, Any]) -> Key:
@@ -157,15 +165,11 @@ def key_of(state: str, options: Mapping[str, Any]) -> Key:
     return state, None if state in ("moments", "products") else options["bins"]
 
 
-def empty_sums(key: Key, frame: Frame) -> Sums:
-    """Return the sums of no rows under a frame."""
-    state, rule = key
-    if rule is None:
-        return MomentState.empty(frame) if state == "moments" else ProductState.empty(frame)
-    return ExtremeState.empty(frame, rule) if state == "extremes" else CellState.empty(frame, rule)
-
-
 def empty_state(key: Key, frame: Frame) -> State:
     """Return the state of no rows under a frame."""
     state, rule = key
-    return CountState.empty(frame.bins(rule)) if state == "table" and rule is not None else empty_sums(key, frame)
+    if rule is None:
+        return MomentState.empty(frame) if state == "moments" else ProductState.empty(frame)
+    if state == "table":
+        return CountState.empty(frame.bins(rule))
+    return ExtremeState.empty(frame, rule) if state == "extremes" else CellState.empty(frame, rule)

@@ -86,8 +86,19 @@ def check_arrays(expected: Arrays, given: Arrays, *, at_least_zero: tuple[str, .
         raise FormatError("accumulator", f"the sums of this state hold impossible numbers ({name})")
 
 
+class Sums:
+    """What states of sums share: no rows wait to be added, and unless a class counts them, none was clipped."""
+
+    __slots__ = ()
+    clipped: int = 0
+
+    def settled(self) -> Self:
+        """Return the state: nothing waits."""
+        return self
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class MomentState:
+class MomentState(Sums):
     """Means, and sums of squares and of cross products about them, of codes and continuous factors.
 
     Each factor has its own rows, those it is annotated on. Means and squares are in the unit of a :class:`Scale`.
@@ -150,11 +161,6 @@ class MomentState:
     def cleared(self) -> Self:
         """Return the state of no rows, the identity of :meth:`merge`."""
         return self._without_rows(self.codes, self.factors)
-
-    @property
-    def clipped(self) -> int:
-        """Values that were moved: none, moments take them as they are."""
-        return 0
 
     @property
     def annotated(self) -> Counts:
@@ -307,7 +313,7 @@ class MomentState:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProductState:
+class ProductState(Sums):
     """Means of codes and of the columns of factors, and the products of all about them.
 
     A categorical factor has a column for each class, 1 in its rows. Every row is annotated for all factors.
@@ -353,11 +359,6 @@ class ProductState:
     def cleared(self) -> Self:
         """Return the state of no rows, the identity of :meth:`merge`."""
         return self._without_rows(self.scale, self.n_codes, self.classes)
-
-    @property
-    def clipped(self) -> int:
-        """Values that were moved: none, products take them as they are."""
-        return 0
 
     @property
     def annotated(self) -> Counts:
