@@ -24,7 +24,6 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Note
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,9 +234,7 @@ class Agreement(Result):
     notes: tuple[Note, ...]
     version: str
 
-    def document(self) -> Document:
-        """Return the document: matrices, pairs and sentences."""
-        return agreement_document(self)
+    document = agreement_document
 
     @property
     def order(self) -> list[int]:

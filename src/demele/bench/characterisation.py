@@ -15,7 +15,6 @@ from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result
 from demele.metrics.catalogue import metric_names, names_of_all
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,9 +148,7 @@ class Characterisation(Findings, Result):
         """Return curves, criteria, verdicts and the facts about each metric, as plain values that JSON can hold."""
         return to_dictionary(self)
 
-    def document(self) -> Document:
-        """Return the document: verdicts with their evidence, curves and sentences."""
-        return characterisation_document(self)
+    document = characterisation_document
 
     def compared_with(self, stored: "Characterisation") -> "Characterisation":
         """Return this with other results under it in its document, where these lack a metric.

@@ -12,7 +12,6 @@ from demele.core.later import Later
 from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
 from demele.core.sentences import give, sentence
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,9 +139,7 @@ class RepresentationComparison(Result):
     paired_runs: bool = False
     version: str = ""
 
-    def document(self) -> Document:
-        """Return the document: the scores of all representations, and the significant differences."""
-        return comparison_document(self)
+    document = comparison_document
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from demele.core.sentences import sentence
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note, Severity, Spread
 from demele.core.verdict import RepresentationVerdict
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,9 +139,7 @@ class Score(Result):
     facts: MetricFacts = MetricFacts()
     cited: tuple[str, ...] = field(default=(), metadata={"json": False})
 
-    def document(self) -> Document:
-        """Return the document: the value, the values that it is a mean of, and the matrix."""
-        return score_document(self)
+    document = score_document
 
     def __float__(self) -> float:
         return self.value
@@ -342,9 +339,7 @@ class Evaluation(Result, ScoresByName):
     version: str = ""
     later: Later = field(default_factory=Later, metadata={"json": False})
 
-    def document(self) -> Document:
-        """Return the document: the verdict, scores, matrices and per-factor values."""
-        return evaluation_document(self)
+    document = evaluation_document
 
     @property
     def verdict(self) -> RepresentationVerdict | None:

@@ -245,15 +245,20 @@ def _sensitivity(pictures: Sequence["Dependency"]) -> Section:
 
 
 def _response(one: "Dependency") -> Lines:
-    try:
-        places = [float(level) for level in one.levels]
-    except ValueError:
-        places = [float(place) for place in range(len(one.levels))]
+    places = places_of(one.levels)
     named = places == list(range(len(one.levels))) and len(places) <= _MOST_LEVELS
     at = [(place, name(level)) for place, level in zip(places, one.levels, strict=True)] if named else []
     line = Line(name(one.code), places, one.mean, one.low, one.high)
     caption = f"{name(one.code)} by {name(one.factor)}"
     return Lines(caption, [line], (name(one.factor), "number"), (name(one.code), "number"), at)
+
+
+def places_of(levels: Sequence[str]) -> list[float]:
+    """Return where the values of a factor stand on an axis: as numbers, or one after another."""
+    try:
+        return [float(level) for level in levels]
+    except ValueError:
+        return [float(place) for place in range(len(levels))]
 
 
 # What is looked up ----------------------------------------------------------------------------------------------------

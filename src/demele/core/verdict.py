@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from demele.core.result import Result
 from demele.core.verdict_documents import verdict_document
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,9 +153,7 @@ class RepresentationVerdict(Result):
     bins: int
     first_look: str = ""
 
-    def document(self) -> Document:
-        """Return what the verdict says: of each factor the best codes, and the matrix of shares."""
-        return verdict_document(self)
+    document = verdict_document
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each factor and each code: ``unit``, ``name``, ``status``, ``holds``, ``share``, ``words``..."""

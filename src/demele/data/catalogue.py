@@ -16,7 +16,6 @@ from demele.data.procedural.clutter import clutter
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,9 +96,7 @@ class ImageSetFacts(Result):
     download: str | None
     notes: tuple[str, ...]
 
-    def document(self) -> Document:
-        """Return the facts about the set."""
-        return image_set_document(self)
+    document = image_set_document
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each factor of each variant."""

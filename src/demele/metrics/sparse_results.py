@@ -10,7 +10,6 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError, quo
 from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
 from demele.metrics.sparse_documents import sparse_document
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,9 +92,7 @@ class SparseEvaluation(Result, ScoresByName):
     notes: tuple[Note, ...] = ()
     version: str = ""
 
-    def document(self) -> Document:
-        """Return the document: scores, and the codes with most information on each factor."""
-        return sparse_document(self)
+    document = sparse_document
 
     @property
     def protocol(self) -> str:

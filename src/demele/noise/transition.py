@@ -28,7 +28,6 @@ from demele.noise.square_tables import (
     set_fields,
     words_of,
 )
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,9 +128,7 @@ class TransitionMatrix(SquareTable):
         divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
         raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 
-    def document(self) -> Document:
-        """Return the document: a table and a heat map."""
-        return matrix_document(self)
+    document = matrix_document
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TransitionMatrix):
@@ -258,9 +255,7 @@ class TransitionCounts(SquareTable):
         (k, digest) = super(TransitionCounts, self).in_signature().arguments
         return OptionText("TransitionCounts", (k, ("n", self.n), ("sample_of", self.sample_of), digest))
 
-    def document(self) -> Document:
-        """Return the document: a table, a heat map, and the rate of wrong labels in the source of the sample."""
-        return counts_document(self)
+    document = counts_document
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TransitionCounts):

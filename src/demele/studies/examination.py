@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from demele.core.result import Result
 from demele.core.results import Evaluation, Note
 from demele.core.verdict import RepresentationVerdict
-from demele.report.document import Document
 from demele.studies.examination_documents import examination_document
 
 if TYPE_CHECKING:
@@ -174,6 +173,4 @@ class Examination(Result):
         """Return one row for each code."""
         return self.codes.reset_index()
 
-    def document(self) -> Document:
-        """Return the document: verdict, scores, traversals, reconstructions, responses."""
-        return examination_document(self)
+    document = examination_document

@@ -1,13 +1,14 @@
 """What an examination of a trained model says: its document."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demele.core.png import Pixels, strip, within
 from demele.core.result import notices
-from demele.core.score_documents import matrix_blocks, notes_of, scores_table, signatures_of
+from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
 from demele.core.verdict_documents import verdict_methods, verdict_sentences, verdict_strips, verdict_table
 from demele.models.documents import facts_of, history_lines
 from demele.models.vae.documents import LINES
@@ -23,11 +24,11 @@ from demele.report.document import (
     Section,
     Table,
 )
-from demele.report.listing import listed
+from demele.report.listing import table_of_frame
 from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:
-    from demele.studies.examination import Examination, Sweep, Traversals
+    from demele.studies.examination import Examination, Sweep
 
 #: Codes that are shown, first those that diverge most from the prior, and codes whose responses are drawn.
 MOST_CODES, MOST_RESPONSES = 24, 4
@@ -89,9 +90,6 @@ def _sentences(result: "Examination") -> Iterator[str]:
     idle = [name(code) for code in result.codes.index[~result.codes["active"].astype(bool)]]
     if idle and not result.collapsed:
         yield f"Inactive codes: {joined(idle)}."
-    scores = [] if result.scores is None else [one for one in result.scores if np.isfinite(one.value)][:2]
-    if scores:
-        yield f"{joined(f'{one.metric} is {written(one.value)}' for one in scores)}."
     made = result.reconstructions
     if made is not None and np.isfinite(made.explained):
         share = written(made.explained, "percent.0")
@@ -123,27 +121,11 @@ def _importances(result: "Examination") -> Heat | None:
 
 
 def _codes(result: "Examination") -> Table:
-    rows: Any = list(result.codes.itertuples())
-    return listed(
-        "Codes",
-        [rows[place] for place in ordered(result)],
-        [
-            ("Code", "text", "Index"),
-            ("Active", "text", "active"),
-            ("Divergence, nats", "number.2", "kl"),
-            ("Std of means", "number.2", "std"),
-            ("Best factor", "text", "best_factor"),
-            ("Share", "percent.0", "information"),
-        ],
-        first=MOST_CODES,
-    )
-
-
-def _about(result: "Examination", place: int) -> str:
-    """Name a code, and the factor that it carries most of."""
-    code = result.codes.iloc[place]
-    best = f": {name(code.best_factor)} {written(float(code.information), 'percent.0')}" if code.best_factor else ""
-    return f"{name(result.codes.index[place])}{best}"
+    columns = ["active", "kl", "std", "best_factor", "information"]
+    forms = {"kl": "number.2", "std": "number.2", "information": "percent.0"}
+    frame = result.codes[columns].iloc[ordered(result)].rename_axis("code")
+    table, _ = table_of_frame("Codes", frame, forms)
+    return replace(table, note="KL: divergence from the prior, in nats. Information: share of the factor's entropy.")
 
 
 def _curves(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
@@ -163,22 +145,16 @@ def _curves(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
 
 
 def _response(result: "Examination", sweep: "Sweep") -> Lines:
-    try:
-        x, form = [float(value) for value in sweep.values], "number"
-    except ValueError:
-        x, form = [float(place) for place in range(len(sweep.values))], "count"
     known = result.information
     shares = np.zeros(len(result.codes)) if known is None else np.nan_to_num(known[sweep.factor].to_numpy(dtype=float))
     active = [place for place in ordered(result) if result.codes["active"].iloc[place]]
-    lines = [
-        Line(
-            f"{name(result.codes.index[place])} {written(float(shares[place]), 'percent.0')}",
-            x,
-            *(column[:, place].tolist() for column in (sweep.mean, sweep.low, sweep.high)),
-        )
-        for place in sorted(active, key=lambda place: -shares[place])[:MOST_RESPONSES]
-    ]
-    return Lines(f"Codes along {name(sweep.factor)}", lines, (name(sweep.factor), form), ("mean of the code", "number"))
+    lines = []
+    for place in sorted(active, key=lambda place: -shares[place])[:MOST_RESPONSES]:
+        title = f"{name(result.codes.index[place])} {written(float(shares[place]), 'percent.0')}"
+        mean, low, high = (column[:, place].tolist() for column in (sweep.mean, sweep.low, sweep.high))
+        lines.append(Line(title, places_of(sweep.values), mean, low, high))
+    axes = (name(sweep.factor), "number"), ("mean of the code", "number")
+    return Lines(f"Codes along {name(sweep.factor)}", lines, *axes)
 
 
 # Images ---------------------------------------------------------------------------------------------------------------
@@ -189,10 +165,10 @@ def _traversals(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
     blocks: list[Block] = []
     moved = result.traversals
     if moved is not None:
-        names, rows = list(result.codes.index), []
-        for place in ordered(result)[:MOST_CODES]:
-            idle = "" if result.codes["active"].iloc[place] else ", inactive"
-            rows.append((_about(result, place) + idle, [(_moved(names[place], moved, place), drawn[f"code {place}"])]))
+        places = ordered(result)[:MOST_CODES]
+        rows = [
+            (name(result.codes.index[place]), [(_moved(result, place), drawn[f"code {place}"])]) for place in places
+        ]
         ends = "from the 2.5% to the 97.5% quantile of its means" if moved.values is not None else "as in the file"
         anchors = count(moved.images.shape[0], "image")
         blocks += [
@@ -202,20 +178,20 @@ def _traversals(result: "Examination", drawn: Mapping[str, bytes]) -> Section:
         ]
     if result.samples is not None:
         alt = f"{count(len(result.samples), 'image')} decoded from codes of the prior"
-        samples = [("", [(alt, drawn["samples"])])]
+        scale = max(1, _WIDE // result.samples.shape[2])
         blocks += [
             "Samples unlike the data mean that the codes of the data do not fill the prior.",
-            Images("Samples of the prior", samples, max(1, _WIDE // result.samples.shape[2])),
+            Images("Samples of the prior", [("", [(alt, drawn["samples"])])], scale),
         ]
     return Section("Traversals", blocks)
 
 
-def _moved(code: str, moved: "Traversals", place: int) -> str:
-    change = f"pixels change by {written(float(moved.change[place]), 'percent')}"
-    if moved.values is None:
-        return f"{name(code)}: {change}"
-    first, last = (written(float(moved.values[place][end]), "number.2") for end in (0, -1))
-    return f"{name(code)} from {first} to {last}: {change}"
+def _moved(result: "Examination", place: int) -> str:
+    """Say which factor a moved code carries most of, and how much the images change."""
+    code, moved = result.codes.iloc[place], result.traversals
+    best = f"{name(code.best_factor)} {written(float(code.information), 'percent.0')}; " if code.best_factor else ""
+    change = "" if moved is None else f"pixels change by {written(float(moved.change[place]), 'percent')}"
+    return f"{best}{change}{'' if code.active else '; inactive'}"
 
 
 def _reconstructions(result: "Examination", drawn: Mapping[str, bytes]) -> Section:

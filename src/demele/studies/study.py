@@ -19,7 +19,6 @@ from demele.core.result import Result, plain
 from demele.core.store import Key
 from demele.core.table_columns import as_float
 from demele.core.version import __version__
-from demele.report.document import Document
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Configuration, Kind, score_key, scored_places
 from demele.studies.study_documents import study_document
@@ -223,9 +222,7 @@ class Study(Result):
     scores: Mapping[Key, Record]
     version: str = __version__
 
-    def document(self) -> Document:
-        """Return the document: the agreement of the metrics, or the scores of a few models."""
-        return study_document(self)
+    document = study_document
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from demele.core.labelled import shown
 from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Note
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,9 +116,7 @@ class MethodComparison(Result):
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def document(self) -> Document:
-        """Return the document on the errors of each method: figures, tables and sentences."""
-        return methods_document(self)
+    document = methods_document
 
     def table(self, figure: str = "type_1", measure: str | None = None) -> "pd.DataFrame":
         """Return one figure of every method (rows) at every noise rate (columns), in percent.

@@ -35,7 +35,6 @@ from demele.evaluation.row_groups import effective_rows, group_notes
 from demele.evaluation.table_measures import lowest_value, table_value
 from demele.noise.budget import noise_budget
 from demele.noise.square_tables import digest
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -247,9 +246,7 @@ class Decision(Result):
         ]
         return pd.DataFrame(rows)
 
-    def document(self) -> Document:
-        """Return the document: figures, tables and sentences."""
-        return decision_document(self)
+    document = decision_document
 
 
 def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measure: str) -> Decision:

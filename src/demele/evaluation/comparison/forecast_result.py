@@ -12,7 +12,6 @@ from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.evaluation.comparison.forecast_documents import forecast_document
 from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook, World
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,6 +116,4 @@ class AuditForecast(Result):
 
         return pd.DataFrame([asdict(one) for one in self.prospects])
 
-    def document(self) -> Document:
-        """Return the document: figures, tables and sentences."""
-        return forecast_document(self)
+    document = forecast_document

@@ -34,7 +34,6 @@ from demele.evaluation.question import Noise, Outcomes, Question, coded_like
 from demele.evaluation.results import Estimate, Measure
 from demele.labels.cleaned.cleaning import CleaningData
 from demele.noise.audit import AuditData
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,9 +175,7 @@ class Ranking(Result):
         """Return what a page offers to download: without the pairs, if these are more than a page can hold."""
         return self.to_dict() if len(self.names) <= MOST_MODELS else super().to_dict()
 
-    def document(self) -> Document:
-        """Return the document: figures, tables and sentences."""
-        return ranking_document(self)
+    document = ranking_document
 
 
 def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":

@@ -1,6 +1,6 @@
 """What a perturbation test of importance maps says: its document."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from demele.report.listing import Column, drawn, listed
 from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
-    from demele.evaluation.explanations.result import MapResult, PerturbationTest, WorstCase
+    from demele.evaluation.explanations.result import MapDifference, MapResult, PerturbationTest, WorstCase
     from demele.evaluation.results import Estimate
 
 #: What is measured, as a noun.
@@ -28,7 +28,7 @@ _FILLINGS = {
     "mean": "the mean colour of the image",
     "blur": "the blurred image",
 }
-_ORDERS = {"most": "most important first", "random": "random order", "least": "least important first"}
+_ORDERS = {"most": "Most important first", "random": "Random order", "least": "Least important first"}
 _DIFFERENCE = "Difference to random order"
 _TONES: dict[str, Tone] = {"holds": "good", "misleads": "bad", "inconclusive": "open"}
 #: Colours of a map: what speaks against the class, nothing, what speaks for it.
@@ -97,15 +97,10 @@ def _headline(result: "PerturbationTest") -> str:
 
 
 def _best(result: "PerturbationTest") -> str:
-    if not result.pairs:
-        return ""
-    names = [found.name for found in result.maps]
-    wins = [pair.better for pair in result.pairs]
-    best = [one for one in names if wins.count(one) == len(names) - 1]
+    names, wins = [found.name for found in result.maps], [pair.better for pair in result.pairs]
+    best = [name(one) for one in names if wins.count(one) == len(names) - 1]
     other = "every other" if len(names) > 2 else "the other"
-    if best:
-        return f"{name(best[0])} is significantly better than {other}."
-    return f"No map is significantly better than {other}."
+    return f"{best[0] if best else 'No map'} is significantly better than {other}." if wins else ""
 
 
 def _labels(result: "PerturbationTest") -> str:
@@ -117,7 +112,7 @@ def _labels(result: "PerturbationTest") -> str:
 def _areas(result: "PerturbationTest") -> Table:
     columns: list[Column[MapResult]] = [
         ("Map", "text", "name"),
-        *((_title(order), "number?", lambda one, order=order: one.areas[order].value) for order in _ORDERS),
+        *((title, "number?", lambda one, order=order: one.areas[order].value) for order, title in _ORDERS.items()),
         ("Difference", "number", "difference.value"),
         ("Interval", "number", "difference.interval"),
         ("Corrected", "number", "difference.corrected"),
@@ -128,23 +123,15 @@ def _areas(result: "PerturbationTest") -> Table:
     return listed("Areas over the curve", result.maps, columns, note)
 
 
-def _title(order: str) -> str:
-    return f"{_ORDERS[order][:1].upper()}{_ORDERS[order][1:]}"
-
-
 def _pairs(result: "PerturbationTest") -> Section:
-    table = listed(
-        "Pairs of maps",
-        result.pairs,
-        [
-            ("First", "text", "first"),
-            ("Second", "text", "second"),
-            ("Difference", "number", "estimate.value"),
-            ("Interval", "number", lambda pair: decisive(pair.estimate)),
-            ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
-        ],
-    )
-    return Section("Pairwise results", [table])
+    columns: list[Column[MapDifference]] = [
+        ("First", "text", "first"),
+        ("Second", "text", "second"),
+        ("Difference", "number", "estimate.value"),
+        ("Interval", "number", lambda pair: decisive(pair.estimate)),
+        ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
+    ]
+    return Section("Pairwise results", [listed("Pairs of maps", result.pairs, columns)])
 
 
 def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
@@ -163,7 +150,8 @@ def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
 
 def _worst(result: "PerturbationTest") -> Section:
     """Show the images whose map does worst: image, map, and what is left without its important regions."""
-    images, smaller = within(_MOST_BYTES, dict(_strips(result)))
+    cases = {f"{place} {one.row}": one for place, found in enumerate(result.maps) for one in found.worst}
+    images, smaller = within(_MOST_BYTES, {key: _strip(one, result.ends) for key, one in cases.items()})
     panels: dict[str, Sequence[Block]] = {}
     for place, found in enumerate(result.maps):
         shown = []
@@ -180,12 +168,6 @@ def _worst(result: "PerturbationTest") -> Section:
         "of its regions that the map calls most important. The number is the difference to random order."
     )
     return Section("Data", [says, Choice("Map", panels), smaller])
-
-
-def _strips(result: "PerturbationTest") -> Iterator[tuple[str, NDArray[np.uint8]]]:
-    for place, found in enumerate(result.maps):
-        for case in found.worst:
-            yield f"{place} {case.row}", _strip(case, result.ends)
 
 
 def _strip(case: "WorstCase", limits: Sequence[float]) -> NDArray[np.uint8]:

@@ -14,7 +14,6 @@ from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.evaluation.explanations.documents import perturbation_document
 from demele.evaluation.results import Estimate
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,6 +212,4 @@ class PerturbationTest(Result):
                 parts.append(pd.DataFrame(columns | {"corrected_low": low, "corrected_high": high}))
         return pd.concat(parts, ignore_index=True)
 
-    def document(self) -> Document:
-        """Return the document: figures, tables and sentences."""
-        return perturbation_document(self)
+    document = perturbation_document

@@ -11,7 +11,6 @@ from demele.core.signature import Signature
 from demele.evaluation.measures.confusion import ConfusionCounts
 from demele.evaluation.measures.documents import assessment_document
 from demele.evaluation.results import Estimate
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +75,4 @@ class Assessment(Result):
 
         return pd.DataFrame([estimate.row() for estimate in self.estimates])
 
-    def document(self) -> Document:
-        """Return the document: figures, tables and sentences."""
-        return assessment_document(self)
+    document = assessment_document

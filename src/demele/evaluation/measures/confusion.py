@@ -15,7 +15,6 @@ from demele.core.proportions import proportion
 from demele.core.result import Result
 from demele.core.sentences import plural
 from demele.evaluation.measures.documents import confusion_document
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,9 +249,7 @@ class ConfusionCounts(Result):
         index = pd.Index(self.classes, name={"label": "label", "true": "true label"}[self.rows])
         return pd.DataFrame(self.counts, index=index, columns=pd.Index(self.classes, name="predicted"))
 
-    def document(self) -> Document:
-        """Return the document: a matrix, and the measures of each class."""
-        return confusion_document(self)
+    document = confusion_document
 
 
 def confusion(

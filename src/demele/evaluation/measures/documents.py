@@ -98,13 +98,13 @@ def _bias_says(whole: "Sequence[Estimate]") -> str:
     low, high = bias
     if low == high:
         side = "above" if low > 0 else "below"
-        return (
-            f"The observed accuracy is {written(abs(low), 'points').lstrip('+')} pp {side} that on true labels."
-            if low
-            else ""
-        )
-    above, below = (written(abs(end), "points").lstrip("+") for end in (max(high, 0.0), min(low, 0.0)))
-    return f"Label errors make the observed accuracy at most {above} pp too high and at most {below} pp too low."
+        return f"The observed accuracy is {_pp(low)} pp {side} that on true labels." if low else ""
+    ends = f"at most {_pp(max(high, 0.0))} pp too high and at most {_pp(min(low, 0.0))} pp too low"
+    return f"Label errors make the observed accuracy {ends}."
+
+
+def _pp(share: float) -> str:
+    return written(abs(share), "points").lstrip("+")
 
 
 def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> str:

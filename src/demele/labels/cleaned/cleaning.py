@@ -19,7 +19,6 @@ from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column
 from demele.labels.cleaned.documents import cleaning_document
 from demele.noise.square_tables import digest, set_fields
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,9 +117,7 @@ class Cleaning(Result):
             made_from=made_from,
         )
 
-    def document(self) -> Document:
-        """Return the document: the number of suspects, and the most suspicious labels."""
-        return cleaning_document(self)
+    document = cleaning_document
 
     @property
     def n_suspects(self) -> int:

@@ -19,7 +19,6 @@ from demele.core.sentences import in_code
 from demele.core.table_columns import check_rows
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.labels.cleaned.documents import harm_document
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,9 +134,7 @@ class Harm(Result):
         frame["class"] = pd.Series([one.of for one in self.lines], dtype=object)
         return frame
 
-    def document(self) -> Document:
-        """Return the document: the cost by class, and whether rare classes lose more."""
-        return harm_document(self)
+    document = harm_document
 
 
 def cleaning_harm(

@@ -34,7 +34,6 @@ from demele.labels.joined.agreement_sums import (
     with_rest,
 )
 from demele.labels.joined.annotations import Annotations, read_annotations
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,9 +127,7 @@ class Agreement(Result):
         data = super(Agreement, self).to_dict()
         return data if len(self.pairs) <= MOST_PAIRS_WRITTEN else {**data, "pairs": None}
 
-    def document(self) -> Document:
-        """Return the document: figures, tables and sentences."""
-        return agreement_document(self)
+    document = agreement_document
 
     def _square(self, column: str, empty: float) -> "pd.DataFrame":
         import pandas as pd

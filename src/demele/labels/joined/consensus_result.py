@@ -15,7 +15,6 @@ from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.labels.documents import consensus_document
 from demele.noise.transition import TransitionMatrix
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,9 +133,7 @@ class Consensus(Result):
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict, metadata=_ROWS)
 
-    def document(self) -> Document:
-        """Return the document: labels and the majority's by class, and the quality of annotators."""
-        return consensus_document(self)
+    document = consensus_document
 
     @property
     def confidence(self) -> Floats:

@@ -21,7 +21,6 @@ from demele.core.table_columns import check_same_order, number_column
 from demele.labels.documents import noisy_document
 from demele.labels.votes import earliest_voter, plurality
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,9 +72,7 @@ class NoisyLabels(Result):
     source: str | None = None
     difficulty: Floats | None = field(default=None, metadata={"json": False})
 
-    def document(self) -> Document:
-        """Return the document: the number of wrong labels of each class, and their confusions."""
-        return noisy_document(self)
+    document = noisy_document
 
     @property
     def n(self) -> int:

@@ -12,7 +12,6 @@ from demele.core.result import Result
 from demele.core.uncertainty import Interval
 from demele.models.fabric.documents import fabric_document, run_document
 from demele.models.fabric.lattice import FabricCounts
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,9 +51,7 @@ class FabricRun(Result):
     history: pd.DataFrame
     problem: str = ""
 
-    def document(self) -> Document:
-        """Return the document: the end of the training, and its last epochs."""
-        return run_document(self)
+    document = run_document
 
 
 def run_of(content: Mapping[str, Any]) -> FabricRun:
@@ -144,9 +141,7 @@ class FabricReport(Result):
     benchmark: tuple[Mapping[str, Any], ...]
     version: str
 
-    def document(self) -> Document:
-        """Return what is left of the fabric, and what pruning gained."""
-        return fabric_document(self)
+    document = fabric_document
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each quantity, of the whole fabric and of this one, and one for each error."""

@@ -16,7 +16,6 @@ from demele.core.result import Result
 from demele.core.uncertainty import Note
 from demele.models.specs import Plain
 from demele.models.vae.documents import run_document
-from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,9 +194,7 @@ class Run(Result):
         """Whether no code is in use: scores of such codes are of noise. False of what was not measured yet."""
         return bool(self.examined) and not bool(self.active.any())
 
-    def document(self) -> Document:
-        """Return the document: the end of the training, the loss per image, and the active codes."""
-        return run_document(self)
+    document = run_document
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each code."""

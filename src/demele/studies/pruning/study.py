@@ -16,7 +16,6 @@ from demele.core.result import Result
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
-from demele.report.document import Document
 from demele.runtime.sweep import Record
 from demele.studies.pruning.claims import CLAIMS, Difference, differences
 from demele.studies.pruning.configurations import WHOLE, LabelNoise, PruningConfiguration
@@ -89,9 +88,7 @@ class PruningStudy(Result):
     records: Mapping[Key, Record]
     version: str = __version__
 
-    def document(self) -> Document:
-        """Return the document: published claims, differences, decisions and fabrics."""
-        return pruning_document(self)
+    document = pruning_document
 
     @property
     def noises(self) -> tuple[LabelNoise, ...]:
