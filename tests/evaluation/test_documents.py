@@ -14,7 +14,7 @@ from demele import labels as demele_labels
 from demele.core.bibliography import bibliography
 from demele.data import label_set
 from demele.evaluation import assess, compare, rank
-from demele.report.document import Images, Lines, Matrix, Parts, Pill, Strips, Table
+from demele.report.document import Images, Lines, Matrix, Pill, Strips, Table
 from demele.report.words import typed, written
 
 N = 1000
@@ -67,8 +67,9 @@ def test_a_candidate_is_significantly_better() -> None:
     assert document.table.rows[2][1] == Pill("+10.0", "good")  # bold in a paper
     titles = [section.title for section in document.sections]
     assert titles == ["Each classifier", "Disagreements", "Label errors", "Audit plan"]
-    parts = of_type(document.sections, Parts)
-    assert [(typed(name), size) for name, size in parts.parts] == [("old", 100), ("new", 200), ("neither", 0)]
+    parts = document.sections[1].shown[0]
+    assert isinstance(parts, Strips)
+    assert [(typed(one.name), one.marks[0].at) for one in parts.rows] == [("old", 100), ("new", 200), ("neither", 0)]
 
 
 def test_label_errors_are_bounded_by_the_worst_case() -> None:

@@ -17,7 +17,6 @@ from demele.report.document import (
     Mark,
     Matrix,
     Notice,
-    Parts,
     Pill,
     Rows,
     Section,
@@ -181,7 +180,7 @@ def plain() -> Document:
                         "Curve",
                         {
                             "One": [curves],
-                            "Other": [Parts("Answers", [("right", 4200), ("wrong", 900), ("other", 332)], rest=True)],
+                            "Other": [Strips("Answers", [Strip("right", [Mark("bar", 4200)])], "count")],
                         },
                     )
                 ],
@@ -288,8 +287,6 @@ def hostile() -> Document:
                 "Images",
                 [
                     Images(texts[7], [(texts[0], [(texts[7], png())])]),
-                    Parts(texts[4], [(one, 1.0) for one in names]),
-                    Parts("nothing", [("none", 0.0)]),
                 ],
             ),
             Section(

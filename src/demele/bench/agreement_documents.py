@@ -27,7 +27,7 @@ _PILLS = {
     "undefined": Pill("undefined", "none"),
 }
 #: A larger grid is slow to lay out in a browser.
-_MOST_METRICS, _NAMED = 60, 2
+_MOST_METRICS = 60
 
 
 def agreement_document(result: "Agreement") -> Document:
@@ -38,7 +38,6 @@ def agreement_document(result: "Agreement") -> Document:
     return Document(
         kind="Agreement between metrics",
         headline=_headline(result.pairs()),
-        sentences=[_strongest(result.pairs())],
         figure=_matrices(result),
         table=table,
         scope=sizes,
@@ -72,17 +71,6 @@ def _headline(pairs: "Sequence[PairAgreement]") -> str:
     split = f" ({len(found) - against} positively, {against} negatively)" if found else ""
     verb = "correlates" if len(found) == 1 else "correlate"
     return f"{len(found)} of {count(len(pairs), 'metric pair')} {verb} significantly{split}."
-
-
-def _strongest(pairs: "Sequence[PairAgreement]") -> str:
-    found = sorted((one for one in pairs if one.verdict == "significant"), key=lambda one: -one.tau)
-    told = {
-        f"{title_of_metric(one.first)} and {title_of_metric(one.second)} ({written(one.tau, 'number.2')})": one.tau
-        for one in found
-    }
-    high = [text for text, tau in told.items() if tau > 0][:_NAMED]
-    low = [f"Lowest: {text}." for text, tau in list(told.items())[-1:] if tau < 0]
-    return " ".join([f"Highest tau: {joined(high)}."] * bool(high) + low)
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
 
 import numpy as np
 
@@ -213,16 +213,7 @@ def page_of(result: Result, path: str | Path) -> Path:
 # Documents ------------------------------------------------------------------------------------------------------------
 
 
-class About(TypedDict):
-    """What a document takes from a result as it is."""
-
-    assumptions: tuple[str, ...]
-    notes: tuple[Notice, ...]
-    signatures: tuple[tuple[str, str], ...]
-    version: str
-
-
-def about(result: Result) -> About:
+def about(result: Result) -> dict[str, Any]:
     """Return the assumptions, notes, signatures and version of a result, for its document."""
     signature = getattr(result, "signature", None)
     return {

@@ -74,16 +74,6 @@ class Strips:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Parts of a whole in one bar; with ``rest`` the last one is grey."""
-
-    caption: str
-    parts: Sequence[tuple[str, float]]
-    form: str = "count"
-    rest: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     """A line, with a band between ``low`` and ``high`` if they are given."""
 
@@ -175,9 +165,9 @@ class Choice:
 
 
 #: A part of a page; a text is a paragraph.
-Block = str | Table | Strips | Parts | Lines | Heat | Matrix | Images | Graph | Facts | Choice
+Block = str | Table | Strips | Lines | Heat | Matrix | Images | Graph | Facts | Choice
 #: Those that are drawn.
-Figure = Strips | Parts | Lines | Heat | Matrix | Images | Graph
+Figure = Strips | Lines | Heat | Matrix | Images | Graph
 
 
 def is_empty(block: Block | None) -> bool:

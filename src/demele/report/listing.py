@@ -88,6 +88,7 @@ def drawn(
     sides: tuple[str, str] | None = None,
     zero: float | None = None,
     most: int = _MOST_ROWS,
+    bar: bool = False,
 ) -> Strips:
     """Draw a column of a table: a dot for each row, its interval, a tick for another column, and its state.
 
@@ -103,6 +104,8 @@ def drawn(
         The axis reaches at least from the first to the second.
     most : int
         So many rows are drawn, the first ones.
+    bar : bool
+        Whether bars from 0 are drawn, not dots.
     """
     titles = list(table.columns)
     form = table.columns.get(value, "number").rstrip("?")
@@ -113,7 +116,7 @@ def drawn(
         found = cells.get(interval) if interval else next((cell for cell in row if isinstance(cell, tuple)), None)
         span = [Mark("span", *found)] if isinstance(found, tuple) else []
         at, level = cells[value], cells.get(tick)
-        dots = [Mark("dot", at)] if isinstance(at, int | float) else []
+        dots = [Mark("bar" if bar else "dot", at)] if isinstance(at, int | float) else []
         ticks = [Mark("tick", level, None, INK)] if isinstance(level, int | float) else []
         state = next((cell for cell in row if isinstance(cell, Pill)), None)
         text = written(at if dots else found, form)

@@ -8,7 +8,7 @@ from demele.core.labelled import ALL_CORRECT
 from demele.core.result import about
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.documents import estimate_strips, measure_of, rests_on, true_labels_title
-from demele.report.document import NOTHING, Cell, Document, Line, Lines, Parts, Pill, Section, Strips, Table, Tone
+from demele.report.document import NOTHING, Cell, Document, Line, Lines, Pill, Section, Strips, Table, Tone
 from demele.report.listing import Column, drawn, listed, without_empty
 from demele.report.words import (
     at_most,
@@ -241,13 +241,13 @@ def _by_class(result: "Decision") -> Section:
     if not found or not sum(found):
         return NOTHING
     (old, new), (lost, won, neither) = _names(result), found
-    parts = Parts("Disagreements", [(old, lost), (new, won), ("neither", neither)], rest=True)
+    shares = Table("Disagreements", {"Right": "text", "Rows": "count"}, [(old, lost), (new, won), ("neither", neither)])
     by_class = [] if result.method == "agreement" else result.details.get("by_class", ())
     ordered = sorted(by_class, key=lambda one: -one["lost"] - one["won"] - one["neither"])
     rows = [(name(one["class"]), one["lost"], one["won"], one["neither"]) for one in ordered]
     columns = {"Given label": "text", f"Agrees with {old}": "count", f"Agrees with {new}": "count"}
     table = Table("Disagreements by given label", {**columns, "With neither": "count"}, rows)
-    return Section("Disagreements", [parts, table])
+    return Section("Disagreements", [drawn(shares, "Rows", bar=True), table])
 
 
 def _label_errors(result: "Decision") -> Section:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
-from demele.report.document import Document, Parts, Section, Table
+from demele.report.document import Document, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, joined, name, rate, written
 
@@ -21,12 +21,13 @@ def cleaning_document(result: "Cleaning") -> Document:
     n, found = result.suspect.size, result.n_suspects
     frame = result.worst(_MOST_SUSPECTS).head(found).drop(columns="suspect").rename_axis("row")
     table, _ = table_of_frame("Suspected labels", frame)
+    shares = [("suspected", found), ("others", n - found)]
     left = f"The {_MOST_SUSPECTS} most suspicious of {written(found, 'count')} are listed."
     read = None if result.signature is None else result.signature.arguments.get("kind")
     return Document(
         kind="Cleaning",
         headline=f"{written(found, 'count')} of {count(n, 'label')} are suspected: {_share(found, n)}.",
-        figure=Parts("Labels", [("suspected", found), ("others", n - found)], rest=True),
+        figure=drawn(Table("Labels", {"": "text", "Labels": "count"}, shares), "Labels", bar=True),
         table=table,
         scope=[f"method {name(result.method)}" if result.method else "", f"read from {read}" if read else ""],
         sections=[Section("Label errors", [table, left if found > _MOST_SUSPECTS else ""])],

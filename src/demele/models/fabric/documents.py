@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
@@ -10,24 +10,11 @@ from demele.models.documents import facts_of, history_lines
 from demele.models.fabric.lattice import Lattice
 from demele.report.document import Cell, Document, Graph, Notice, Section, Strips, Table
 from demele.report.listing import drawn, listed, table_of_frame
-from demele.report.words import count, joined, name, sentence_of, written
+from demele.report.words import count, joined, name, sentence_of, title_of, written
 
 if TYPE_CHECKING:
     from demele.models.fabric.results import FabricReport, FabricRun
 
-#: What is counted of a fabric, by name.
-COUNTED: Mapping[str, str] = {
-    "links": "Links",
-    "nodes": "Nodes",
-    "channels": "Channels of all nodes",
-    "parameters": "Parameters",
-    "weights": "Weights of links",
-    "nonzero": "Weights not masked",
-    "multiply_adds": "Multiply-adds per image",
-    "paths": "Paths from input to output",
-    "shortest": "Links on the shortest path",
-    "longest": "Links on the longest path",
-}
 _LINES = [("loss", "Loss on the training images", "number"), ("error", "Error on the training images", "percent")]
 _ENDED = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
 
@@ -106,9 +93,7 @@ def fabric_document(result: "FabricReport") -> Document:
         figure=_structure(result),
         table=counts,
         scope=(
-            count(spec["layers"], "layer"),
-            count(spec["scales"], "scale"),
-            count(spec["channels"], "channel"),
+            *(count(spec[f"{noun}s"], noun) for noun in ("layer", "scale", "channel")),
             count(spec["classes"], "class", "classes"),
             count(result.run.epochs, "epoch"),
         ),
@@ -160,9 +145,9 @@ def _sentences(result: "FabricReport") -> Iterator[str]:
 
 
 def _counts(result: "FabricReport") -> Table:
-    pairs = {title: (getattr(result.whole, key), getattr(result.counts, key)) for key, title in COUNTED.items()}
+    pairs = [(key, getattr(result.whole, key), now) for key, now in asdict(result.counts).items()]
     rows: list[tuple[Cell, ...]] = [
-        (title, whole, now, now / whole if whole else None) for title, (whole, now) in pairs.items()
+        (title_of(key), all_, now, now / all_ if all_ else None) for key, all_, now in pairs
     ]
     rows += [(f"Error, {name(one.stage)}", None, written(one.error, "percent"), None) for one in result.errors]
     return Table("Counts", {"Quantity": "text", "Whole": "count", "Now": "count", "Left": "percent"}, rows)

@@ -1,6 +1,5 @@
 """What the training of a VAE says: its document."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
@@ -23,11 +22,12 @@ def run_document(result: "Run") -> Document:
     """Say how the training of a VAE ended, what an image costs, and which codes are active."""
     lines = history_lines(result.history, "step", LINES)
     codes = _codes(result)
+    beta = "" if result.beta_normalised is None else f"The normalised beta is {written(result.beta_normalised)}."
     return Document(
         kind="Training of a VAE",
         headline=_headline(result),
         tone="bad" if result.status == "diverged" or result.collapsed else "",
-        sentences=list(_sentences(result)),
+        sentences=[beta],
         figure=lines[0] if lines else None,
         table=codes,
         scope=(
@@ -55,13 +55,6 @@ def _headline(run: "Run") -> str:
         return f"{told}; its figures are those of the last finite weights."
     used = f"{written(int(run.active.sum()), 'count')} of {count(len(run.active), 'code')}"
     return f"{told}: {used} are active, and an image costs {written(run.reconstruction, 'number.1')} nats."
-
-
-def _sentences(run: "Run") -> Iterator[str]:
-    if run.examined:
-        yield f"The least possible reconstruction error is {written(run.floor, 'number.1')} nats."
-    if run.beta_normalised is not None:
-        yield f"The normalised beta is {written(run.beta_normalised)}."
 
 
 def _codes(run: "Run") -> Table:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from demele.report.document import Graph, Lines, Mark, Parts, Strip, Strips
+from demele.report.document import Graph, Lines, Mark, Strip, Strips
 from demele.report.renderers.elements import Html, h, pill_of
-from demele.report.words import is_missing, range_of, share_of, ticks, written
+from demele.report.words import is_missing, range_of, share_of, ticks
 
 #: More strips than this are scrolled.
 _LONG = 60
@@ -61,18 +61,6 @@ def _sides(one: Strips, low: float, high: float) -> list[Html]:
 def _legend(series: Mapping[int, str], kind: str = "dot") -> Html | None:
     items = (h("span", h("i", class_=f"{kind} c{number}"), text) for number, text in series.items())
     return h("p", items, class_="legend", aria_hidden="true") if series else None
-
-
-def _parts(one: Parts) -> Html:
-    whole = sum(value for _, value in one.parts) or 1.0
-    colours = ["rest" if one.rest and i == len(one.parts) - 1 else f"c{i % 8}" for i in range(len(one.parts))]
-    pairs = list(zip(one.parts, colours, strict=True))
-    bar = (h("i", class_=colour, style=f"width:{round(100 * value / whole, 2)}%") for (_, value), colour in pairs)
-    names = (
-        h("span", h("i", class_=f"dot {colour}"), h("span", part), h("b", written(value, one.form)))
-        for (part, value), colour in pairs
-    )
-    return h("div", h("div", bar, class_="bar"), h("p", names, class_="legend"), aria_hidden="true")
 
 
 def _lines(one: Lines) -> Html:
@@ -154,10 +142,10 @@ def _graph(one: Graph) -> Html:
     return h("div", h("div", drawing, nodes, class_="net"), class_="scroll", aria_hidden="true")
 
 
-def drawing(one: Strips | Lines | Parts | Graph) -> Html:
+def drawing(one: Strips | Lines | Graph) -> Html:
     """Return a figure without its caption."""
     if isinstance(one, Strips):
         return _strips(one)
     if isinstance(one, Lines):
         return _lines(one)
-    return _parts(one) if isinstance(one, Parts) else _graph(one)
+    return _graph(one)

@@ -10,7 +10,7 @@ import numpy as np
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, OutputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
-from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Parts, Strips
+from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Strips
 from demele.report.renderers.elements import slug
 from demele.report.renderers.tables import depths_of, figures_of
 from demele.report.words import cut, is_missing, plain, range_of, ticks, written
@@ -90,7 +90,7 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
 
 def _size(figure: Figure) -> tuple[float, float]:
     rows, columns = len(getattr(figure, "rows", ())), len(getattr(figure, "columns", ()))
-    tall = {Lines: 3.6, Graph: 3.6, Parts: 1.6}.get(type(figure), max(1.5, 1.4 + 0.3 * min(rows, _MOST_ROWS)))
+    tall = {Lines: 3.6, Graph: 3.6}.get(type(figure), max(1.5, 1.4 + 0.3 * min(rows, _MOST_ROWS)))
     return max(6.0, 1.8 + 0.6 * min(columns, 24)), tall
 
 
@@ -151,17 +151,6 @@ def _legend(ax: Any, series: Mapping[int, str]) -> None:
         ax.plot([], [], color=_COLOURS[number], linewidth=4, label=_text(text))
     if series:
         ax.legend(frameon=False, fontsize="small")
-
-
-def _parts(ax: Any, one: Parts) -> None:
-    start = 0.0
-    for number, (part, value) in enumerate(one.parts):
-        grey = one.rest and number == len(one.parts) - 1
-        label = f"{_text(part)}: {written(value, one.form)}"
-        ax.barh([0], [value], left=start, color=_REST if grey else _COLOURS[number % INK], label=label)
-        start += value
-    ax.set_axis_off()
-    ax.legend(frameon=False, fontsize="small", ncols=3, loc="upper left", bbox_to_anchor=(0, 0))
 
 
 def _lines(ax: Any, one: Lines) -> None:
@@ -252,7 +241,6 @@ def _images(ax: Any, one: Images) -> None:
 
 _DRAWN: Mapping[type, Callable[[Any, Any], None]] = {
     Strips: _strips,
-    Parts: _parts,
     Lines: _lines,
     Heat: _heat,
     Matrix: _matrix,

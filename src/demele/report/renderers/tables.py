@@ -17,7 +17,6 @@ from demele.report.document import (
     Mark,
     Matrix,
     Notice,
-    Parts,
     Strip,
     Strips,
     Table,
@@ -34,10 +33,6 @@ def table_of(figure: Figure) -> Table:
         return _of_strips(figure)
     if isinstance(figure, Lines):
         return _of_lines(figure)
-    if isinstance(figure, Parts):
-        whole = sum(value for _, value in figure.parts)
-        rows = [(part, value, value / whole if whole else None) for part, value in figure.parts]
-        return Table(figure.caption, {"Part": "text", "Value": figure.form, "Share": "percent"}, rows)
     if isinstance(figure, Heat):
         values = [(row, *cells) for row, cells in zip(figure.rows, figure.values, strict=True)]
         return Table(figure.caption, _heads(figure.axes[0], figure.columns, figure.form), values)
