@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,20 +121,17 @@ def boosting_importance(
     if max_bins is not None:
         max_bins = in_part(max_bins, len(values), drawn_from)
 
-    def fit(train: Ints, test: Ints) -> Fit:
-        return boosted_fit(
-            sorted_codes,
-            values,
-            train,
-            test,
-            categorical=categorical,
-            rng=rng,
-            n_trees=n_trees,
-            max_depth=max_depth,
-            learning_rate=learning_rate,
-            max_bins=max_bins,
-        )
-
+    fit = partial(
+        boosted_fit,
+        sorted_codes,
+        values,
+        categorical=categorical,
+        rng=rng,
+        n_trees=n_trees,
+        max_depth=max_depth,
+        learning_rate=learning_rate,
+        max_bins=max_bins,
+    )
     parted = _boosting_splits(values, categorical, n_train, n_test, rng, drawn_from)
     return cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
 

@@ -164,7 +164,14 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Seq
             slot, _ = _packed([column[rows] for column in columns], sizes, rows.stop - rows.start)
         else:
             slot = cells.group[rows]
-        _accumulate(count, total, slot, centred)
+        if len(count) > len(slot):  # few rows for a large table
+            np.add.at(count, slot, 1)
+            for line, value in zip(total, centred, strict=True):
+                np.add.at(line, slot, value)
+        else:
+            count += np.bincount(slot, minlength=len(count))
+            for line, value in zip(total, centred, strict=True):
+                line += np.bincount(slot, weights=value, minlength=len(count))
     decoded: Iterable[IntArray]
     if cells is None:
         observed = np.flatnonzero(count)
@@ -176,17 +183,3 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Seq
     for line, level in zip(levels, decoded, strict=True):
         line[:] = level
     return FactorCells(sizes, levels, count, total, moments)
-
-
-def _accumulate(
-    count: NDArray[np.int64], total: FloatArray, slot: NDArray[np.int64] | NDArray[np.intp], values: FloatArray
-) -> None:
-    """Add rows to the tables, at a cost that grows with the rows and not with the slots."""
-    if len(count) > len(slot):
-        np.add.at(count, slot, 1)
-        for line, value in zip(total, values, strict=True):
-            np.add.at(line, slot, value)
-        return
-    count += np.bincount(slot, minlength=len(count))
-    for line, value in zip(total, values, strict=True):
-        line += np.bincount(slot, weights=value, minlength=len(count))

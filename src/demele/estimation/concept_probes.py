@@ -88,8 +88,7 @@ def largest(ranked: Floats, raw: Floats, most: int) -> Rows:
     Codes that score 0 are left out.
     """
     order = np.lexsort((np.arange(len(ranked)), -raw, -ranked))[:most]
-    found: Rows = order[ranked[order] > 0]
-    return found
+    return order[ranked[order] > 0]
 
 
 def correlations(sums: Floats, squares: Floats, products: Floats, n: float, target: tuple[float, float]) -> Floats:
@@ -132,8 +131,7 @@ def logistic_scores(train: Floats, inside: NDArray[np.bool_], test: Floats) -> F
     """
     columns, others = scaled_codes(train, test, scaling="standard")
     coef, intercept = one_vs_rest_logistic(columns, inside.astype(np.intp), 2)
-    scores: Floats = others @ coef[1] + intercept[1]
-    return scores
+    return np.asarray(others @ coef[1] + intercept[1])
 
 
 def explained(train: Floats, values: Floats, test: Floats, values_test: Floats) -> float:
@@ -178,8 +176,7 @@ def speaking_codes(train: Floats, inside: NDArray[np.bool_]) -> Rows:
     fit_as_far(lambda: probe.fit(scaled, inside))
     weights = probe.coef_[0]
     order: Rows = np.argsort(-weights, kind="stable")
-    speaking: Rows = order[weights[order] > 0]
-    return speaking
+    return np.asarray(order[weights[order] > 0])
 
 
 def whole_probe(train: Any, inside: NDArray[np.bool_]) -> tuple[Floats, float]:
@@ -278,5 +275,4 @@ def _largest_of_rows(parts: Any, allowed: NDArray[np.bool_], most: int) -> Float
     row, values = row[order], values[order]
     rank = np.arange(len(row)) - np.searchsorted(row, row, side="left")
     among = rank < most
-    sums: Floats = np.bincount(row[among], weights=values[among], minlength=parts.shape[0]).astype(np.float64)
-    return sums
+    return np.bincount(row[among], weights=values[among], minlength=parts.shape[0]).astype(np.float64)

@@ -27,8 +27,7 @@ def factor_columns(factor: Factor, basis: str) -> Floats:
     Rows are all annotated.
     """
     if factor.categorical:
-        indicators: Floats = (factor.values[:, None] == np.arange(1, len(factor.levels))).astype(np.float64)
-        return indicators
+        return np.asarray((factor.values[:, None] == np.arange(1, len(factor.levels))).astype(np.float64))
     values = (np.asarray(factor.values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
     if basis == "linear":
         return values[:, None]
@@ -39,13 +38,11 @@ def factor_columns(factor: Factor, basis: str) -> Floats:
 def _fitted(columns: Floats, targets: Floats) -> Floats:
     """Return the coefficients of least squares, the intercept first."""
     design = np.column_stack([np.ones(len(columns)), columns])
-    coefficients: Floats = np.linalg.lstsq(design, targets, rcond=1e-11)[0].astype(np.float64, copy=False)
-    return coefficients
+    return np.linalg.lstsq(design, targets, rcond=1e-11)[0].astype(np.float64, copy=False)
 
 
 def _at(columns: Floats, coefficients: Floats) -> Floats:
-    fitted: Floats = coefficients[0] + columns @ coefficients[1:]
-    return fitted
+    return np.asarray(coefficients[0] + columns @ coefficients[1:])
 
 
 def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Ints, test: Ints) -> Floats:
@@ -89,5 +86,4 @@ def averaged_covariances(codes: Floats, columns: Sequence[Floats], halves: Seque
     """
     statistics = np.stack([projected_covariances(codes, columns, *half) for half in halves])
     # nothing left in some half says that there is nothing
-    mean: Floats = statistics.mean(axis=0)
-    return mean
+    return np.asarray(statistics.mean(axis=0))

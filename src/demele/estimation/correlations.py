@@ -88,8 +88,7 @@ class UnitCodes:
     def with_values(self, values: Floats, *, ranks: bool = False) -> Floats:
         """Return the correlations with columns of numbers (n_samples, n_columns): (n_codes, n_columns), signed."""
         columns, _ = unit_vectors(mid_ranks(values) if ranks else values, CONSTANT)
-        found: Floats = np.clip(self.vectors.T @ columns, -1.0, 1.0)
-        return found
+        return np.clip(self.vectors.T @ columns, -1.0, 1.0)
 
     def class_means(self, labels: Rows, n_classes: int) -> tuple[Floats, Floats]:
         """Return the means of the vectors in each class, (n_codes, n_classes), and the rows of each class."""
@@ -111,8 +110,7 @@ class UnitCodes:
         [0.707107]
         """
         means, rows = self.class_means(labels, n_classes)
-        ratios: Floats = np.sqrt(np.minimum((means**2 @ rows), 1.0))
-        return ratios
+        return np.sqrt(np.minimum((means**2 @ rows), 1.0))
 
 
 def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False) -> Floats:

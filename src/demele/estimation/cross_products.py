@@ -66,8 +66,7 @@ class CrossProducts:
     def with_directions(self) -> Floats:
         """Products of the orthonormal directions with the columns of the factors, (rank, n_columns)."""
         unit = np.where(self.varies, 1.0 / self.lengths, 0.0)
-        products: Floats = self.directions.T @ (unit[:, None] * self.with_codes)
-        return products
+        return self.directions.T @ (unit[:, None] * self.with_codes)
 
     def association(self) -> Floats:
         r"""Return absolute correlations, of categorical factors correlation ratios, (n_codes, n_factors).
@@ -114,5 +113,4 @@ def _whitening(correlations: Floats) -> Floats:
     """Return weights (n_columns, rank) that make columns with these correlations orthonormal."""
     squares, vectors = np.linalg.eigh(correlations)
     kept = squares > LEAST * squares.max(initial=0.0)
-    weights: Floats = vectors[:, kept] / np.sqrt(squares[kept])
-    return weights
+    return np.asarray(vectors[:, kept] / np.sqrt(squares[kept]))

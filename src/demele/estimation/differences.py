@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Difference", "interval_within", "over_runs", "resampled_difference", "run_difference", "student"]
-
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
 

@@ -190,9 +190,26 @@ def crossed_deviations(
     array([[1.  ],
            [0.25]])
     """
-    if quantile < 1.0:
-        return _crossed_quantiles(codes, factor_bins, n_bins, quantile, normaliser, value_weights)
-    return crossed_from_extremes(summarise_extremes(codes, factor_bins, n_bins), value_weights=value_weights)
+    if quantile >= 1.0:
+        return crossed_from_extremes(summarise_extremes(codes, factor_bins, n_bins), value_weights=value_weights)
+    lines = code_rows(codes, slice(None))  # a quantile needs every row, and a few copies of the codes
+    moments, centred = CodeMoments.of_rows(lines, lines.mean(axis=1))
+    of_all = quantile if normaliser == "quantile" else 1.0
+    largest = _distance_quantile(centred, of_all)
+    within = np.full((len(lines), len(n_bins)), np.nan)
+    overall = within.copy()
+    counts = []
+    for i, size in enumerate(n_bins):
+        groups = ValueOrder.of(factor_bins[:, i], size)
+        counts.append(groups.count)
+        if not len(groups.order):
+            continue
+        ordered = centred.take(groups.order, axis=1)
+        deviations = [_distance_quantile(part, quantile) for part in groups.parts(ordered)]
+        within[:, i] = _mean_over_values(np.stack(deviations, axis=1), groups.count, value_weights)
+        complete = len(groups.order) == len(codes)
+        overall[:, i] = largest if complete else _distance_quantile(ordered, of_all)
+    return _crossed(within, overall, largest, moments, counts)
 
 
 def summarise_extremes(
@@ -249,8 +266,7 @@ def crossed_from_extremes(extremes: CellExtremes, *, value_weights: ValueWeights
 
 def _mean_over_values(deviations: FloatArray, count: IntArray, value_weights: ValueWeights) -> FloatArray:
     weights = count / count.sum() if value_weights == "frequency" else np.full(len(count), 1.0 / len(count))
-    mean: FloatArray = (deviations * weights).sum(axis=-1)
-    return mean
+    return np.asarray((deviations * weights).sum(axis=-1))
 
 
 def _crossed(
@@ -273,35 +289,6 @@ def _crossed(
         n_values=np.array([len(count) for count in counts], dtype=np.int64),
         fewest_rows=np.array([count.min() if len(count) else 0 for count in counts], dtype=np.int64),
     )
-
-
-def _crossed_quantiles(
-    codes: FloatArray,
-    factor_bins: IntArray,
-    n_bins: Sequence[int],
-    quantile: float,
-    normaliser: Normaliser,
-    value_weights: ValueWeights,
-) -> CrossedIRS:
-    """Crossed form with a quantile instead of the maximum: needs every row, and a few copies of the codes."""
-    lines = code_rows(codes, slice(None))
-    moments, centred = CodeMoments.of_rows(lines, lines.mean(axis=1))
-    of_all = quantile if normaliser == "quantile" else 1.0
-    largest = _distance_quantile(centred, of_all)
-    within = np.full((len(lines), len(n_bins)), np.nan)
-    overall = within.copy()
-    counts = []
-    for i, size in enumerate(n_bins):
-        groups = ValueOrder.of(factor_bins[:, i], size)
-        counts.append(groups.count)
-        if not len(groups.order):
-            continue
-        ordered = centred.take(groups.order, axis=1)
-        deviations = [_distance_quantile(part, quantile) for part in groups.parts(ordered)]
-        within[:, i] = _mean_over_values(np.stack(deviations, axis=1), groups.count, value_weights)
-        complete = len(groups.order) == len(codes)
-        overall[:, i] = largest if complete else _distance_quantile(ordered, of_all)
-    return _crossed(within, overall, largest, moments, counts)
 
 
 def _distance_quantile(values: FloatArray, quantile: float) -> FloatArray:

@@ -217,7 +217,11 @@ def general_irs_from_cells(
     distance = np.zeros(len(cells.count))
     for j in chosen:
         if deviation[j] > 0.0:
-            shift = worlds.adjusted_mean(cells, j) - worlds.conditional_mean(cells, j)[worlds.situation_of_pair]
+            # A row of cell (I, J, rest) has the weight n(I, rest) n(I, J) / (n(I) n(I, J, rest)); summed over the rows
+            # of the cell, and without what is common to the pair, that is the cell's mean weighed by its share.
+            adjusted = worlds.pairs.sum(worlds.share * (cells.total[j] / cells.count)) / worlds.coverage
+            conditional = worlds.situations.sum(cells.total[j]) / worlds.situation_rows
+            shift = adjusted - conditional[worlds.situation_of_pair]
             disagreement = _add_to_norm(disagreement, shift / deviation[j], norm)
             from_mean = cells.total[j] / cells.count - cells.total[j].sum() / cells.moments.n
             distance = _add_to_norm(distance, from_mean / deviation[j], norm)
@@ -300,18 +304,6 @@ class _Interventions:
             coverage,
             coverage**2 / pairs.sum(share**2 / cells.count),
         )
-
-    def adjusted_mean(self, cells: FactorCells, code: int) -> FloatArray:
-        """E[z | situation, do(setting)] - reference, of each pair.
-
-        A row of cell (I, J, rest) has the weight n(I, rest) n(I, J) / (n(I) n(I, J, rest)); summed over the rows of
-        the cell, and without what is common to the pair, that is the cell's mean weighed by its share.
-        """
-        return self.pairs.sum(self.share * (cells.total[code] / cells.count)) / self.coverage
-
-    def conditional_mean(self, cells: FactorCells, code: int) -> FloatArray:
-        """E[z | situation] - reference, of each situation."""
-        return self.situations.sum(cells.total[code]) / self.situation_rows
 
 
 def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray, centre: Centre = "mean") -> FloatArray:

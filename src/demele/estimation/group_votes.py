@@ -81,10 +81,7 @@ def z_min_votes(
     """
     alike = value_groups(factor_bins)
     require_groups(alike, "no two samples share a value of {name}", factor_names)
-    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng)
-    if inactive_codes is not None:
-        active &= ~inactive_codes
-    ratios, active = _of_codes(ratios, active, groups)
+    ratios, factors, active = _of_codes(drawn_variances(codes, alike, n_votes, batch_size, rng), inactive_codes, groups)
     ratios[:, ~active] = np.inf
     return first_extreme(ratios), factors
 
@@ -139,21 +136,23 @@ def z_max_votes(
         f"{len(factor_bins)} samples; groups that hold all other factors fixed need fewer bins (2 or 3 per factor)",
         factor_names,
     )
-    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng)
-    if inactive_codes is not None:
-        active &= ~inactive_codes
-    ratios, active = _of_codes(ratios, active, groups)
+    ratios, factors, active = _of_codes(drawn_variances(codes, alike, n_votes, batch_size, rng), inactive_codes, groups)
     ratios[:, ~active] = -np.inf
     return first_extreme(-ratios), factors, np.array([len(of_factor) for of_factor in alike])
 
 
-def _of_codes(ratios: Floats, active: Bools, groups: Sequence[Sequence[int]] | None) -> tuple[Floats, Bools]:
-    """Return relative variances of codes, and which of them vary, from those of columns."""
+def _of_codes(
+    drawn: tuple[Floats, Indexes, Bools], inactive: Bools | None, groups: Sequence[Sequence[int]] | None
+) -> tuple[Floats, Indexes, Bools]:
+    """Return relative variances of codes, the factors, and which codes vary, from those of columns."""
+    ratios, factors, active = drawn
+    if inactive is not None:
+        active &= ~inactive
     if groups is None:
-        return ratios, active
+        return ratios, factors, active
     own = [[column for column in columns if active[column]] for columns in groups]
     of_codes = [ratios[:, columns].mean(axis=1) if columns else np.zeros(len(ratios)) for columns in own]
-    return np.column_stack(of_codes), np.array([bool(columns) for columns in own])
+    return np.column_stack(of_codes), factors, np.array([bool(columns) for columns in own])
 
 
 def majority_vote_accuracy(train_votes: Votes, test_votes: Votes, d: int, M: int) -> float:  # noqa: N803 - M factors

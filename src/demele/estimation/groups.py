@@ -343,5 +343,4 @@ def first_extreme(ratios: Floats) -> Indexes:
     smallest = ratios.min(axis=1, keepdims=True)
     slack = 1e-9 * np.abs(smallest)
     slack[~np.isfinite(slack)] = 0.0
-    first: Indexes = np.argmax(ratios <= smallest + slack, axis=1)
-    return first
+    return np.asarray(np.argmax(ratios <= smallest + slack, axis=1))

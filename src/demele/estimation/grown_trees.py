@@ -84,5 +84,4 @@ def importances_by_depth(trees: Trees, n_codes: int, n_trees: int, depths: Seque
         [np.bincount(cell, np.where(trees.depth < depth, trees.decrease, 0.0), n_trees * n_codes) for depth in depths]
     ).reshape(len(depths), n_trees, n_codes)
     total = sums.sum(axis=2, keepdims=True)
-    shares: Floats = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
-    return shares
+    return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))

@@ -115,8 +115,7 @@ def _shares(table: Array) -> Array:
 def _degrees(table: Array) -> Array:
     """Degrees of freedom of independence: occupied values of the code less 1, times those of the factor less 1."""
     of_code, of_factor = (table.sum(axis=2) > 0).sum(axis=1), (table.sum(axis=1) > 0).sum(axis=1)
-    degrees: Array = np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0).astype(np.float64)
-    return degrees
+    return np.asarray(np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0).astype(np.float64))
 
 
 def _errors(table: Array) -> Array:
@@ -126,8 +125,7 @@ def _errors(table: Array) -> Array:
     pointwise = np.log(np.divide(p, margins, out=np.ones_like(p), where=p > 0))
     mean = (p * pointwise).sum(axis=(1, 2))
     variance = (p * pointwise**2).sum(axis=(1, 2)) - mean**2
-    found: Array = np.sqrt(np.maximum(variance, 0.0) / np.maximum(table.sum(axis=(1, 2)), 1.0))
-    return found
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0) / np.maximum(table.sum(axis=(1, 2)), 1.0)))
 
 
 def chi_squared_quantile(level: float, degrees: Array) -> Array:
@@ -140,8 +138,7 @@ def chi_squared_quantile(level: float, degrees: Array) -> Array:
     """
     from scipy.special import chdtri
 
-    found: Array = chdtri(np.maximum(degrees, 1.0), level)
-    return found
+    return np.asarray(chdtri(np.maximum(degrees, 1.0), level))
 
 
 # Of three columns -----------------------------------------------------------------------------------------------------

@@ -250,8 +250,7 @@ def _positions(column: Array) -> tuple[Array, float, int]:
 def _middles(counts: Array) -> Array:
     """Return the middle rank of each bin as a share, along the last axis."""
     total = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
-    middles: Array = (np.cumsum(counts, axis=-1) - counts / 2) / total
-    return middles
+    return np.asarray((np.cumsum(counts, axis=-1) - counts / 2) / total)
 
 
 def _waves(positions: Array) -> Array:
@@ -264,8 +263,7 @@ def _unit(features: Array) -> Array:
     """Centre along the last axis and bring to length 1; what does not vary is 0."""
     centred = features - features.mean(axis=-1, keepdims=True)
     length = np.sqrt(np.einsum("...i,...i->...", centred, centred))[..., None]
-    unit: Array = np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-9)
-    return unit
+    return np.asarray(np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-9))
 
 
 def _near(codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]]) -> bool:

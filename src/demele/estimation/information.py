@@ -57,6 +57,7 @@ def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDA
     Parameters
     ----------
     counts : array of shape (..., n_values), >= 0
+        As in :func:`mutual_information`.
     correction : {"none", "miller-madow", "adjusted"}
         Miller-Madow adds (occupied values - 1) / 2n (Miller 1955).
 
@@ -71,8 +72,7 @@ def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDA
     plug_in = np.maximum(plug_in, 0.0)
     if correction == "miller-madow":
         plug_in = plug_in + ((counts > 0).sum(axis=-1) - 1) / (2 * n)
-    result: NDArray[np.float64] = np.asarray(plug_in)
-    return result
+    return np.asarray(plug_in)
 
 
 def mutual_information(table: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
@@ -81,6 +81,7 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     Parameters
     ----------
     table : array of shape (..., n_rows, n_columns), >= 0
+        Where errors of annotations were undone, cells may be negative by chance: x ln x is then x ln abs(x).
     correction : {"none", "miller-madow", "adjusted"}
         ``"none"``: plug-in, biased upwards by about (rows - 1)(columns - 1) / 2n.
         ``"miller-madow"``: minus (occupied cells - rows - columns + 1) / 2n; may be slightly negative.
@@ -92,6 +93,8 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     --------
     >>> bool(np.isclose(mutual_information(np.array([[5.0, 0.0], [0.0, 5.0]])), np.log(2)))
     True
+    >>> round(float(mutual_information(np.array([[-0.04, 0.44], [0.54, 0.06]]))), 6)
+    0.632137
     """
     n = table.sum(axis=(-2, -1))
     rows, columns = table.sum(axis=-1), table.sum(axis=-2)
@@ -104,8 +107,7 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
         plug_in = plug_in - occupied / (2 * n)
     if correction == "adjusted":
         plug_in = _adjusted(table, np.asarray(plug_in))
-    result: NDArray[np.float64] = np.asarray(plug_in)
-    return result
+    return np.asarray(plug_in)
 
 
 #: Rows for each cell, and rows times tables, from which the expectation is taken from cells as Poisson counts: a few
@@ -243,13 +245,12 @@ def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArr
 
 
 def _n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    # log of max(count, 1) is 0 where the count is 0; soft counts below 1 need their own logarithm
-    if (counts == np.floor(counts)).all():
+    # log of max(count, 1) is 0 where the count is 0; soft counts below 1, and signed ones, need their own logarithm
+    if (counts == np.floor(counts)).all() and counts.min(initial=0.0) >= 0:
         logarithms = np.log(np.maximum(counts, 1.0))
     else:
-        logarithms = np.log(np.where(counts > 0, counts, 1.0))
-    result: NDArray[np.float64] = counts * logarithms
-    return result
+        logarithms = np.log(np.where(counts != 0, np.abs(counts), 1.0))
+    return counts * logarithms
 
 
 def information_table(counts: JointCounts, correction: Correction = "none") -> InformationTable:
@@ -317,8 +318,7 @@ def beyond_chance(table: InformationTable, level: float = 0.05) -> NDArray[np.bo
         tables = table.counts.tables
         limits = [2.0 * one.sum(axis=(-2, -1)) * information_by_chance(one, level, n_pairs)[1] for one in tables]
         limit = np.stack(limits, axis=-1)
-    found: NDArray[np.bool_] = (table.freedom > 0) & (table.statistic > limit)
-    return found
+    return np.asarray((table.freedom > 0) & (table.statistic > limit))
 
 
 # Read off a table -----------------------------------------------------------------------------------------------------
@@ -349,8 +349,7 @@ TIE = 1e-12
 def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide, NaN where the denominator vanishes."""
     safe = np.where(denominator > 1e-12, denominator, np.nan)
-    result: NDArray[np.float64] = numerator / safe
-    return result
+    return numerator / safe
 
 
 def best_other(
@@ -374,5 +373,4 @@ def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
     defined = ~np.isnan(values)
     count = defined.sum(axis=-1)
     total = np.where(defined, values, 0.0).sum(axis=-1)
-    result: NDArray[np.float64] = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return result
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -165,8 +165,7 @@ def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> F
         return canonical(basis, beside)[1][:, 0] if beside.rank else np.zeros(columns.shape[1])
     numbers = np.asarray(values, dtype=np.float64)[:, None]
     unit, varies = unit_vectors(mid_ranks(numbers) if ranks else numbers, 1e-24)
-    weights: Floats = basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else np.zeros(columns.shape[1])
-    return weights
+    return basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else np.zeros(columns.shape[1])
 
 
 # Distances ------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.knn_distances import Distances, compact, jittered, ksg, ross
+from demele.estimation.knn_distances import Distances, jittered, ksg, ross
+from demele.estimation.one_code_classifiers import compact
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
@@ -325,5 +326,4 @@ def _margins(values: NDArray[Any], margins: Margins) -> FloatArray:
         return values.astype(np.float64)
     from scipy.stats import rankdata
 
-    ranks: FloatArray = rankdata(values, axis=0)
-    return ranks
+    return np.asarray(rankdata(values, axis=0))

@@ -37,11 +37,6 @@ def jittered(columns: FloatArray, noise: FloatArray | None) -> FloatArray:
     return scaled
 
 
-def compact(labels: IntArray) -> IntArray:
-    """Labels in the fewest bytes: NumPy sorts integers of up to 16 bits by radix, ten times faster."""
-    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
-
-
 def ross(ranked: FloatArray, labels: IntArray, n_neighbors: int, distances: Distances) -> float:
     """Ross's estimate for one code in increasing order and the labels in that order."""
     from scipy.special import digamma
@@ -95,12 +90,10 @@ def _pair_distances(rows: FloatArray, distances: Distances) -> FloatArray:
     """Distances between all values of each row, (n_rows, size, size)."""
     one, other = rows[:, :, None], rows[:, None, :]
     if distances == "direct":
-        gaps: FloatArray = np.abs(one - other)
-        return gaps
+        return np.abs(one - other)
     # The order of the operations is scikit-learn's: the rounding is to be the same.
     squares = one * one - 2.0 * (one * other) + other * other
-    roots: FloatArray = np.sqrt(np.maximum(squares, 0.0))
-    return roots
+    return np.sqrt(np.maximum(squares, 0.0))
 
 
 def ksg(x: FloatArray, x_order: IntArray, y: FloatArray, y_order: IntArray, n_neighbors: int) -> float:

@@ -64,8 +64,7 @@ def _within(points: FloatArray, radii: FloatArray) -> IntArray:
     """Count the points at most a radius away from each, itself among them."""
     from scipy.spatial import cKDTree
 
-    counts: IntArray = cKDTree(points).query_ball_point(points, radii, p=np.inf, return_length=True)
-    return counts
+    return np.asarray(cKDTree(points).query_ball_point(points, radii, p=np.inf, return_length=True))
 
 
 def knn_vector_information(

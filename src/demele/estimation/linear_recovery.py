@@ -53,19 +53,16 @@ class Basis:
         """Weights of the columns, each in its own unit, (n_columns, rank): the vectors are sums of centred columns."""
         lengths = np.linalg.norm(self.columns - self.columns.mean(axis=0), axis=0)
         varies = (lengths > 0) & self.unit.any(axis=0)
-        weights: Floats = self.turned / np.where(varies, lengths, np.inf)[:, None]
-        return weights
+        return self.turned / np.where(varies, lengths, np.inf)[:, None]
 
     def with_columns(self, columns: Floats) -> Floats:
         """Return the products of the vectors with other columns (n_samples, k): (rank, k)."""
-        products: Floats = self.turned.T @ (self.unit.T @ columns)
-        return products
+        return self.turned.T @ (self.unit.T @ columns)
 
     def with_classes(self, labels: NDArray[np.intp], n_classes: int) -> Floats:
         """Return the sums of the vectors over the rows of each class: (rank, n_classes)."""
         sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.unit.T])
-        of_vectors: Floats = self.turned.T @ sums
-        return of_vectors
+        return self.turned.T @ sums
 
 
 def explained_share(basis: Basis, values: NDArray[Any], n_classes: int = 0) -> float:
@@ -149,5 +146,4 @@ def largest_with_classes(basis: Basis, labels: NDArray[Any], n_classes: int) -> 
 def correlation_of_pairs(first: Floats, second: Floats) -> Floats:
     """Return the signed correlation of each column of one with that of the other; 0 where one is constant."""
     (a, a_varies), (b, b_varies) = (unit_vectors(columns, 1e-24) for columns in (first, second))
-    found: Floats = np.where(a_varies & b_varies, np.clip(np.einsum("ij,ij->j", a, b), -1.0, 1.0), 0.0)
-    return found
+    return np.where(a_varies & b_varies, np.clip(np.einsum("ij,ij->j", a, b), -1.0, 1.0), 0.0)

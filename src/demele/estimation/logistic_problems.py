@@ -73,15 +73,13 @@ def linear_scores(rows: Floats, coef: Floats, intercept: Floats) -> Floats:
 def sigmoid_shares(scores: Floats) -> Floats:
     """Sigmoids of the scores (K, n), divided by their sum over the classes; NaN where a class has no classifier."""
     sigmoids = 1 / (1 + np.exp(np.minimum(-scores, 700.0)))
-    shares: Floats = sigmoids / np.nansum(sigmoids, axis=0)
-    return shares
+    return np.asarray(sigmoids / np.nansum(sigmoids, axis=0))
 
 
 def softmax(scores: Floats) -> Floats:
     """Return the shares of the classes (n_classes, n_rows), from scores that may be NaN."""
     raised = np.exp(scores - np.nanmax(scores, axis=0))
-    shares: Floats = raised / np.nansum(raised, axis=0)
-    return shares
+    return np.asarray(raised / np.nansum(raised, axis=0))
 
 
 def ridge(design: "Design", C: float) -> Floats:  # noqa: N803 - scikit-learn's name
@@ -199,8 +197,7 @@ class OneVsRest:
 
     def extent(self, steps: Floats) -> Floats:
         """Return how far a step can move a score, for each problem."""
-        extent: Floats = np.abs(steps) @ self.design.reach
-        return extent
+        return np.abs(steps) @ self.design.reach
 
     def evaluate(self, parameters: Floats, active: npt.NDArray[np.intp]) -> _Evaluation:
         """Return loss, gradient and Hessian of the problems that are still solved."""
@@ -255,8 +252,7 @@ class Multinomial:
 
     def extent(self, steps: Floats) -> Floats:
         """Return how far a step can move a score, for each problem."""
-        extent: Floats = (np.abs(steps).reshape(len(self.classes), -1) @ self.design.reach).max(keepdims=True)
-        return extent
+        return np.asarray((np.abs(steps).reshape(len(self.classes), -1) @ self.design.reach).max(keepdims=True))
 
     def evaluate(self, parameters: Floats, active: npt.NDArray[np.intp]) -> _Evaluation:
         """Return loss, gradient and Hessian of the problems that are still solved."""
@@ -403,8 +399,7 @@ def _solve(hessians: Floats, gradients: Floats) -> Floats:
     m = gradients.shape[1]
     level = np.trace(hessians, axis1=1, axis2=2) / m
     regular = hessians + (1e-13 * level + 1e-300)[:, None, None] * np.eye(m)
-    solution: Floats = np.linalg.solve(regular, gradients[:, :, None])[:, :, 0]
-    return solution
+    return np.linalg.solve(regular, gradients[:, :, None])[:, :, 0]
 
 
 def _conjugate_gradients(product: Callable[[Floats], Floats], right: Floats, diagonal: Floats) -> Floats:

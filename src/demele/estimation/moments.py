@@ -140,8 +140,7 @@ class ValueOrder:
 
     def reduce(self, operation: np.ufunc, ordered: FloatArray) -> FloatArray:
         """Reduce the last axis of values that stand in ``order`` to one number per present value."""
-        reduced: FloatArray = operation.reduceat(ordered, self.starts, axis=-1)
-        return reduced
+        return operation.reduceat(ordered, self.starts, axis=-1)
 
     def parts(self, ordered: FloatArray) -> Iterator[FloatArray]:
         """Yield the stretch of the last axis that belongs to each present value."""
@@ -152,5 +151,4 @@ class ValueOrder:
 def largest_distance(total: FloatArray, count: Any, low: FloatArray, high: FloatArray) -> FloatArray:
     """Distance from the mean to the farther extreme; exactly 0 where the extremes are equal."""
     mean = np.clip(total / count, low, high)  # rounding may put a mean outside its own extremes
-    distance: FloatArray = np.maximum(high - mean, mean - low)
-    return distance
+    return np.asarray(np.maximum(high - mean, mean - low))

@@ -34,15 +34,13 @@ class InformationBounds:
 
 
 def _x_log_x(x: Floats) -> Floats:
-    result: Floats = x * np.log(np.where(x > 0, x, 1.0))
-    return result
+    return x * np.log(np.where(x > 0, x, 1.0))
 
 
 def _information(joint: Floats) -> Floats:
     rows, columns = joint.sum(axis=-1), joint.sum(axis=-2)
     margins = _x_log_x(rows).sum(axis=-1) + _x_log_x(columns).sum(axis=-1)
-    found: Floats = np.maximum(_x_log_x(joint).sum(axis=(-2, -1)) - margins, 0.0)
-    return found
+    return np.asarray(np.maximum(_x_log_x(joint).sum(axis=(-2, -1)) - margins, 0.0))
 
 
 def entropy_range(values: Floats, share: float) -> tuple[float, float]:
@@ -303,8 +301,7 @@ def _largest_other(values: Floats, axis: int) -> Floats:
     first, second = np.take(ordered, [-1], axis=axis), np.take(ordered, [-2], axis=axis)
     top = np.expand_dims(values.argmax(axis=axis), axis)
     places = np.arange(values.shape[axis]).reshape([-1 if a == axis % values.ndim else 1 for a in range(values.ndim)])
-    found: Floats = np.where(places == top, second, first)
-    return found
+    return np.where(places == top, second, first)
 
 
 def _shares(low: Floats, high: Floats, entropy_low: Floats, entropy_high: Floats) -> tuple[Floats, Floats]:

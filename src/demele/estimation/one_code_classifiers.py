@@ -198,8 +198,7 @@ class _Piece(NamedTuple):
         w, b = lines
         m0, m1, m2 = self.moments
         t0, t1 = self.targets
-        value: FloatArray = w * ((0.5 + m2) * w + 2.0 * m1 * b - 2.0 * t1) + b * ((0.5 + m0) * b - 2.0 * t0) + m0
-        return value
+        return np.asarray(w * ((0.5 + m2) * w + 2.0 * m1 * b - 2.0 * t1) + b * ((0.5 + m0) * b - 2.0 * t0) + m0)
 
     def blur(self, lines: FloatArray) -> FloatArray:
         """Return the rounding error to expect in `value`, which adds up terms larger than their sum."""
@@ -213,8 +212,7 @@ class _Piece(NamedTuple):
         m0, m1, m2 = self.moments
         t0, t1 = self.targets
         determinant = (0.5 + m0) * (0.5 + m2) - m1 * m1
-        lines: FloatArray = np.stack([(0.5 + m0) * t1 - m1 * t0, (0.5 + m2) * t0 - m1 * t1]) / determinant
-        return lines
+        return np.asarray(np.stack([(0.5 + m0) * t1 - m1 * t0, (0.5 + m2) * t0 - m1 * t1]) / determinant)
 
 
 class _Objective:

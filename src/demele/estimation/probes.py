@@ -1,5 +1,6 @@
 """Predictors of factors that are fitted to some rows and tried on others: boosted trees, and linear ones."""
 
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,14 +26,11 @@ class ProbedCodes:
 
     def __init__(self, values: Floats) -> None:
         self.values = values
-        self._presorted: Presorted | None = None
 
-    @property
+    @cached_property
     def presorted(self) -> Presorted:
         """The codes, sorted."""
-        if self._presorted is None:
-            self._presorted = presort(self.values)
-        return self._presorted
+        return presort(self.values)
 
     def without(self, columns: Ints) -> "ProbedCodes":
         """Return the codes but some."""
@@ -95,11 +93,9 @@ def predicted(
         labels = own.astype(np.intp)
         coef, intercept = multinomial_logistic(seen, labels, int(labels.max()) + 1, C=penalty)
         present = np.flatnonzero(~np.isnan(intercept))
-        likeliest: Ints = present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)]
-        return likeliest
+        return np.asarray(present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)])
     weights = np.linalg.solve(seen.T @ seen + np.eye(seen.shape[1]) / penalty, seen.T @ (own - own.mean()))
-    found: Floats = own.mean() + unseen @ weights
-    return found
+    return np.asarray(own.mean() + unseen @ weights)
 
 
 def held_out_score(truth: Floats | Ints, said: Floats | Ints, *, categorical: bool) -> float:

@@ -24,22 +24,25 @@ def raw_classifier_accuracy_matrix(
     codes_test: Floats,
     factors_test: Sequence[Ints],
     *,
+    groups: Sequence[list[int]] | None = None,
     C: float = 1.0,  # noqa: N803 - scikit-learn's name
     class_weight: Literal["balanced"] | None = None,
 ) -> Floats:
-    """Accuracy of scikit-learn's ``LinearSVC`` of each categorical factor on each code alone.
+    """Accuracy of scikit-learn's ``LinearSVC`` of each categorical factor on each code, or some codes together.
 
     Parameters
     ----------
     codes_train, codes_test : (n_train, n_codes), (n_test, n_codes) arrays
         In any unit, which matters: the penalty weighs on the slope, and on the intercept too.
     factors_train, factors_test : sequences of (n_train,) and (n_test,) arrays of int
+    groups : sequence of list of int, optional
+        Columns that a classifier sees together; each alone by default.
     C, class_weight
         As in scikit-learn.
 
     Returns
     -------
-    (n_codes, n_factors) array in [0, 1]
+    (n_codes or n_groups, n_factors) array in [0, 1]
 
     Raises
     ------
@@ -60,52 +63,14 @@ def raw_classifier_accuracy_matrix(
     """
     from sklearn.svm import LinearSVC
 
-    accuracies = np.empty((codes_train.shape[1], len(factors_train)))
+    together = [[code] for code in range(codes_train.shape[1])] if groups is None else groups
+    accuracies = np.empty((len(together), len(factors_train)))
     for i, (train, test) in enumerate(zip(factors_train, factors_test, strict=True)):
         require_two_classes(len(np.unique(train)), len(train))
-        for j in range(len(accuracies)):
+        for j, own in enumerate(together):
             machine = LinearSVC(C=C, class_weight=class_weight, dual=False)
-            fit_as_far(lambda: machine.fit(codes_train[:, [j]], train))  # noqa: B023 - called at once
-            accuracies[j, i] = np.mean(machine.predict(codes_test[:, [j]]) == test)
-    return accuracies
-
-
-def joint_classifier_accuracies(
-    columns_train: Floats,
-    factors_train: Sequence[Ints],
-    columns_test: Floats,
-    factors_test: Sequence[Ints],
-    *,
-    C: float = 1.0,  # noqa: N803 - scikit-learn's name
-    class_weight: Literal["balanced"] | None = None,
-) -> Floats:
-    """Accuracy of scikit-learn's ``LinearSVC`` of each categorical factor on several columns together.
-
-    Parameters
-    ----------
-    columns_train, columns_test : (n_train, n_columns), (n_test, n_columns) arrays
-    factors_train, factors_test, C, class_weight
-        As in `raw_classifier_accuracy_matrix`.
-
-    Returns
-    -------
-    (n_factors,) array in [0, 1]
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 1, 1])
-    >>> columns = np.array([[0.0, 1.0], [1.0, 2.0], [1.0, 0.0], [2.0, 1.0]])
-    >>> joint_classifier_accuracies(columns, [labels], columns, [labels], C=100.0)
-    array([1.])
-    """
-    from sklearn.svm import LinearSVC
-
-    accuracies = np.empty(len(factors_train))
-    for i, (train, test) in enumerate(zip(factors_train, factors_test, strict=True)):
-        require_two_classes(len(np.unique(train)), len(train))
-        machine = LinearSVC(C=C, class_weight=class_weight, dual=False)
-        fit_as_far(lambda: machine.fit(columns_train, train))  # noqa: B023 - called at once
-        accuracies[i] = np.mean(machine.predict(columns_test) == test)
+            fit_as_far(lambda: machine.fit(codes_train[:, own], train))  # noqa: B023 - called at once
+            accuracies[j, i] = np.mean(machine.predict(codes_test[:, own]) == test)
     return accuracies
 
 

@@ -145,8 +145,7 @@ def polar_factor(matrix: Floats) -> Floats:
     [[1.0, 0.0], [0.0, 1.0]]
     """
     left, _, right = np.linalg.svd(matrix, full_matrices=False)
-    nearest: Floats = left @ right
-    return nearest
+    return np.asarray(left @ right)
 
 
 def completed(axes: Floats, spread: Floats) -> Floats:
@@ -226,8 +225,7 @@ def whitener(total: Floats) -> Floats:
     variances, vectors = np.linalg.eigh(total)
     varies = variances > NEGLIGIBLE * max(float(variances[-1]), np.finfo(float).tiny)
     lengths = np.where(varies, np.sqrt(np.where(varies, variances, 1.0)), np.inf)
-    root: Floats = (vectors / lengths) @ vectors.T
-    return root
+    return np.asarray((vectors / lengths) @ vectors.T)
 
 
 # Candidates -----------------------------------------------------------------------------------------------------------

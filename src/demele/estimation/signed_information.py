@@ -41,51 +41,7 @@ def without_errors(table: Floats, transition: Floats) -> Floats:
     >>> ((7 * without_errors(given, np.array([[0.9, 0.1], [0.2, 0.8]]))).round(6) + 0.0).tolist()
     [[2.0, 0.8], [0.0, 4.2]]
     """
-    undone: Floats = table @ np.linalg.inv(transition)
-    return undone
-
-
-def signed_entropy(counts: Floats) -> Floats:
-    """Return the entropy of counts along the last axis, in nats; some may be negative by chance.
-
-    Parameters
-    ----------
-    counts : array of shape (..., n_values)
-        Their sum is above 0.
-    """
-    n = counts.sum(axis=-1)
-    found: Floats = np.maximum(np.log(n) - _n_log_n(counts).sum(axis=-1) / n, 0.0)
-    return found
-
-
-def signed_information(table: Floats) -> Floats:
-    r"""Return the mutual information of the last two axes of a table whose cells may be negative by chance, in nats.
-
-    .. math:: \max\Bigl(0, \sum_{zv} L(R) - \sum_z L(P_z) - \sum_v L(m_v)\Bigr), \quad L(x) = x \ln |x|, L(0) = 0
-
-    Parameters
-    ----------
-    table : array of shape (..., n_rows, n_columns)
-        Counts or probabilities; their sum is above 0. Of counts that are all >= 0, the plug-in information, bit for
-        bit.
-
-    Examples
-    --------
-    >>> round(float(signed_information(np.array([[-0.04, 0.44], [0.54, 0.06]]))), 6)
-    0.632137
-    """
-    n = table.sum(axis=(-2, -1))
-    rows, columns = table.sum(axis=-1), table.sum(axis=-2)
-    cells = _n_log_n(table).sum(axis=(-2, -1))
-    margins = _n_log_n(rows).sum(axis=-1) + _n_log_n(columns).sum(axis=-1)
-    found: Floats = np.maximum(np.log(n) + (cells - margins) / n, 0.0)
-    return found
-
-
-def _n_log_n(counts: Floats) -> Floats:
-    logarithms = np.log(np.where(counts != 0, np.abs(counts), 1.0))
-    result: Floats = counts * logarithms
-    return result
+    return table @ np.linalg.inv(transition)
 
 
 def signed_table(counts: JointCounts, transitions: Sequence[Floats | None]) -> InformationTable:
@@ -106,11 +62,8 @@ def signed_table(counts: JointCounts, transitions: Sequence[Floats | None]) -> I
     information, heights, joint = [], [], []
     for table, transition in zip(counts.tables, transitions, strict=True):
         of_code = entropy(table.sum(axis=-1))
-        if transition is None:
-            own, height = mutual_information(table), entropy(table[..., 0, :, :].sum(axis=-2))
-        else:
-            undone = without_errors(table, transition[..., None, :, :])
-            own, height = signed_information(undone), signed_entropy(undone[..., 0, :, :].sum(axis=-2))
+        undone = table if transition is None else without_errors(table, transition[..., None, :, :])
+        own, height = mutual_information(undone), entropy(undone[..., 0, :, :].sum(axis=-2))
         information.append(own)
         heights.append(height)
         joint.append(of_code + height[..., None] - own)
@@ -126,8 +79,7 @@ def signed_table(counts: JointCounts, transitions: Sequence[Floats | None]) -> I
 def counted_transition(counts: Floats) -> Floats:
     """Return the transition of counts (..., K, K), rows true values; a class that was never counted is right."""
     filled = counts + NEVER_COUNTED * np.eye(counts.shape[-1])
-    found: Floats = filled / filled.sum(axis=-1, keepdims=True)
-    return found
+    return np.asarray(filled / filled.sum(axis=-1, keepdims=True))
 
 
 def audited_transition(counts: Floats, given: Floats) -> Floats:
@@ -155,5 +107,4 @@ def audited_transition(counts: Floats, given: Floats) -> Floats:
     right = NEVER_COUNTED * np.eye(counts.shape[-1])
     filled = counts + right
     joint = filled / filled.sum(axis=-2, keepdims=True) * given[..., None, :] + right
-    found: Floats = joint / joint.sum(axis=-1, keepdims=True)
-    return found
+    return np.asarray(joint / joint.sum(axis=-1, keepdims=True))

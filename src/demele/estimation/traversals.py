@@ -14,8 +14,7 @@ def slopes(codes: Floats, attributes: Floats) -> Floats:
     >>> slopes(np.array([0.0, 2.0, 4.0]), np.array([0.0, 1.0, 4.0])).tolist()
     [0.5, 1.5]
     """
-    found: Floats = np.diff(attributes, axis=-1) / np.diff(codes, axis=-1)
-    return found
+    return np.diff(attributes, axis=-1) / np.diff(codes, axis=-1)
 
 
 def lehmer_mean(values: Floats, power: float) -> Floats:
@@ -36,8 +35,7 @@ def lehmer_mean(values: Floats, power: float) -> Floats:
     relative = values / np.where(largest > 0, largest, 1.0)  # powers of large values would overflow
     weights = relative ** (power - 1.0)
     total = weights.sum(axis=-1)
-    found: Floats = largest[..., 0] * (relative * weights).sum(axis=-1) / np.where(total > 0, total, 1.0)
-    return found
+    return np.asarray(largest[..., 0] * (relative * weights).sum(axis=-1) / np.where(total > 0, total, 1.0))
 
 
 def smoothness_values(
@@ -77,8 +75,7 @@ def smoothness_values(
     rough = sharpest * step / np.where(spread > 0, spread, np.nan)
     # Slopes of a straight line differ by rounding, and bends of rounding are as sharp as their range.
     by_rounding = 16 * np.finfo(float).eps * (np.abs(attributes).max(axis=-1) / step + np.abs(first).max(axis=-1))
-    found: Floats = np.where(np.ptp(first, axis=-1) > by_rounding, 1.0 - rough, 1.0)
-    return found
+    return np.where(np.ptp(first, axis=-1) > by_rounding, 1.0 - rough, 1.0)
 
 
 def monotonicity_values(codes: Floats, attributes: Floats, *, threshold: float = 1e-3) -> Floats:
@@ -99,5 +96,4 @@ def monotonicity_values(codes: Floats, attributes: Floats, *, threshold: float =
     first = slopes(codes, attributes)
     signs = np.where(np.abs(first) > threshold, np.sign(first), 0.0)
     steep = (signs != 0).sum(axis=-1)
-    found: Floats = signs.sum(axis=-1) / np.where(steep > 0, steep, np.nan)
-    return found
+    return np.asarray(signs.sum(axis=-1) / np.where(steep > 0, steep, np.nan))

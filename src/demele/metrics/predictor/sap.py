@@ -174,16 +174,14 @@ def _accuracies(
             codes_train, labels_train, codes_test, labels_test, n_classes=levels, C=penalty, class_weight=weights
         )
     if data.groups is not None:
-        from demele.estimation.raw_classifiers import joint_classifier_accuracies
-
         columns = accuracies
         accuracies = np.empty((data.n_codes, len(group)))
         for place, own in enumerate(map(list, data.groups.columns)):
             accuracies[place] = columns[own[0]]
             if len(own) > 1:
-                accuracies[place] = joint_classifier_accuracies(
-                    codes_train[:, own], labels_train, codes_test[:, own], labels_test, C=penalty, class_weight=weights
-                )
+                accuracies[place] = raw_classifier_accuracy_matrix(
+                    codes_train, labels_train, codes_test, labels_test, groups=[own], C=penalty, class_weight=weights
+                )[0]
     guesses = majority_accuracies(labels_train, labels_test)
     for place, factor in enumerate(factors):
         transition = None if raw else data.transition_of(factor)
