@@ -1,7 +1,7 @@
 """The bench of metrics: the stored rows that come with demele, of one metric or all, and the time of the review's run.
 
 ``python -m benchmarks.characterise --only NAME`` computes the rows of one metric (or of ``dci_forest`` and the like)
-and writes ``src/demele/bench/reference/NAME.jsonl``: some minutes for a fast one. ``--scenario NAME`` computes one
+and writes ``src/demele/bench/reference/NAME.json.gz``: some minutes for a fast one. ``--scenario NAME`` computes one
 scenario, and leaves the rows of the others in the files as they are. Metrics that take seconds a call get fewer seeds,
 of fewer rows: ``FEWER`` in ``demele.bench.stored`` names them. Without either option, those of all metrics and
 ``results/characterise.csv``: about two hours on two cores. Killed, it goes on where it was, from a store beside it that
@@ -87,9 +87,8 @@ def main() -> None:
     if usual is None or usual:
         runs.append(bench.characterise(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
     runs += [of_fewer(name, asked.scenario, store, how) for name in fewer]
-    write = stored.write_rows if asked.scenario is None else stored.add_rows
     for found in runs:
-        for path in write(found, stored.FOLDER):
+        for path in stored.write_rows(found, stored.FOLDER, keep=asked.scenario is not None):
             print(path)
     # rows of code that is changed afterwards must not be taken for those of the change
     for kept in (store, *(store.with_name(f"{store.name}-{rows}") for rows in (FEWER_SAMPLES, N_SAMPLES))):

@@ -1,5 +1,6 @@
 """Rows of slow metrics, of fewer seeds and fewer rows: where that is declared, how they are made, where it is said."""
 
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +18,6 @@ from demele.bench.verdicts import Curve
 from demele.cli.bench import _frame
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
-from tools import docs_bench, docs_which
 
 SAID = "2 seeds of 150 rows"
 #: One that is measured as usual, and one with fewer rows.
@@ -46,7 +46,7 @@ def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_ar
 def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
     few = bench.characterise("sap", "mixing", seeds=1, n_samples=FEWER_SAMPLES)
     stored.write_rows(few, tmp_path)
-    with pytest.raises(FormatError, match=r"sap\.jsonl: expected rows of n_samples 20000, got 5000"):
+    with pytest.raises(FormatError, match=r"sap\.json\.gz: expected rows of n_samples 20000, got 5000"):
         stored.referred(bench.Characterisation, ["sap"], tmp_path)
 
 
@@ -54,7 +54,7 @@ def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monke
     monkeypatch.setattr(stored, "FEWER", {"sap": 2})
     few = bench.characterise("sap", "mixing", seeds=2, n_samples=FEWER_SAMPLES)
     (path,) = stored.write_rows(few, tmp_path)
-    assert json.loads(path.read_text(encoding="utf-8").splitlines()[0])["n_samples"] == FEWER_SAMPLES
+    assert json.loads(gzip.decompress(path.read_bytes()))["n_samples"] == FEWER_SAMPLES
     again = stored.referred(bench.Characterisation, ["sap"], tmp_path)
     assert again.n_samples == N_SAMPLES
     assert (again.fewer_rows, again.fewer("sap")) == ({"sap": FEWER_SAMPLES}, (2, FEWER_SAMPLES))
@@ -90,10 +90,10 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
     assert calls[0][2] == calls[0][3] == fewer_seeds("tmex")
     # no scenario may be named there that is not of the run
     assert calls[1][2] == calls[1][3] == dict.fromkeys(("source", "added"), FEWER["tmex"])
-    assert [path.name for path in tmp_path.iterdir()] == ["tmex.jsonl"]  # and no store
-    first, *lines = map(json.loads, (tmp_path / "tmex.jsonl").read_text(encoding="utf-8").splitlines())
-    assert first["n_samples"] == FEWER_SAMPLES
-    assert list(dict.fromkeys(line["scenario"] for line in lines)) == ["mixing", "sample_size"]
+    assert [path.name for path in tmp_path.iterdir()] == ["tmex.json.gz"]  # and no store
+    content = json.loads(gzip.decompress((tmp_path / "tmex.json.gz").read_bytes()))
+    assert content["n_samples"] == FEWER_SAMPLES
+    assert [one["name"] for one in content["scenarios"]] == ["mixing", "sample_size"]
 
 
 # Said -----------------------------------------------------------------------------------------------------------------
@@ -122,20 +122,6 @@ def test_the_document_says_it(found: bench.Characterisation) -> None:
     said = "Measured with 2 seeds of 150 rows, as a call takes seconds"
     assert [note.text for note in found.document().notes if said.lower() in note.text.lower()] == [f"m{said[1:]}"]
     assert "150" not in str([note.text for note in replace(found, fewer_rows={}).document().notes])
-
-
-def test_the_pages_of_results_say_it(found: bench.Characterisation) -> None:
-    content = found.to_dict()
-    page = docs_bench.bench_pages(content, [])["results/metrics.md"]
-    assert f"{SAID} for SAP, because a call takes seconds" in page
-    rows = [line for line in page.splitlines() if line.startswith("| [SAP](")]
-    assert len(rows) == 2
-    assert all(line.split("|")[1].endswith(f") ({SAID}) ") for line in rows)
-    view = docs_bench.View(content)
-    assert view.fewer("mig") == ""
-    assert f" ({SAID})" in docs_which.not_considered(view, "compactness") + docs_which.considered_table(
-        view, "compactness"
-    )
 
 
 # Judged ---------------------------------------------------------------------------------------------------------------

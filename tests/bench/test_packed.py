@@ -300,12 +300,12 @@ def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: A
         bench.load(path)
 
 
-def test_too_few_points_and_text_for_values_are_refused(tmp_path: Path) -> None:
+def test_too_few_points_and_lists_for_values_are_refused(tmp_path: Path) -> None:
     path = bench.characterise("mig", "mixing", seeds=1, n_samples=100).save(tmp_path / "a.json.gz")
     whole = gzip.decompress(path.read_bytes())
-    for change in (lambda values: values[:-1], lambda values: [["high"], *values[1:]]):
+    for change in (lambda outcomes: outcomes[:-1], lambda outcomes: [[["high"]], *outcomes[1:]]):
         content = json.loads(whole)
-        content["curves"][0]["values"] = change(content["curves"][0]["values"])
+        content["curves"][0]["outcomes"] = change(content["curves"][0]["outcomes"])
         path.write_bytes(gzip.compress(json.dumps(content).encode()))
         with pytest.raises(FormatError, match="lacks a part of a characterisation"):
             bench.load(path)

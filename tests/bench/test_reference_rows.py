@@ -1,6 +1,7 @@
 """The stored rows of demele's own metrics: a file for each, and none needed for the house to stand."""
 
 import functools
+import gzip
 import json
 import math
 import shutil
@@ -14,11 +15,10 @@ import pytest
 from benchmarks import characterise
 from demele import bench
 from demele.bench import characterisation, stored
-from demele.bench.stored import FEWER, FOLDER, add_rows, fewer_seeds, referred, write_rows
+from demele.bench.stored import ENDING, FEWER, FOLDER, fewer_seeds, referred, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
 from tests.tolerances import ROUNDING, assert_close
-from tools import docs_bench
 
 NOT_YET = "not yet characterised"
 
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_reference_has_all_metrics_on_all_scenarios() -> None:
     found = reference()
-    stored_ones = {path.stem for path in FOLDER.glob("*.jsonl")}
+    stored_ones = {path.name.removesuffix(ENDING) for path in FOLDER.iterdir()}
     assert [item.name for item in found.candidates] == [
         name for name in CATALOGUE if name in names_of_all() or name in stored_ones
     ]
@@ -74,11 +74,23 @@ def test_the_verdicts_have_a_row_for_every_metric() -> None:
     table = reference().table()
     assert set(table.to_numpy().ravel()) <= {"holds", "fails", "inconclusive", "not applicable", NOT_YET}
     shown = {item.name for row in reference().rows for item in row.members}
-    assert shown == {*names_of_all(), *(path.stem for path in FOLDER.glob("*.jsonl"))}
+    assert shown == {*names_of_all(), *(path.name.removesuffix(ENDING) for path in FOLDER.iterdir())}
     assert list(table.index) == [row.name for row in reference().rows]
     assert "dci_forest" in table.index
     assert (table == "holds").any(axis=None)
     assert (table == "fails").any(axis=None)
+
+
+def held(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return content
+
+
+def damaged(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Write a file again with another content."""
+    content = held(path)
+    change(content)
+    path.write_bytes(gzip.compress(json.dumps(content).encode()))
 
 
 def test_what_is_written_is_what_was_read(tmp_path: Path) -> None:
@@ -87,20 +99,19 @@ def test_what_is_written_is_what_was_read(tmp_path: Path) -> None:
     for place, path in enumerate(write_rows(found, tmp_path)):
         if not (FOLDER / path.name).exists():
             continue
-        written, stored_lines = path.read_text().splitlines(), (FOLDER / path.name).read_text().splitlines()
-        # Of metrics that share a call the first tells the time; the values are each one's own.
-        timed = groups.index(groups[place]) == place
-        assert [line for line in written if timed or '"seconds"' not in line] == [
-            line for line in stored_lines if timed or '"seconds"' not in line
-        ], path.name
+        written, stored_ones = held(path), held(FOLDER / path.name)
+        if groups.index(groups[place]) != place:
+            # Of metrics that share a call the first tells the time; the values are each one's own.
+            del written["seconds"], stored_ones["seconds"]
+        assert written == {**stored_ones, "demele": found.version}, path.name
 
 
 def test_rows_of_one_metric_are_those_of_a_run_and_no_other_file_is_touched(folder: Path) -> None:
     found = bench.characterise("sap", "mixing", seeds=1)
-    before = {path.name: path.read_bytes() for path in folder.glob("*.jsonl")}
-    assert write_rows(found, folder) == [folder / "sap.jsonl"]
-    after = {path.name: path.read_bytes() for path in folder.glob("*.jsonl")}
-    assert {name for name in after if after[name] != before.get(name)} == {"sap.jsonl"}
+    before = {path.name: path.read_bytes() for path in folder.glob(f"*{ENDING}")}
+    assert write_rows(found, folder) == [folder / "sap.json.gz"]
+    after = {path.name: path.read_bytes() for path in folder.glob(f"*{ENDING}")}
+    assert {name for name in after if after[name] != before.get(name)} == {"sap.json.gz"}
     again, whole = bench.reference(), reference()
     new, old = again.curves["sap", "mixing"], whole.curves["sap", "mixing"]
     for own, stored_ones in zip(new.values, old.values, strict=True):
@@ -110,22 +121,31 @@ def test_rows_of_one_metric_are_those_of_a_run_and_no_other_file_is_touched(fold
     assert [own.tobytes() for own in other.values] == [own.tobytes() for own in whole.curves["mig", "noise"].values]
 
 
+def without(scenario: str) -> Callable[[dict[str, Any]], object]:
+    """Leave out a scenario of a file."""
+
+    def change(content: dict[str, Any]) -> None:
+        content["scenarios"] = [one for one in content["scenarios"] if one["name"] != scenario]
+        for part in ("curves", "seconds"):
+            content[part] = [one for one in content[part] if one["scenario"] != scenario]
+
+    return change
+
+
 def test_rows_of_one_scenario_take_the_place_of_their_own_only(folder: Path) -> None:
-    path = folder / "sap.jsonl"
-    before = path.read_text(encoding="utf-8").splitlines()
-    assert add_rows(bench.characterise("sap", "mixing", seeds=1), folder) == [path]
-    after = path.read_text(encoding="utf-8").splitlines()
-    assert len(after) == len(before)
-    changed_lines = [json.loads(new) for new, old in zip(after, before, strict=True) if new != old]
-    assert {line["scenario"] for line in changed_lines} == {"mixing"}
-    assert [len(line["values"]) for line in changed_lines if "values" in line] == [1] * 6
-    missing = [line for line in after if '"scenario":"noise"' not in line]
-    path.write_text("\n".join(missing) + "\n", encoding="utf-8")
-    add_rows(bench.characterise("sap", "noise", seeds=1), folder)  # rows that were not there go where they belong
-    order = [(line.get("scenario"), line.get("severity")) for line in map(json.loads, path.read_text().splitlines())]
-    assert order == [(line.get("scenario"), line.get("severity")) for line in map(json.loads, before)]
-    with pytest.raises(FormatError, match=r"sap\.jsonl: its rows were made in another way"):
-        add_rows(bench.characterise("sap", "noise", seeds=1, n_samples=200), folder)
+    path = folder / "sap.json.gz"
+    before = held(path)
+    assert write_rows(bench.characterise("sap", "mixing", seeds=1), folder, keep=True) == [path]
+    after = held(path)
+    assert after["scenarios"] == before["scenarios"]
+    changed_ones = [new for new, old in zip(after["curves"], before["curves"], strict=True) if new != old]
+    assert [[len(own) for own in one["outcomes"]] for one in changed_ones] == [[1] * 6]
+    assert changed_ones[0]["scenario"] == "mixing"
+    damaged(path, without("noise"))
+    write_rows(bench.characterise("sap", "noise", seeds=1), folder, keep=True)  # rows that were not there are added
+    assert held(path)["scenarios"] == before["scenarios"]
+    with pytest.raises(FormatError, match=r"sap\.json\.gz: its rows were made in another way"):
+        write_rows(bench.characterise("sap", "noise", seeds=1, n_samples=200), folder, keep=True)
 
 
 def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,10 +159,10 @@ def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypat
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
     monkeypatch.setattr("sys.argv", ["characterise", "--only", "sap", "--jobs", "1", "--store", str(store)])
     characterise.main()
-    assert [path.name for path in tmp_path.iterdir()] == ["sap.jsonl"]  # and no store that an edit would not undo
-    first, *lines = (tmp_path / "sap.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(first)["n_samples"] == 100
-    assert [len(json.loads(line).get("values", [0, 0])) for line in lines] == [2] * 7
+    assert [path.name for path in tmp_path.iterdir()] == ["sap.json.gz"]  # and no store that an edit would not undo
+    content = held(tmp_path / "sap.json.gz")
+    assert content["n_samples"] == 100
+    assert [[len(own) for own in one["outcomes"]] for one in content["curves"]] == [[2] * 6]
 
 
 def check_everything_says_so(found: bench.Characterisation, metric: str) -> None:
@@ -152,13 +172,11 @@ def check_everything_says_so(found: bench.Characterisation, metric: str) -> None
     told = found.to_dict()
     json.dumps(told, allow_nan=False)
     assert [item["name"] for item in told["metrics"] if not item["characterised"]] == [metric]
-    pages = docs_bench.bench_pages(told, [])
-    assert f"Not yet characterised, as rows are missing: {CATALOGUE[metric].title}." in pages["results/metrics.md"]
     assert all(item.status != NOT_YET for item in found.verdicts if item.row == "mig")
 
 
 def test_a_metric_without_its_file_is_not_yet_characterised(folder: Path, tmp_path: Path) -> None:
-    (folder / "z_diff.jsonl").unlink()
+    (folder / "z_diff.json.gz").unlink()
     found = bench.reference()
     check_everything_says_so(found, "z_diff")
     assert (
@@ -177,7 +195,7 @@ def test_a_metric_that_was_just_registered_is_not_yet_characterised(monkeypatch:
 
 
 def test_one_score_of_a_model_without_rows_leaves_its_row_open(folder: Path) -> None:
-    (folder / "dci_forest_modularity.jsonl").unlink()
+    (folder / "dci_forest_modularity.json.gz").unlink()
     found = bench.reference()
     assert found.verdict("dci_forest", "calibrated").status == NOT_YET
     assert found.verdict("dci_forest", "coherent_compactness").status == "holds"
@@ -185,54 +203,48 @@ def test_one_score_of_a_model_without_rows_leaves_its_row_open(folder: Path) -> 
 
 
 def test_a_scenario_without_rows_is_open_alone(folder: Path) -> None:
-    path = folder / "mig.jsonl"
-    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if '"scenario":"noise"' not in line]
-    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    damaged(folder / "mig.json.gz", without("noise"))
     found = bench.reference()
     assert found.verdict("mig", "calibrated").status == NOT_YET
     assert found.verdict("mig", "non_linear") == reference().verdict("mig", "non_linear")
 
 
 def test_without_any_rows_there_is_no_reference(folder: Path) -> None:
-    for path in folder.glob("*.jsonl"):
+    for path in folder.glob(f"*{ENDING}"):
         path.unlink()
     with pytest.raises(FileNotFoundError, match="no rows of metrics are stored"):
         bench.reference()
 
 
-def changed(**given: Any) -> Callable[[list[dict[str, Any]]], None]:
-    return lambda lines: lines[0].update(given)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (changed(protocol="latte"), "expected rows of protocol 'review2022', got 'latte'"),
-        (changed(n_samples=10_000), "expected rows of n_samples 20000, got 10000"),
-        (changed(metric="sap"), "expected rows of metric 'mig', got 'sap'"),
-        (changed(format_version=2), "expected rows of format_version 1, got 2"),
-        (lambda lines: lines.append(lines[1]), "rows twice, or at another severity .* on 'noise'; compute them again"),
-        (lambda lines: lines[1].update(severity=0.05), "rows twice, or at another severity .* on 'noise'"),
-        (lambda lines: lines[1].update(scenario="nowhere"), "mig.jsonl does not hold the rows of a metric"),
-        (lambda lines: lines[1].update(values=["high"]), "mig.jsonl does not hold the rows of a metric"),
-        (lambda lines: lines[-1].update(seconds=[1.0]), "rows twice, or at another severity"),
+        (lambda held: held.update(protocol="latte"), "expected rows of protocol 'review2022', got 'latte'"),
+        (lambda held: held.update(n_samples=10_000), "expected rows of n_samples 20000, got 10000"),
+        (lambda held: held["curves"].pop(), "mig.json.gz lacks a part of a characterisation"),
+        (lambda held: held.update(format_version=2), "mig.json.gz has format version 2, this demele reads 1"),
+        (lambda held: held["scenarios"][0].update(severities=[0.05]), "'noise' was measured at other severities"),
+        (lambda held: held["scenarios"][0].update(name="nowhere"), "mig.json.gz lacks a part of a characterisation"),
+        (lambda held: held["curves"][0]["outcomes"].pop(), "mig.json.gz lacks a part of a characterisation"),
+        (lambda held: held["curves"][0]["outcomes"][0].append([1]), "lacks a part of a characterisation"),
+        (lambda held: held["seconds"][0].update(median=["a"]), "mig.json.gz lacks a part of a characterisation"),
     ],
 )
 def test_rows_that_are_not_those_of_the_bench_are_refused(
-    change: Callable[[list[dict[str, Any]]], None], message: str, folder: Path
+    change: Callable[[dict[str, Any]], object], message: str, folder: Path
 ) -> None:
-    path = folder / "mig.jsonl"
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    change(lines)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    damaged(folder / "mig.json.gz", change)
     with pytest.raises(FormatError, match=message):
         bench.reference()
 
 
+def test_rows_of_another_metric_are_refused(folder: Path) -> None:
+    shutil.copy(folder / "sap.json.gz", folder / "mig.json.gz")
+    with pytest.raises(FormatError, match=r"mig\.json\.gz: expected rows of metric 'mig', got 'sap'"):
+        bench.reference()
+
+
 def test_rows_of_several_versions_are_said_to_be(folder: Path) -> None:
-    path = folder / "sap.jsonl"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace('"demele":"0.1.0"', '"demele":"0.2.0"', 1), encoding="utf-8"
-    )
+    damaged(folder / "sap.json.gz", lambda held: held.update(demele="0.2.0"))
     assert bench.reference().version == "0.1.0, 0.2.0"
     assert referred(bench.Characterisation, ["sap"], folder).version == "0.2.0"

@@ -133,7 +133,7 @@ def test_what_is_no_path_is_refused_before_anything_is_computed() -> None:
     store: Any = 5
     with pytest.raises(InputTypeError, match="store: expected the path of a file or folder, got int"):
         bench.characterise(half, "mixing", store=store, **SMALL)
-    with pytest.raises(InputError, match=r"store: cannot write .*null"):
+    with pytest.raises(InputError, match="store: holds a null byte"):
         bench.characterise(half, "mixing", store="a\0b", **SMALL)
 
 

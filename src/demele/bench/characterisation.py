@@ -1,13 +1,12 @@
 """The result of the bench: metrics on representations whose properties are known, as tables, pages and files."""
 
-import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.bench.dictionary import to_dictionary
 from demele.bench.metric_documents import characterisation_document
-from demele.bench.stored import FOLDER, packed, referred, unpacked
+from demele.bench.stored import ENDING, FOLDER, packed, referred, unpacked
 from demele.bench.verdicts import Findings, Verdict
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import renamed, suggestion
@@ -114,16 +113,10 @@ class Characterisation(Findings, Result):
         for (metric, scenario), curve in self.curves.items():
             if curve.declined is not None:
                 continue
-            severities = next(item for item in self.scenarios if item.name == scenario).severities
-            for severity, seeds, values, missing in zip(
-                severities, curve.seeds, curve.values, curve.reasons, strict=True
-            ):
-                lines += [
-                    (scenario, severity, int(seed), metric, float(value), "")
-                    for seed, value in zip(seeds, values, strict=True)
-                ]
-                failed = (seed for seed in itertools.count() if seed not in seeds)
-                lines += [(scenario, severity, next(failed), metric, float("nan"), reason) for reason in missing]
+            for place, severity in enumerate(next(one for one in self.scenarios if one.name == scenario).severities):
+                for seed, own in enumerate(curve.outcomes(place)):
+                    value, reason = (float("nan"), own) if isinstance(own, str) else (own, "")
+                    lines.append((scenario, severity, seed, metric, value, reason))
         return pd.DataFrame(lines, columns=["scenario", "severity", "seed", "metric", "value", "reason"])
 
     def curve_frame(self) -> "pd.DataFrame":
@@ -235,8 +228,8 @@ def reference() -> Characterisation:
     >>> bench.reference().verdict("modularity", "calibrated").status
     'fails'
     """
-    if not any(FOLDER.glob("*.jsonl")):
+    if not any(FOLDER.glob(f"*{ENDING}")):
         raise FileNotFoundError(f"no rows of metrics are stored in {FOLDER}")
     usual = names_of_all()
-    names = [name for name in metric_names() if name in usual or (FOLDER / f"{name}.jsonl").exists()]
+    names = [name for name in metric_names() if name in usual or (FOLDER / f"{name}{ENDING}").exists()]
     return referred(Characterisation, names, FOLDER)

@@ -71,6 +71,13 @@ class Curve:
             declined=declined,
         )
 
+    def outcomes(self, position: int) -> list[float | str]:
+        """Return what every seed gave at one place of the sweep: a value, or the reason why there is none."""
+        values = dict(zip(self.seeds[position].tolist(), self.values[position].tolist(), strict=True))
+        missing = iter(self.reasons[position])
+        count = self.n[position] + self.failed[position]
+        return [values[seed] if seed in values else next(missing) for seed in range(count)]
+
     @property
     def characterised(self) -> bool:
         """Whether there are rows, unless the metric takes no part."""
