@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
-from demele.core.labelled import Labelled, Vocabulary
+from benchmarks.pairs import asked
 from demele.core.proportions import normal_quantile
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit import undirected_interval
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential_plan import signs
-from demele.evaluation.question import Question
 from demele.noise.audit import Audit
 
 Floats = NDArray[np.float64]
@@ -118,12 +117,8 @@ def intervals(
         yield (name, *ppi(rest, *pair, level=LEVEL, tuned=tuned))
     if not verdict:
         return
-    words = Vocabulary(tuple(range(K)))
-    audit = Audit(audit_rows, truth[audit_rows], design="uniform").coded(words, n)
-    data = Labelled(labels, np.stack(models), ("baseline", "candidate"), words)
-    found = METHODS["audit"](
-        Question(data=data, baseline=np.array([0]), candidate=np.array([1]), level=LEVEL, audit=audit)
-    )
+    audit = Audit(audit_rows, truth[audit_rows], design="uniform")
+    found = METHODS["audit"](asked(labels, models, K, audit=audit))
     yield "verdict", float(found.low[0]), float(found.high[0])
 
 

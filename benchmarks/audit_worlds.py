@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.labelled import Indices, Labelled, Vocabulary
+from benchmarks.pairs import asked
+from demele.core.labelled import Indices
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
-from demele.noise.audit import CodedAudit, disagreement, draw_audit
+from demele.noise.audit import disagreement, draw_audit
 
 Rows = NDArray[np.intp]
 
@@ -100,25 +101,13 @@ def drawn(corner: Corner, rng: np.random.Generator, seed: int, **options: Any) -
     pool = np.concatenate([models, _others(corner, truth, models, rng)])
     doubts = disagreement(pool)
     labels = _mislabelled(corner, truth, models, apart, first_right, doubts, rng)
-    data = Labelled(labels, models, ("baseline", "candidate"), Vocabulary(tuple(range(K))))
-    if corner.others and not corner.scattered:
-        names = ("baseline", "candidate", *(f"other {j}" for j in range(corner.others)))
-        data = Labelled(labels, pool.astype(np.int32), names, Vocabulary(tuple(range(K))))
     floor = 1e-3 if corner.design == "simple" else 0.4
     weights = {"weighted": doubts, "uniform": None, "simple": (doubts > 0).astype(float)}[corner.design]
     plan = draw_audit(n, corner.size, disagreement=weights, floor=floor, seed=seed)
-    audit: CodedAudit = plan.answered(truth[plan.rows]).coded(data.vocabulary, n)
-    question = Question(
-        data=data,
-        baseline=np.array([0]),
-        candidate=np.array([1]),
-        level=LEVEL,
-        inference=corner.inference,  # type: ignore[arg-type]
-        audit=audit,
-        **{"exact": corner.exact, **options},
-    )
+    known = {"inference": corner.inference, "exact": corner.exact, "audit": plan.answered(truth[plan.rows]), **options}
+    question = asked(labels, models if corner.scattered else pool, K, **known)
     right = np.count_nonzero(models == truth, axis=1)
-    return Drawn(question, truth, audit.inclusion, int(right[1] - right[0]))
+    return Drawn(question, truth, question.audit.inclusion, int(right[1] - right[0]))
 
 
 def _two(corner: Corner, truth: Indices, rng: np.random.Generator) -> tuple[NDArray[np.int32], Rows, Rows]:

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, repeated, share
-from demele.core.labelled import Labelled, Vocabulary
+from benchmarks.pairs import asked, read
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_effects import Claim
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential import SequentialComparison
-from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
@@ -107,8 +106,10 @@ def sizes_of(cell: Cell, rng: np.random.Generator) -> NDArray[np.intp]:
     return np.repeat(np.arange(cell.groups), np.maximum(np.rint(draws).astype(np.intp), 1))
 
 
-def world(cell: Cell, rng: np.random.Generator) -> tuple[Labelled, NDArray[np.int32], Groups]:
-    """Draw predictions and given labels, the right labels, and groups."""
+def world(
+    cell: Cell, rng: np.random.Generator
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int32], NDArray[np.intp]]:
+    """Draw given labels, predictions of both, the right labels, and the group of every row."""
     codes = sizes_of(cell, rng)
     n = codes.size
     shares = shares_of(cell)
@@ -131,13 +132,7 @@ def world(cell: Cell, rng: np.random.Generator) -> tuple[Labelled, NDArray[np.in
         flipped = rng.random(n) < rate if what == "rows" else (rng.random(codes.max() + 1) < rate)[codes]
         moved = rng.integers(1, K, n)
         given = np.where(flipped, (truth + (moved if what == "rows" else moved[first])) % K, truth)
-    data = Labelled(
-        given.astype(np.int32),
-        np.stack([baseline, candidate]).astype(np.int32),
-        ("baseline", "candidate"),
-        Vocabulary(tuple(range(K))),
-    )
-    return data, truth.astype(np.int32), Groups(codes)
+    return given, np.stack([baseline, candidate]), truth.astype(np.int32), codes
 
 
 def shares_of(cell: Cell) -> NDArray[np.float64]:
@@ -150,57 +145,34 @@ def shares_of(cell: Cell) -> NDArray[np.float64]:
     return np.asarray(shares / shares.sum())
 
 
-def audited(data: Labelled, truth: NDArray[np.int32], size: int, design: str, seed: int) -> CodedAudit:
+def audited(models: NDArray[Any], truth: NDArray[np.int32], size: int, design: str, seed: int) -> CodedAudit:
     """Audit some rows, whatever their groups."""
-    size = min(size, data.n)
-    plan = draw_audit(
-        data.n,
-        size,
-        disagreement=disagreement(data.predictions) if design == "weighted" else None,
-        floor=0.2,
-        seed=seed,
-    )
-    inclusion = np.full(size, size / data.n) if plan.probabilities is None else plan.probabilities
-    return CodedAudit(plan.rows, truth[plan.rows], inclusion, plan.design, data.n, plan.least_probability)
+    n, doubts = truth.size, disagreement(models) if design == "weighted" else None
+    size = min(size, n)
+    plan = draw_audit(n, size, disagreement=doubts, floor=0.2, seed=seed)
+    inclusion = np.full(size, size / n) if plan.probabilities is None else plan.probabilities
+    return CodedAudit(plan.rows, truth[plan.rows], inclusion, plan.design, n, plan.least_probability)
 
 
-def asked(cell: Cell, rng: np.random.Generator, seed: int) -> dict[str, Any]:
+def once(cell: Cell, repeat: int) -> dict[str, Any]:
     """Ask one test set: claims on both sides, and whether intervals hold what is true."""
-    data, truth, groups = world(cell, rng)
+    given, models, truth, codes = world(cell, rng_for(0, "clustered", cell.name, repeat))
     method, noise, size, design = ASKED[cell.method]
-    shares = shares_of(cell)
     if method == "ask":
-        comparison = SequentialComparison(
-            data.predictions[0],
-            data.predictions[1],
-            data.labels,
-            groups=groups.codes if cell.used else None,
-            seed=seed,
-            classes=range(K),
-        )
-        rows = comparison.ask(data.n)
+        groups = codes if cell.used else None
+        comparison = SequentialComparison(*models, given, groups=groups, seed=repeat, classes=range(K))
+        rows = comparison.ask(truth.size)
         comparison.tell(rows, truth[rows])
         found = comparison.decision()
         low, high = found.interval.low, found.interval.high
-        claims, own = (found.verdict == "candidate", found.verdict == "baseline"), None
-    else:
-        question = Question(
-            data=data,
-            baseline=np.array([0]),
-            candidate=np.array([1]),
-            noise=noise,
-            audit=audited(data, truth, size, design, seed) if size else None,
-            groups=groups if cell.used else None,
-        )
-        outcomes = METHODS[method](question)
-        low, high = float(outcomes.low[0]), float(outcomes.high[0])
-        claims, own = (bool(outcomes.candidate[0]), bool(outcomes.baseline[0])), outcomes.baseline_interval
-    accuracy = float(shares[0] + shares[1])
+        claims = {side: found.verdict == side for side in ("candidate", "baseline")}
+        return {**claims, "covers": low <= cell.lead <= high, "width": high - low, "own_covers": None}
+    known = {"noise": noise, "groups": Groups(codes) if cell.used else None}
+    known["audit"] = audited(models, truth, size, design, repeat) if size else None
+    outcomes = METHODS[method](asked(given, models, K, **known))
+    accuracy, own = float(shares_of(cell)[:2].sum()), outcomes.baseline_interval
     return {
-        "candidate": claims[0],
-        "baseline": claims[1],
-        "covers": low <= cell.lead <= high,
-        "width": high - low,
+        **read(outcomes, cell.lead),
         "own_covers": None if own is None else float(own[0][0]) <= accuracy <= float(own[1][0]),
     }
 
@@ -212,10 +184,6 @@ def measured(cell: Cell, repeats: int) -> dict[str, Any]:
     """Repeat a cell."""
     # Nobody reads the p-value here, and it takes a third of the time.
     Claim.p_value = lambda self, excess: np.full(excess.shape, np.nan)  # type: ignore[method-assign]
-
-    def once(cell: Cell, repeat: int) -> dict[str, Any]:
-        return asked(cell, rng_for(0, "clustered", cell.name, repeat), repeat)
-
     found = {
         name: None if np.isnan(own[0]) else float(own.mean()) for name, own in repeated(once, cell, repeats).items()
     }

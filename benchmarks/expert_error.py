@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from benchmarks import pairs
 from benchmarks.loop import Row, Table, main, share
-from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
@@ -71,8 +71,7 @@ def question(cell: Cell, rng: np.random.Generator, seed: int) -> Question:
         plan = draw_audit(N, cell.labels, disagreement=disagreement([old, new]), seed=seed)
         drawn, inclusion = plan.rows, np.asarray(plan.probabilities)
     audit = CodedAudit(drawn, expert[drawn], inclusion, cell.design, N)  # type: ignore[arg-type]
-    data = Labelled(given, np.stack([old, new]).astype(np.int32), ("old", "new"), Vocabulary(tuple(range(K))))
-    return Question(data=data, baseline=np.array([0]), candidate=np.array([1]), inference="test_set", audit=audit)
+    return pairs.asked(given, [old, new], K, inference="test_set", audit=audit)
 
 
 def taken(cell: Cell, *, aware: bool, repeats: int) -> float:

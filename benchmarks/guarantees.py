@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import pairs
 from benchmarks.loop import Row, Table, main
-from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.core.labelled import Indices, Vocabulary
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.question import Question
 from demele.labels import Audit, TransitionMatrix, draw_audit, estimate_transition
 
 K = 5
-LEVEL = 0.95
-NAMES = ("baseline", "candidate")
 #: (accuracy of both, share on which they agree): all feasible corners and the middle.
 SHAPES = ((0.5, 0.5), (0.5, 0.9), (0.7, 0.6), (0.8, 0.8), (0.9, 0.85), (0.95, 0.95), (0.99, 0.98), (0.99, 0.99))
 SIZES = (50, 200, 1000, 10_000)
@@ -147,15 +145,12 @@ def measured(cell: Cell, repeats: int) -> dict[str, Any]:
         rng = rng_for(0, "guarantees", cell.name, repeat)
         truth, models, hard = drawn(cell, rng)
         labels = mislabelled(cell, truth, models, hard, rng)
-        data = Labelled(labels, models, NAMES, Vocabulary(tuple(range(K))))
-        question = Question(
-            data=data, baseline=np.array([0]), candidate=np.array([1]), level=LEVEL, difficulty=hard, prudence=0.1
-        )
+        question = pairs.asked(labels, models, K, difficulty=hard, prudence=0.1)
         asked = list(knowledge(cell, truth, labels, repeat))
         weights = np.where(models[0] != models[1], 1.0, 0.0)
         if weights.any() and cell.n >= 200:
             plan = draw_audit(cell.n, 50, disagreement=weights, seed=repeat)
-            audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, cell.n)
+            audit = plan.answered(truth[plan.rows]).coded(question.data.vocabulary, cell.n)
             asked.append(("audit, 50 weighted", "audit", {"audit": audit}))
         for row, method, told in asked:
             claims[row] = claims.get(row, 0) + int(METHODS[method](replace(question, **told)).candidate[0])

@@ -10,12 +10,13 @@ the others are counted. ``beyond``: mean distance of the value from an interval 
 """
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import write_rows
+from benchmarks.loop import Row, Table, main
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled
 from demele.core.results import Interval
@@ -59,9 +60,9 @@ def _audits(truth: Ints, within: Ints, seed: int) -> dict[str, Audit]:
     return {"uniform, -": uniform, "strata, -": strata} | {f"strata, {name}": one for name, one in assumed.items()}
 
 
-def _one(cell: tuple[float, float, float], draw: int, base: int) -> dict[tuple[str, str], tuple[float, float, float]]:
+def _one(cell: tuple[float, float, float], draw: int) -> dict[tuple[str, str], tuple[float, float, float]]:
     """Width, distance of the value from the interval, and unseen positives, of each audit and measure."""
-    rng = rng_for(base, "rare_classes", *map(str, cell), draw)
+    rng = rng_for(0, "rare_classes", *map(str, cell), draw)
     truth, labels, old, new = _world(rng, *cell)
     within = np.flatnonzero(labels | old | new)
     data = read_labelled({"old": old, "new": new}, labels, classes=[0, 1])
@@ -90,33 +91,26 @@ def _one(cell: tuple[float, float, float], draw: int, base: int) -> dict[tuple[s
     return found
 
 
-def main(cells: tuple[tuple[float, float, float], ...] = GRID, draws: int = DRAWS, base: int = 0) -> None:
-    """Simulate, and write the table."""
-    rows: list[dict[str, object]] = []
-    for cell in cells:
-        every = [_one(cell, draw, base) for draw in range(draws)]
-        for name, measure in dict.fromkeys(key for one in every for key in one):
-            table = np.array([one[name, measure] for one in every if (name, measure) in one])
-            missed = table[:, 1] > 0
-            design, assumed = name.split(", ")
-            rows.append(
-                {
-                    **dict(zip(("prevalence", "sensitivity", "hidden"), cell, strict=True)),
-                    "design": design,
-                    "assumed": assumed,
-                    "measure": measure,
-                    "draws": len(table),
-                    "refused": (COMPARED if measure.startswith("difference") else draws) - len(table),
-                    "unseen": f"{table[:, 2].mean():.2f}",
-                    "median_width": f"{np.median(np.where(np.isnan(table[:, 0]), 2, table[:, 0])):.3f}",
-                    "coverage": f"{1 - missed.mean():.3f}",
-                    "beyond": f"{table[missed, 1].mean() if missed.any() else 0:.3f}",
-                }
-            )
-            print(rows[-1], flush=True)
-    if base == 0:
-        write_rows("rare_classes", rows)
+def measured(cell: tuple[float, float, float], draws: int) -> Iterator[Row]:
+    """Simulate a world."""
+    every = [_one(cell, draw) for draw in range(draws)]
+    for name, measure in dict.fromkeys(key for one in every for key in one):
+        table = np.array([one[name, measure] for one in every if (name, measure) in one])
+        missed = table[:, 1] > 0
+        design, assumed = name.split(", ")
+        yield {
+            **dict(zip(("prevalence", "sensitivity", "hidden"), cell, strict=True)),
+            "design": design,
+            "assumed": assumed,
+            "measure": measure,
+            "draws": len(table),
+            "refused": (min(draws, COMPARED) if measure.startswith("difference") else draws) - len(table),
+            "unseen": f"{table[:, 2].mean():.2f}",
+            "median_width": f"{np.median(np.where(np.isnan(table[:, 0]), 2, table[:, 0])):.3f}",
+            "coverage": f"{1 - missed.mean():.3f}",
+            "beyond": f"{table[missed, 1].mean() if missed.any() else 0:.3f}",
+        }
 
 
 if __name__ == "__main__":
-    main()
+    main({"rare_classes": Table(cells=GRID, measured=measured, repeats=DRAWS)})

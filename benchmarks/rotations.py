@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -25,137 +26,108 @@ HISTOGRAMS = ("mig", "mig_sup", "dcimig", "jemmig")
 
 @dataclass(frozen=True)
 class Case:
-    """Codes as made and factors by a generator, and how they are turned and scored."""
+    """Codes as made and factors by a generator and a number of rows, and how they are turned and scored."""
 
     name: str
-    made: Callable[[np.random.Generator], tuple[Array, Array]]
+    make: Callable[..., tuple[Array, Array]]
     rows: int
     draws: int = 5
     metric: str = "mig"
     turned: bool = True
     whiten: bool = False
 
+    def made(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draw codes and factors."""
+        return self.make(rng, self.rows)
 
-def uniform(n: int, d: int, m: int, *, noise: float = 0.0, spread: float = 1.0) -> Callable[..., tuple[Array, Array]]:
+
+def uniform(
+    rng: np.random.Generator, n: int, d: int, m: int, noise: float = 0.0, spread: float = 1.0
+) -> tuple[Array, Array]:
     """Uniform factors, one code each with a share of noise, codes that hold nothing; deviations from 1 to spread."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        factors = rng.random((n, m))
-        codes = (1 - noise) * factors + noise * rng.random((n, m))
-        scales = np.geomspace(1.0, spread, m)
-        return np.column_stack([codes * scales, rng.random((n, d - m))]), factors
-
-    return made
+    factors = rng.random((n, m))
+    codes = (1 - noise) * factors + noise * rng.random((n, m))
+    return np.column_stack([codes * np.geomspace(1.0, spread, m), rng.random((n, d - m))]), factors
 
 
-def classes(n: int, d: int, m: int, *, values: int = 5, noise: float = 0.0) -> Callable[..., tuple[Array, Array]]:
-    """Factors of a few values, and codes with noise around them."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        factors = rng.integers(0, values, (n, m)).astype(float)
-        codes = factors / (values - 1) + noise * rng.normal(size=(n, m))
-        return np.column_stack([codes, rng.normal(size=(n, d - m)) * 0.35]), factors
-
-    return made
+def classes(rng: np.random.Generator, n: int, d: int, m: int, noise: float = 0.0) -> tuple[Array, Array]:
+    """Factors of five values, and codes with noise around them."""
+    factors = rng.integers(0, 5, (n, m)).astype(float)
+    codes = factors / 4 + noise * rng.normal(size=(n, m))
+    return np.column_stack([codes, rng.normal(size=(n, d - m)) * 0.35]), factors
 
 
-def dependent(n: int, d: int, m: int, *, noise: float = 0.0) -> Callable[..., tuple[Array, Array]]:
+def dependent(rng: np.random.Generator, n: int, d: int, m: int, noise: float = 0.0) -> tuple[Array, Array]:
     """Uniform factors whose normal scores have correlations of one half."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        shared = np.sqrt(0.5) * rng.normal(size=(n, 1)) + np.sqrt(0.5) * rng.normal(size=(n, m))
-        factors = ndtr(shared)
-        codes = (1 - noise) * factors + noise * rng.random((n, m))
-        return np.column_stack([codes, rng.random((n, d - m))]), factors
-
-    return made
+    factors = ndtr(np.sqrt(0.5) * rng.normal(size=(n, 1)) + np.sqrt(0.5) * rng.normal(size=(n, m)))
+    codes = (1 - noise) * factors + noise * rng.random((n, m))
+    return np.column_stack([codes, rng.random((n, d - m))]), factors
 
 
 def gaussian(
-    n: int, d: int, m: int, *, noise: float = 0.0, squared: bool = False
-) -> Callable[..., tuple[Array, Array]]:
-    """Gaussian factors; squared with their sign, if asked."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        factors = rng.normal(size=(n, m))
-        held = np.sign(factors) * factors**2 if squared else factors
-        codes = held + noise * rng.normal(size=(n, m))
-        return np.column_stack([codes, rng.normal(size=(n, d - m))]), factors
-
-    return made
+    rng: np.random.Generator, n: int, d: int, m: int, noise: float = 0.0, power: int = 1
+) -> tuple[Array, Array]:
+    """Gaussian factors, to a power with their sign."""
+    factors = rng.normal(size=(n, m))
+    codes = np.sign(factors) * np.abs(factors) ** power + noise * rng.normal(size=(n, m))
+    return np.column_stack([codes, rng.normal(size=(n, d - m))]), factors
 
 
-def copies(n: int, m: int) -> Callable[..., tuple[Array, Array]]:
+def copies(rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
     """Every factor twice, with a little noise."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        factors = rng.random((n, m))
-        return np.column_stack([factors, factors]) + 0.02 * rng.normal(size=(n, 2 * m)), factors
-
-    return made
+    factors = rng.random((n, m))
+    return np.column_stack([factors, factors]) + 0.02 * rng.normal(size=(n, 2 * m)), factors
 
 
-def twisted(n: int) -> Callable[..., tuple[Array, Array]]:
+def twisted(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
     """Pairs of factors as a spiral: the angle grows with the distance, and no rotation of all takes that back."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        factors = rng.random((n, 4))
-        centred = 2 * factors - 1
-        codes = np.empty_like(centred)
-        for first in (0, 2):
-            a, b = centred[:, first], centred[:, first + 1]
-            turn = 2 * np.pi * np.hypot(a, b)
-            codes[:, first], codes[:, first + 1] = (
-                np.cos(turn) * a - np.sin(turn) * b,
-                np.sin(turn) * a + np.cos(turn) * b,
-            )
-        return codes, factors
-
-    return made
+    factors = rng.random((n, 4))
+    codes = 2 * factors - 1
+    for first in (0, 2):
+        a, b = codes[:, first].copy(), codes[:, first + 1].copy()
+        turn = 2 * np.pi * np.hypot(a, b)
+        codes[:, first], codes[:, first + 1] = np.cos(turn) * a - np.sin(turn) * b, np.sin(turn) * a + np.cos(turn) * b
+    return codes, factors
 
 
-def oblique(n: int, m: int) -> Callable[..., tuple[Array, Array]]:
+def oblique(rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
     """Uniform factors in a mixture that is no rotation, with codes of different scales."""
-
-    def made(rng: np.random.Generator) -> tuple[Array, Array]:
-        factors = rng.random((n, m))
-        return factors @ (np.eye(m) + 0.5 * rng.normal(size=(m, m))) * np.geomspace(1, 10, m), factors
-
-    return made
+    factors = rng.random((n, m))
+    return factors @ (np.eye(m) + 0.5 * rng.normal(size=(m, m))) * np.geomspace(1, 10, m), factors
 
 
-def noise(n: int, d: int, m: int) -> Callable[..., tuple[Array, Array]]:
+def noise(rng: np.random.Generator, n: int, d: int, m: int) -> tuple[Array, Array]:
     """Codes that hold nothing."""
-    return lambda rng: (rng.normal(size=(n, d)), rng.random((n, m)))
+    return rng.normal(size=(n, d)), rng.random((n, m))
 
 
 CASES = (
-    Case("uniform, 12 codes, 6 factors", uniform(5000, 12, 6), 5000),
-    Case("uniform, 30 % noise, 7 codes, 5 factors", uniform(3000, 7, 5, noise=0.3), 3000),
-    Case("uniform, 20 codes, 8 factors", uniform(3000, 20, 8), 3000),
-    Case("five values, 9 codes, 7 factors", classes(3000, 9, 7, noise=0.03), 3000),
-    Case("five values with noise, 6 codes, 5 factors", classes(3000, 6, 5, noise=0.12), 3000),
-    Case("dependent factors, 8 codes, 5 factors", dependent(3000, 8, 5), 3000),
-    Case("dependent factors, 30 % noise", dependent(3000, 8, 5, noise=0.3), 3000),
-    Case("Gaussian, 8 codes, 5 factors", gaussian(5000, 8, 5), 5000),
-    Case("Gaussian with noise", gaussian(5000, 8, 5, noise=0.4), 5000),
-    Case("squared with sign", gaussian(5000, 8, 5, squared=True), 5000),
-    Case("standard deviations 1 : 10", uniform(5000, 8, 5, spread=10), 5000),
-    Case("standard deviations 1 : 1000", uniform(5000, 8, 5, spread=1000), 5000),
-    Case("every factor twice", copies(3000, 4), 3000),
-    Case("twisted pairs", twisted(4000), 4000, turned=False),
-    Case("oblique, scales 1 : 10", oblique(4000, 4), 4000, turned=False),
-    Case("oblique, scales 1 : 10, whitened", oblique(4000, 4), 4000, turned=False, whiten=True),
-    Case("on the axes, 30 % noise", uniform(1000, 7, 5, noise=0.3), 1000, draws=40, turned=False),
-    Case("noise, 500 rows", noise(500, 10, 5), 500, draws=100),
-    Case("noise, 1000 rows", noise(1000, 10, 5), 1000, draws=100),
-    Case("noise, 2000 rows", noise(2000, 10, 5), 2000, draws=40),
-    Case("sap: uniform, 30 % noise", uniform(3000, 7, 5, noise=0.3), 3000, draws=3, metric="sap"),
-    Case("irs: uniform, 30 % noise", uniform(3000, 7, 5, noise=0.3), 3000, draws=3, metric="irs"),
+    Case("uniform, 12 codes, 6 factors", partial(uniform, d=12, m=6), 5000),
+    Case("uniform, 30 % noise, 7 codes, 5 factors", partial(uniform, d=7, m=5, noise=0.3), 3000),
+    Case("uniform, 20 codes, 8 factors", partial(uniform, d=20, m=8), 3000),
+    Case("five values, 9 codes, 7 factors", partial(classes, d=9, m=7, noise=0.03), 3000),
+    Case("five values with noise, 6 codes, 5 factors", partial(classes, d=6, m=5, noise=0.12), 3000),
+    Case("dependent factors, 8 codes, 5 factors", partial(dependent, d=8, m=5), 3000),
+    Case("dependent factors, 30 % noise", partial(dependent, d=8, m=5, noise=0.3), 3000),
+    Case("Gaussian, 8 codes, 5 factors", partial(gaussian, d=8, m=5), 5000),
+    Case("Gaussian with noise", partial(gaussian, d=8, m=5, noise=0.4), 5000),
+    Case("squared with sign", partial(gaussian, d=8, m=5, power=2), 5000),
+    Case("standard deviations 1 : 10", partial(uniform, d=8, m=5, spread=10), 5000),
+    Case("standard deviations 1 : 1000", partial(uniform, d=8, m=5, spread=1000), 5000),
+    Case("every factor twice", partial(copies, m=4), 3000),
+    Case("twisted pairs", twisted, 4000, turned=False),
+    Case("oblique, scales 1 : 10", partial(oblique, m=4), 4000, turned=False),
+    Case("oblique, scales 1 : 10, whitened", partial(oblique, m=4), 4000, turned=False, whiten=True),
+    Case("on the axes, 30 % noise", partial(uniform, d=7, m=5, noise=0.3), 1000, draws=40, turned=False),
+    Case("noise, 500 rows", partial(noise, d=10, m=5), 500, draws=100),
+    Case("noise, 1000 rows", partial(noise, d=10, m=5), 1000, draws=100),
+    Case("noise, 2000 rows", partial(noise, d=10, m=5), 2000, draws=40),
+    Case("sap: uniform, 30 % noise", partial(uniform, d=7, m=5, noise=0.3), 3000, draws=3, metric="sap"),
+    Case("irs: uniform, 30 % noise", partial(uniform, d=7, m=5, noise=0.3), 3000, draws=3, metric="irs"),
 )
 
 #: What is timed, with four metrics.
-COST = Case("uniform, 10 codes, 8 factors, four metrics", uniform(20_000, 10, 8), 20_000, draws=1)
+COST = Case("uniform, 10 codes, 8 factors, four metrics", partial(uniform, d=10, m=8), 20_000, draws=1)
 
 
 def of_halves(codes: Array, factors: Array, metric: str) -> float:

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, repeated
 from benchmarks.loop import share as share_of
-from demele.core.labelled import Labelled, Vocabulary
+from benchmarks.pairs import asked, read
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.evaluation.table_measures import TABLE_MEASURES
 from demele.evaluation.table_measures import Table as Shares
@@ -30,7 +29,6 @@ from demele.noise.audit import disagreement, draw_audit
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-LEVEL = 0.95
 CLASSIC_REPEATS, AUDITED_REPEATS = 2000, 400
 
 
@@ -205,34 +203,20 @@ def measured(cell: Cell, repeats: int) -> dict[str, dict[str, float]]:
 def _once(cell: Cell, index: int, measure: str) -> dict[str, float]:
     rng = rng_for(0, "table measures", cell.name, measure, index)
     truth, models, labels = drawn(cell, measure, rng)
-    names = ("baseline", "candidate", *(f"other {j}" for j in range(cell.others)))
-    data = Labelled(labels.astype(np.int32), models, names, Vocabulary(tuple(range(cell.k))))
     audit = None
     if cell.audited:
         doubts = disagreement(models) if cell.design == "weighted" else None
         plan = draw_audit(cell.n, cell.audited, disagreement=doubts, floor=0.4, seed=index)
-        audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, cell.n)
+        audit = plan.answered(truth[plan.rows])
     groups = Groups(np.arange(cell.n) // cell.groups) if cell.groups > 1 and cell.given else None
-    question = Question(
-        data=data,
-        baseline=np.array([0]),
-        candidate=np.array([1]),
-        measure=measure,  # type: ignore[arg-type]
-        level=LEVEL,
-        audit=audit,
-        noise=cell.noise if cell.design == "rate" else None,
-        groups=groups,
-    )
+    known = {"measure": measure, "audit": audit, "groups": groups}
+    question = asked(labels, models, cell.k, noise=cell.noise if cell.design == "rate" else None, **known)
     outcomes = METHODS[{"labels": "overlap", "rate": "worst-case-overlap"}.get(cell.design, "audit")](question)
     values = [cell.value(measure, right) for right in cell.right(measure)]
-    low, high, gap = float(outcomes.low[0]), float(outcomes.high[0]), values[1] - values[0]
     own = outcomes.baseline_interval
     assert own is not None
     return {
-        "candidate": float(outcomes.candidate[0]),
-        "baseline": float(outcomes.baseline[0]),
-        "covers": float(low - 1e-9 <= gap <= high + 1e-9),
-        "width": high - low,
+        **read(outcomes, values[1] - values[0]),
         "own_above": float(values[0] > own[1][0] + 1e-9),
         "own_below": float(values[0] < own[0][0] - 1e-9),
         "own_width": float(own[1][0] - own[0][0]),

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, repeated
-from demele.core.labelled import Labelled, Vocabulary
+from benchmarks.pairs import asked, read
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.question import Question
 from demele.noise.audit import Audit, disagreement, draw_audit
 
 Rows = NDArray[np.intp]
@@ -63,19 +62,13 @@ def once(cell: Cell, index: int) -> dict[str, float]:
     rows, lost = plan.rows[kept], int((~kept).sum())
     chances = None if plan.probabilities is None else plan.probabilities[kept] * kept.mean()
     audit = Audit(rows, truth[rows], design=plan.design, probabilities=chances, unclear=lost)
-    words = Vocabulary(tuple(range(K)))
-    data = Labelled(labels.astype(np.int32), said.astype(np.int32), ("baseline", "candidate"), words)
-    question = Question(data=data, baseline=np.array([0]), candidate=np.array([1]), audit=audit.coded(words, N))
-    outcomes = METHODS["audit"](question)
+    outcomes = METHODS["audit"](asked(labels, said, K, audit=audit))
     own = outcomes.candidate_interval
     assert own is not None
     return {
-        "candidate": float(outcomes.candidate[0]),
-        "baseline": float(outcomes.baseline[0]),
-        "covers": float(outcomes.low[0] <= 0 <= outcomes.high[0]),
+        **read(outcomes, 0.0),
         "own_covers": float(own[0][0] <= RIGHT <= own[1][0]),
         "bias": float((own[0][0] + own[1][0]) / 2 - RIGHT),
-        "width": float(outcomes.high[0] - outcomes.low[0]),
     }
 
 

@@ -179,7 +179,6 @@ CHOSEN = (
     *("audit uniform 500", "audit entropy 500", "sequential, cap 1000"),
 )
 BY_NOISE = pivot(("method",), "noise", means("type_1", "type_2"), "{:g%} noise")
-_CERTIFIED = ("median_if_certified", "mean_if_certified", "mean_labels")
 
 
 def _worlds(rows: Rows) -> dict[str, object]:
@@ -204,10 +203,6 @@ def _mean_and_worst(rows: Rows) -> str:
     return f"{100 * fmean(shares):.2f}, worst {100 * max(shares):.2f}"
 
 
-def _of_part(part: str) -> Callable[[Rows], Rows]:
-    return lambda rows: [row for row in rows if row["part"] == part]
-
-
 def _corners(percent: str, told: str) -> tuple[Column, ...]:
     return (
         *(("where", "{cell}"), (f"{told} in % (standard error)", f"{{{percent}}} ({{standard_error}})")),
@@ -221,24 +216,7 @@ COMPARISONS = Page(
     "comparisons",
     (
         Measured("comparison_power.csv", BY_NOISE, words="comparisons/power", figures=_worlds),
-        Measured(
-            "sequential_power.csv",
-            ("what", "noise", "inference", "type_1", "type_2", *_CERTIFIED, "alpha", "seconds"),
-            words="comparisons/setting",
-            chosen=_of_part("setting"),
-        ),
-        Measured(
-            "sequential_power.csv",
-            ("what", "noise", "type_1", "type_2", *_CERTIFIED, "distinct_labels", "alpha", "seconds"),
-            words="comparisons/variant",
-            chosen=_of_part("variant"),
-        ),
-        Measured(
-            "sequential_power.csv",
-            ("what", "alpha", "rate", "standard_error", "seconds"),
-            words="comparisons/level",
-            chosen=_of_part("level"),
-        ),
+        Measured("sequential_power.csv", words="comparisons/setting"),
         Measured("guarantees.csv", pivot(("method",), "noise", _worst_cell), words="comparisons/kept"),
         Measured(
             "audited_level.csv",

@@ -81,7 +81,7 @@ COMMANDS = {
         "uniform --noise-rate 0.05 --methods overlap,worst-case-overlap --output x.json --report x.html "
         "--store x.jsonl --pictures drawn"
     ),
-    "data-convert": "lab data convert morpho_mnist . --size 14 --output m.npy",
+    "data-convert": "lab data convert morpho_mnist . --image-size 14 --output m.npy",
 }
 #: Files that a command goes on with rather than replaces.
 KEPT = ("ask.csv", "b.jsonl", "x.jsonl")
