@@ -16,7 +16,6 @@ from demele.report.document import (
     Cell,
     Choice,
     Document,
-    Facts,
     Heat,
     Line,
     Lines,
@@ -26,7 +25,7 @@ from demele.report.document import (
     Section,
     Table,
 )
-from demele.report.listing import Column, listed, without_empty
+from demele.report.listing import Column, listed, table_of_frame, without_empty
 from demele.report.words import count, joined, name, rate
 
 if TYPE_CHECKING:
@@ -293,9 +292,7 @@ def _evidence(
     columns = {"Metric": "text", "Scenario": "text", "Condition": "text", "Estimate": "number", "Interval": "number"}
     columns |= {"At least": "number", "Verdict": "text"}
     table = without_empty(Table(f"{name(row.title)}: {shown.title_of(criterion)}", columns, rows))
-    printed = printed_verdict(row.name, criterion.name) if _is_of_the_review(shown) else None
-    published = [] if printed is None else [("Published", _PRINTED[printed])]
-    return [f"{verdict.summary}.", Facts([("Question", criterion.question), *published]), table, *figures]
+    return [f"{verdict.summary}.", criterion.question, table, *figures]
 
 
 def _rules(shown: _Shown) -> Table:
@@ -367,8 +364,10 @@ def _published(shown: _Shown) -> Section:
     """Return our verdicts and scores next to those of the review."""
     if not _is_of_the_review(shown):
         return NOTHING
+    import pandas as pd
+
     titles = {row.name: name(row.title) for row, _ in shown.rows}
-    names = {item.name: name(item.title) for item in shown.result.candidates}
+    scores = pd.DataFrame(printed_scores(shown.result))
     differing = [
         (titles[one.row], shown.codes[one.criterion], _PRINTED[printed], PILLS[one.status], one.summary)
         for one in shown.result.verdicts
@@ -377,13 +376,9 @@ def _published(shown: _Shown) -> Section:
         and not agrees(printed, one.status)
     ]
     columns = {"Metric": "text", "Criterion": "text", "Published": "text", "demele": "text", "Decided by": "text"}
-    scores = [
-        (names[one["metric"]], one["scenario_row"], one["printed"], one["ours"], (one["low"], one["high"]))
-        for one in printed_scores(shown.result)
-    ]
-    numbers = {"Metric": "text", "Codes": "text", "Published": "number.1", "demele": "number", "Interval": "number"}
+    ours, _ = table_of_frame("Published scores", scores, {"severity": "number.1?", "printed": "number.1"})
     verdicts = Table("Verdicts that differ from the published table", columns, differing)
-    return Section("Published results", [verdicts, Table("Published scores", numbers, scores)])
+    return Section("Published results", [verdicts, ours])
 
 
 def _scenarios(result: "Characterisation") -> Table:

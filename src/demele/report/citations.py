@@ -59,11 +59,11 @@ def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 -
     """
     checked_name(format, "format", get_args(CitationFormat))
     entries = entries_of(names or (SELF,))
-    return "\n\n".join(entry.bibtex for entry in entries) if format == "bibtex" else "\n".join(_lines(entries))
-
-
-def _lines(entries: Iterable[Entry]) -> Iterable[str]:
-    return (entry.text for entry in entries)
+    return (
+        "\n\n".join(entry.bibtex for entry in entries)
+        if format == "bibtex"
+        else "\n".join(entry.text for entry in entries)
+    )
 
 
 def citable_names() -> list[str]:

@@ -1,10 +1,12 @@
 """What the training of a VAE says: its document."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
 from demele.models.documents import history_lines
 from demele.report.document import Document, Section, Table
+from demele.report.listing import table_of_frame
 from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
@@ -58,10 +60,9 @@ def _headline(run: "Run") -> str:
 
 
 def _codes(run: "Run") -> Table:
-    columns = {"Code": "text", "Divergence, nats": "number", "Std of means": "number", "Active": "text"}
-    alive = run.active & (run.status != "diverged")
-    states = ["yes" if active else "no" for active in alive]
-    return Table("Codes", columns, list(zip(map(name, run.kl.index), run.kl, run.std, states, strict=True)))
+    frame = run.to_frame().assign(active=(run.active & (run.status != "diverged")).to_numpy())
+    note = "KL: mean divergence from the prior, in nats. Std: standard deviation of the means of the code."
+    return replace(table_of_frame("Codes", frame)[0], note=note)
 
 
 def _costs(run: "Run") -> Table:
