@@ -1,7 +1,7 @@
 """What comparison methods decided, compared with the comparison on true labels: rates and matrices."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +95,7 @@ class MethodComparison(Result):
         Reference for verdicts: ``"overlap"``, ``"paired"`` or ``"sample"``.
     """
 
-    _kind = "method comparison"
+    _kind, _rows = "method comparison", ("tallies",)
 
     names: tuple[str, ...]
     accuracies: NDArray[np.float64]
@@ -146,12 +146,6 @@ class MethodComparison(Result):
         }
         kept = {name: row for name, row in rows.items() if row}
         return pd.DataFrame.from_dict(kept, orient="index").rename_axis(index="method", columns="noise")
-
-    def to_frame(self) -> "pd.DataFrame":
-        """One row for each measure, noise rate and method."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(tally) for tally in self.tallies])
 
     def tally(self, method: str, noise: float, measure: str | None = None) -> Tally:
         """Return the error counts of one method.

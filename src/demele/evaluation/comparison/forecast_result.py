@@ -1,7 +1,7 @@
 """What a forecast of audits returns: the share of simulated audits that settle each comparison, by design and size."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from demele.core.checked_numbers import checked_share
@@ -14,7 +14,7 @@ from demele.evaluation.comparison.forecast_documents import forecast_document
 from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook, World
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class AuditForecast(Result):
     signature : Signature
     """
 
-    _kind = "audit plan"
+    _kind, _rows = "audit plan", ("prospects",)
 
     names: tuple[str, ...]
     n: int
@@ -109,11 +109,5 @@ class AuditForecast(Result):
         for one in self.prospects:
             if world in (None, one.world) and (pair is None or set(pair) == {one.baseline, one.candidate}):
                 yield one
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Row per assumption, pair, design and size; columns as in :class:`AuditProspect`."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(one) for one in self.prospects])
 
     document = forecast_document
