@@ -92,6 +92,7 @@ def fabric_document(result: "FabricReport") -> Document:
         sentences=list(_sentences(result)),
         figure=_structure(result),
         table=counts,
+        below=[_times(result)],
         scope=(
             *(count(spec[f"{noun}s"], noun) for noun in ("layer", "scale", "channel")),
             count(spec["classes"], "class", "classes"),
@@ -171,10 +172,8 @@ def _errors(result: "FabricReport") -> Strips:
 def _times(result: "FabricReport") -> Table:
     import pandas as pd
 
-    measures = {
-        f"{part}_{what}": "number.2?" for part in ("forward", "exported", "training") for what in ("ms", "gain")
-    }
-    columns = {"name": "text", "links": "count", "multiply_adds": "count", **measures}
+    measures = {f"{part}_{what}": "number.2" for part in ("forward", "exported", "training") for what in ("ms", "gain")}
+    columns = {"name": "text", **measures}
     frame = pd.DataFrame(result.benchmark, columns=list(columns))
     note = "The gain is the time of the first fabric divided by that of the row; exported against a forward pass."
     return replace(table_of_frame("Times of a batch, fabrics in turn", frame, columns)[0], note=note)
