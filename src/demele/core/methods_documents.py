@@ -2,42 +2,19 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from demele.core.version import __version__
 from demele.report.words import count, joined, name, rate, sentence_of
 
 if TYPE_CHECKING:
     from demele.core.corrected import CorrectedScore
-    from demele.core.results import FactorSummary, LeftOut, Note, Score
+    from demele.core.results import Score, ScoresByName
 
 _BINS = {"EqualWidth": "{} equal-width bins", "EqualFrequency": "{} bins of equal frequency"}
 
 
-class Scored(Protocol):
-    """What has scores of one representation."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def n(self) -> int: ...  # noqa: D102
-    @property
-    def protocol(self) -> str: ...  # noqa: D102
-    @property
-    def version(self) -> str: ...  # noqa: D102
-    @property
-    def code_names(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def factors(self) -> "tuple[FactorSummary, ...]": ...  # noqa: D102
-    @property
-    def scores(self) -> "tuple[Score, ...]": ...  # noqa: D102
-    @property
-    def left_out(self) -> "tuple[LeftOut, ...]": ...  # noqa: D102
-    @property
-    def notes(self) -> "tuple[Note, ...]": ...  # noqa: D102
-
-
-def methods_of(results: Sequence[Scored]) -> list[str]:
+def methods_of(results: "Sequence[ScoresByName]") -> list[str]:
     """Say how evaluations were made; what is true of several is said once."""
     who: dict[str, list[str]] = {}
     made: dict[str, None] = {}
@@ -55,7 +32,7 @@ def methods_of_score(score: "Score") -> list[str]:
     return [f"The score was {_how(score, [score])}.", *_of_scores([score])]
 
 
-def _how(one: "Scored | Score", scores: "Sequence[Score]") -> str:
+def _how(one: "ScoresByName | Score", scores: "Sequence[Score]") -> str:
     protocol = f"under the protocol {one.protocol}{cited(scores[0].cited if scores else ())}"
     version = f"demele {getattr(one, 'version', '') or __version__}{cited(['demele'])}"
     return f"computed on {count(one.n, 'row')} with {version}, {protocol}"
@@ -72,7 +49,7 @@ def title_of(score: "Score") -> str:
     return score.facts.title or name(score.metric)
 
 
-def _factors(result: Scored) -> str:
+def _factors(result: "ScoresByName") -> str:
     classes = [f"{name(one.name)} ({one.n_levels} classes)" for one in result.factors if one.kind == "categorical"]
     numbers = [name(one.name) for one in result.factors if one.kind != "categorical"]
     most = max((one.n_annotated for one in result.factors), default=0)

@@ -297,8 +297,15 @@ class ScoresByName:
     """What several scores of one representation share: found by name, gone through, counted."""
 
     __slots__ = ()
+    name: str
+    n: int
+    protocol: str
+    version: str
+    code_names: tuple[str, ...]
+    factors: tuple[FactorSummary, ...]
     scores: tuple[Score, ...]
     left_out: tuple[LeftOut, ...]
+    notes: tuple[Note, ...]
 
     def __getitem__(self, metric: str) -> Score:
         for score in self.scores:

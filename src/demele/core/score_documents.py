@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.core.methods_documents import Scored, methods_of, methods_of_score, title_of
+from demele.core.methods_documents import methods_of, methods_of_score, title_of
 from demele.core.result import notices
 from demele.core.sentences import marked, sentence
 from demele.core.verdict_documents import (
@@ -38,7 +38,7 @@ from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
-    from demele.core.results import Dependency, Evaluation, Score
+    from demele.core.results import Dependency, Evaluation, Score, ScoresByName
     from demele.core.verdict import RepresentationVerdict
 
 PROPERTIES = ("Modularity", "Compactness", "Explicitness", "Holistic", "Other")
@@ -264,13 +264,13 @@ def places_of(levels: Sequence[str]) -> list[float]:
 # What is looked up ----------------------------------------------------------------------------------------------------
 
 
-def scope_of(result: Scored) -> list[str]:
+def scope_of(result: "ScoresByName") -> list[str]:
     """Return the representation, and how many rows, codes and factors it has."""
     sizes = {"row": result.n, "code": len(result.code_names), "factor": len(result.factors)}
     return [name(result.name), *(count(size, noun) for noun, size in sizes.items())]
 
 
-def factors_table(result: Scored) -> Table:
+def factors_table(result: "ScoresByName") -> Table:
     """Return what was read of each factor."""
     columns: list[Column[Any]] = [
         ("Factor", "text", "name"),
@@ -300,7 +300,7 @@ def _end(value: float) -> str:
     return written(value, "number.0" if math.isfinite(value) and value == round(value) else "number")
 
 
-def about_scores(results: Sequence[Scored], more: Sequence[str] = ()) -> dict[str, Any]:
+def about_scores(results: "Sequence[ScoresByName]", more: Sequence[str] = ()) -> dict[str, Any]:
     """Return assumptions, notes, methods, signatures and version of evaluations, for their document."""
     every = [score for one in results for score in one.scores]
     several = [f"{name(one.name)}, " if len(results) > 1 else "" for one in results]
@@ -323,7 +323,7 @@ def assumptions_of(scores: Iterable["Score"]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for one in scores if one.corrected for text in one.corrected.assumptions))
 
 
-def notes_of(results: Sequence[Scored]) -> list[Notice]:
+def notes_of(results: "Sequence[ScoresByName]") -> list[Notice]:
     """Return notes, of whole evaluations and of scores, and why metrics have no score: each text once."""
     found: dict[tuple[str, Any], dict[str, None]] = {}
 

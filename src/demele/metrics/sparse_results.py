@@ -60,6 +60,7 @@ class SparseEvaluation(Result, ScoresByName):
 
     Attributes
     ----------
+    code_names : tuple of str
     information : DataFrame of shape (n_codes, n_factors)
         Mutual information in nats; NaN for a factor that is constant.
     joint_entropy : DataFrame of shape (n_codes, n_factors)
@@ -81,6 +82,7 @@ class SparseEvaluation(Result, ScoresByName):
     left_out: tuple[LeftOut, ...]
     name: str
     n: int
+    code_names: tuple[str, ...] = field(metadata=_WHOLE)
     factors: tuple[FactorSummary, ...]
     information: "pd.DataFrame" = field(metadata=_WHOLE)
     joint_entropy: "pd.DataFrame" = field(metadata=_WHOLE)
@@ -91,18 +93,9 @@ class SparseEvaluation(Result, ScoresByName):
     screened: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     version: str = ""
+    protocol: str = "sparse: zero is a bin"
 
     document = sparse_document
-
-    @property
-    def protocol(self) -> str:
-        """How codes are cut."""
-        return "sparse: zero is a bin"
-
-    @property
-    def code_names(self) -> tuple[str, ...]:
-        """Names of the codes."""
-        return tuple(map(str, self.activity.index))
 
     @property
     def d(self) -> int:

@@ -320,6 +320,7 @@ def _evaluated(
         left_out=tuple(left_out[one.name] for one in asked if one.name in left_out),
         name=settings.name,
         n=codes.n,
+        code_names=tuple(map(str, codes.names)),
         factors=subject.summaries(),
         information=frame(table.information.information),
         joint_entropy=frame(joint),
