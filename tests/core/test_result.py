@@ -41,7 +41,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Whole(Result):
-    _kind, _rows = "whole", ("parts",)
+    _kind, _rows = "whole", "parts"
 
     parts: tuple[Part, ...]
     array: Any = None

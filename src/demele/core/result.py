@@ -36,14 +36,14 @@ _KNOWN = {**_KNOWN, "None": type(None)}
 class Result(ABC):
     """A frozen dataclass of data with one method, :meth:`document`; everything else follows from both.
 
-    A subclass is declared with ``repr=False`` and names its ``_kind``. ``_rows`` are fields of equal length whose items
-    are one row each of :meth:`to_frame`. A field with ``metadata={"json": False}`` is left out of :meth:`to_dict`.
+    A subclass is declared with ``repr=False`` and names its ``_kind``. ``_rows`` is the field whose items are one row
+    each of :meth:`to_frame`. A field with ``metadata={"json": False}`` is left out of :meth:`to_dict`.
     ``_files`` names methods by the ends of further files that the result can be written to, such as ``.scores.csv``.
     """
 
     __slots__ = ()
     _kind: ClassVar[str]
-    _rows: ClassVar[tuple[str, ...]] = ()
+    _rows: ClassVar[str] = ""
     _files: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
@@ -85,16 +85,8 @@ class Result(ABC):
         """Return the result as a table, with columns ``low`` and ``high`` for an interval."""
         import pandas as pd
 
-        items = zip(*(getattr(self, row) for row in self._rows), strict=True) if self._rows else [(self,)]
-        rows = [
-            {
-                key: value
-                for row, one in zip(self._rows or ("value",), item, strict=True)
-                for key, value in (_cells(one) if dataclasses.is_dataclass(one) else [(row, one)])
-            }
-            for item in items
-        ]
-        return pd.DataFrame(rows)
+        items = getattr(self, self._rows) if self._rows else (self,)
+        return pd.DataFrame([dict(_cells(one)) for one in items])
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demele.core.errors import InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.result import Result
+from demele.core.result import TableResult
 from demele.core.results import Evaluation
-from demele.report.document import Document, Line, Lines, Section, Table
+from demele.report.document import Document, Line, Lines
 from demele.report.words import count, joined, written
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Evaluations compare by identity, and so do curves of them.
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class ScoreCurve(Result):
+class ScoreCurve(TableResult):
     """The evaluations of a model in training, in order.
 
     The callbacks of Lightning and Keras have one; from a loop of your own, make it of what you collected.
@@ -74,37 +74,28 @@ class ScoreCurve(Result):
     def __len__(self) -> int:
         return len(self.points)
 
+    def headline(self) -> str:
+        """Return when each metric is largest."""
+        frame = self.to_frame().dropna(axis=1, how="all")
+        best = [
+            f"{one} is largest at {self.unit} {self.best(one):,} ({written(frame[one].max())})"
+            for one in map(str, frame)
+        ]
+        return f"{joined(best, most=3)}." if best else "No metric has a score."
+
     def document(self) -> Document:
         """Return the document: the scores at each moment."""
-        frame, lines = self.to_frame(), []
+        lines = []
         for metric in self.metrics:
-            found = [(moment, score) for moment, each in self.points for score in each if score.metric == metric]
-            ends = [one.interval for _, one in found]
-            banded = all(ends)
-            lines.append(
-                Line(
-                    metric,
-                    [float(moment) for moment, _ in found],
-                    [one.value for _, one in found],
-                    [one.low for one in ends if one] if banded else None,
-                    [one.high for one in ends if one] if banded else None,
-                )
-            )
-        figure = Lines("Scores in training", lines, (self.unit, "count"), ("score", "number"))
-        known = [metric for metric in self.metrics if frame[metric].notna().any()]
-        best = [f"{one} is largest at {self.unit} {self.best(one):,} ({written(frame[one].max())})" for one in known]
-        rows = [(int(moment), *values) for moment, *values in frame.itertuples()]
-        table = Table(
-            "Scores in training", {self.unit.capitalize(): "count", **dict.fromkeys(self.metrics, "number")}, rows
-        )
-        return Document(
-            kind="Scores in training",
-            title=f"Scores by {self.unit}",
-            headline=f"{joined(best, most=3)}." if best else "No metric has a score.",
-            figure=figure,
-            table=table,
+            found = [(float(at), score) for at, each in self.points for score in each if score.metric == metric]
+            ends = [one.interval for _, one in found if one.interval is not None]
+            low, high = ([getattr(one, end) for one in ends] for end in ("low", "high"))
+            band = (low, high) if len(ends) == len(found) else (None, None)
+            lines.append(Line(metric, [at for at, _ in found], [one.value for _, one in found], *band))
+        return replace(
+            super(ScoreCurve, self).document(),
+            figure=Lines("Scores in training", lines, (self.unit, "count"), ("score", "number")),
             scope=[count(len(self), "evaluation"), joined(self.metrics)],
-            sections=[Section("Curves", [figure, table])],
         )
 
     @property

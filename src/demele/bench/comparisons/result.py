@@ -95,7 +95,7 @@ class MethodComparison(Result):
         Reference for verdicts: ``"overlap"``, ``"paired"`` or ``"sample"``.
     """
 
-    _kind, _rows = "method comparison", ("tallies",)
+    _kind, _rows = "method comparison", "tallies"
 
     names: tuple[str, ...]
     accuracies: NDArray[np.float64]

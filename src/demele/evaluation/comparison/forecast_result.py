@@ -47,7 +47,7 @@ class AuditForecast(Result):
     signature : Signature
     """
 
-    _kind, _rows = "audit plan", ("prospects",)
+    _kind, _rows = "audit plan", "prospects"
 
     names: tuple[str, ...]
     n: int

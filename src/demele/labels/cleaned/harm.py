@@ -106,7 +106,7 @@ class Harm(Result):
         For each minority class: how probable so large a loss would be, if it lost as the other classes do.
     """
 
-    _kind, _rows = "cleaning harm", ("lines",)
+    _kind, _rows = "cleaning harm", "lines"
 
     overall: ClassHarm
     given: tuple[ClassHarm, ...]
