@@ -57,7 +57,7 @@ def of_fewer(metric: str, scenarios: Sequence[str] | None, store: Path, how: Any
         if own:
             seeds = _of_run(fewer_seeds(metric), own)
             kept = store.with_name(f"{store.name}-{n_samples}")
-            sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_samples": n_samples, "store": kept}
+            sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_rows": n_samples, "store": kept}
             found.append(bench.characterise(metric, own, **sizes, **how))
     # what is written is of the fewer rows; a scenario that counts rows says itself how many there are
     return replace(functools.reduce(stored.in_one, found), fewer_rows={metric: FEWER_SAMPLES})

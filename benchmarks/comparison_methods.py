@@ -31,7 +31,7 @@ def measured(cell: tuple[str, str]) -> dict[str, Any]:
     started = perf_counter()
     if noise:
         decisions = label_set(name)
-        found = bench.compare_methods(decisions.predictions, decisions.labels, noise=noise, n_jobs=2)
+        found = bench.compare_methods(decisions.predictions, decisions.labels, kind=noise, n_jobs=2)
     else:
         found = bench.noise_experiment(n_jobs=2, progress=True)
     m = len(found.names)

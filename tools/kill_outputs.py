@@ -69,17 +69,16 @@ COMMANDS = {
         "labels corrupt data.csv::label --noise 0.05 --features codes.npy --annotators 3 -o n.tsv -o "
         "who.annotations.csv"
     ),
-    "noise-estimate": "noise estimate answers.csv --given given.csv --output e.csv --save-transition t.csv",
-    "noise-clean": "labels clean data.csv::label codes.npy --relabel -o k.csv -o w.suspects.csv",
+    "labels-aggregate": "labels aggregate answers.csv --given given.csv -o e.csv -o t.noise.csv",
+    "labels-clean": "labels clean data.csv::label codes.npy --relabel -o k.csv -o w.suspects.csv",
     "bench-metrics": (
-        "bench metrics --metrics mig --scenarios mixing --seeds 2 --rows 200 --output b.json --report b.html "
-        "--save b.json.gz --store b.jsonl"
+        "bench metrics --metrics mig --scenarios mixing --seeds 2 --rows 200 -o b.json -o b.html -o b.json.gz "
+        "--store b.jsonl"
     ),
-    "bench-show": "bench show saved.json.gz --output b.csv --report b.html",
-    "bench-comparisons": (
-        "bench comparisons --predictions data.csv::one,two,three --true-labels data.csv::label --noise "
-        "uniform --noise-rate 0.05 --methods overlap,worst-case-overlap --output x.json --report x.html "
-        "--store x.jsonl --pictures drawn"
+    "bench-show": "bench show saved.json.gz -o b.csv -o b.html",
+    "bench-methods": (
+        "bench methods data.csv::label --predictions data.csv::one,two,three --kind uniform --noise 0.05 "
+        "--methods overlap,worst-case-overlap -o x.json -o x.html -o x.png --store x.jsonl"
     ),
     "data-convert": "lab data convert morpho_mnist . --image-size 14 --output m.npy",
 }
@@ -110,7 +109,7 @@ def inputs(folder: Path) -> None:
     )
     write_whole(folder / "answers.csv", long.to_csv(index=False))
     write_whole(folder / "given.csv", pd.DataFrame({"item": np.arange(n), "label": labels}).to_csv(index=False))
-    demele.bench.characterise("mig", "mixing", seeds=2, n_samples=200, progress=False).save(folder / "saved.json.gz")
+    demele.bench.characterise("mig", "mixing", seeds=2, n_rows=200, progress=False).save(folder / "saved.json.gz")
 
     digits = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
     for name, held in (("images-idx3", digits), ("labels-idx1", labels.astype(np.uint8))):

@@ -37,7 +37,7 @@ def _measured() -> Any:
 
     methods = {**{name: name for name in METHODS}, "house rule": _house_rule}
     return bench.compare_methods(
-        models, truth, [0.02, 0.05, 0.2], methods, noise=noise, measures=["accuracy", ("recall", 0)]
+        models, truth, [0.02, 0.05, 0.2], methods, kind=noise, measures=["accuracy", ("recall", 0)]
     )
 
 

@@ -151,7 +151,7 @@ def test_two_classifiers_have_no_third_to_judge_them() -> None:
     predictions, truth = simulated(300, models=2)
     with pytest.raises(NotEnoughData, match="'agreement' judges each pair by a third classifier, and there are 2"):
         bench.compare_methods(predictions, truth, [0.1], ["overlap", "agreement"])
-    found = bench.compare_methods(predictions, truth, [0.1], noise="uniform")
+    found = bench.compare_methods(predictions, truth, [0.1], kind="uniform")
     assert "agreement" not in found.contenders
     [note] = found.notes
     assert (note.code, note.subject) == ("method-left-out", ("agreement",))
@@ -254,7 +254,7 @@ def test_three_references_by_hand() -> None:
     predictions, truth = leads(100, 70, 71, 80)
     taken = {}
     for reference in ("overlap", "paired", "sample"):
-        found = bench.compare_methods(predictions, truth, [0.0], "overlap", reference=reference, noise="uniform")
+        found = bench.compare_methods(predictions, truth, [0.0], "overlap", reference=reference, kind="uniform")
         taken[reference] = found.references["accuracy"].candidate.tolist()
         assert found.reference == found.to_dict()["reference"] == reference
     # Ordered pairs: 70-71, 70-80, 71-70, 71-80, 80-70, 80-71.
@@ -272,7 +272,7 @@ def test_a_sharper_method_errs_against_overlap_and_reverses_nothing() -> None:
         return evaluation.compare(baseline, candidate, given, noise=0.0)
 
     by_overlap, by_pairs = (
-        bench.compare_methods(predictions, truth, [0.0], paired, reference=reference, noise="uniform").tallies[0]
+        bench.compare_methods(predictions, truth, [0.0], paired, reference=reference, kind="uniform").tallies[0]
         for reference in ("overlap", "paired")
     )
     assert_exact((by_overlap.n_type_1, by_overlap.n_kept, by_overlap.reversed), (2, 6, 0))
@@ -285,7 +285,7 @@ def test_reversed_counts_opposite_claims_in_both_directions() -> None:
     def worse(baseline: Any, candidate: Any, given: Any) -> str:
         return "candidate" if (candidate == given).sum() < (baseline == given).sum() else "baseline"
 
-    one = bench.compare_methods(predictions, truth, [0.0], worse, noise="uniform").tallies[0]
+    one = bench.compare_methods(predictions, truth, [0.0], worse, kind="uniform").tallies[0]
     assert_exact((one.n_type_1, one.n_type_2, one.reversed), (1, 1, 2))
 
 
@@ -295,7 +295,7 @@ def test_the_larger_value_of_another_measure() -> None:
     half = np.where(np.arange(20) < 5, 0, 1)
     predictions = {"all": truth, "half": half, "too": half.copy(), "none": np.ones(20, dtype=int)}
     found = bench.compare_methods(
-        predictions, truth, [0.0], "overlap", measures=[("recall", 0)], reference="sample", noise="uniform"
+        predictions, truth, [0.0], "overlap", measures=[("recall", 0)], reference="sample", kind="uniform"
     )
     wins = np.argwhere(np.isin(found.matrix("overlap", 0.0), (2, 4))).tolist()
     assert wins == [[1, 0], [2, 0], [3, 0], [3, 1], [3, 2]]
@@ -413,7 +413,7 @@ def test_a_store_of_another_level_is_refused(tmp_path: Path) -> None:
     features = rng.normal(size=(90, 3))
     y = (features[:, 0] > 0).astype(int)
     small: dict[str, Any] = {
-        "noise_rates": [0.1], "methods": ["overlap"], "measures": "accuracy", "n_classifiers": 3, "n_candidates": 6,
+        "noise": [0.1], "methods": ["overlap"], "measures": "accuracy", "n_classifiers": 3, "n_candidates": 6,
         "n_annotators": 6, "training_rates": [0.1], "folds": 3, "store": tmp_path / "rows",
     }  # fmt: skip
     bench.noise_experiment(features, y, **small)
@@ -421,7 +421,7 @@ def test_a_store_of_another_level_is_refused(tmp_path: Path) -> None:
         bench.noise_experiment(features, y, level=0.6, **small)
 
 
-@pytest.mark.parametrize(("argument", "asked"), [("noise_rates", [0.1, 0.99]), ("selection_rate", 0.99)])
+@pytest.mark.parametrize(("argument", "asked"), [("noise", [0.1, 0.99]), ("selection_rate", 0.99)])
 def test_rates_beyond_the_annotators_are_said_before_classifiers_are_trained(
     argument: str, asked: Any, tmp_path: Path
 ) -> None:
@@ -445,7 +445,7 @@ from demele import bench
 from sklearn.datasets import load_iris
 iris = load_iris()
 found = bench.noise_experiment(
-    iris.data, iris.target, noise_rates=[0.05, 0.1], methods=["overlap", "worst-case-overlap", "audit(labels=30)"],
+    iris.data, iris.target, noise=[0.05, 0.1], methods=["overlap", "worst-case-overlap", "audit(labels=30)"],
     n_classifiers=6, n_candidates=24, n_annotators=12, training_rates=[0.01, 0.1], folds=3, store=sys.argv[1],
 )
 open(sys.argv[2], "w").write(found.to_json())
@@ -478,11 +478,11 @@ GOOD = simulated(60, models=3)
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"noise_rates": []}, InputError, "noise_rates: expected at least one"),
-        ({"noise_rates": [5]}, InputError, "for 5% write 0.05"),
-        ({"noise_rates": [1.0]}, InputError, r"in \[0, 1\)"),
-        ({"noise_rates": "0.1"}, InputTypeError, "noise_rates"),
-        ({"noise_rates": [0.95]}, InputError, "highest reachable rate is 0"),
+        ({"noise": []}, InputError, "noise: expected at least one"),
+        ({"noise": [5]}, InputError, "for 5% write 0.05"),
+        ({"noise": [1.0]}, InputError, r"in \[0, 1\)"),
+        ({"noise": "0.1"}, InputTypeError, "noise"),
+        ({"noise": [0.95]}, InputError, "highest reachable rate is 0"),
         ({"methods": []}, InputError, "at least one name"),
         ({"methods": ["overlop"]}, UnknownNameError, "did you mean 'overlap'"),
         ({"methods": ["audit(lables=3)"]}, InputError, "'audit' takes the options labels, design"),
@@ -510,9 +510,9 @@ GOOD = simulated(60, models=3)
             InputError,
             "reference: 'paired' compares accuracies, got recall of 1",
         ),
-        ({"noise": "class"}, InputError, "noise: expected 'feature', 'uniform' or a callable"),
-        ({"noise": "uniform", "annotations": [[0] * 60]}, InputError, "annotations: only"),
-        ({"noise": lambda y, rate, seed: y[:-1]}, InputError, "expected 60 labels from the function"),
+        ({"kind": "class"}, InputError, "kind: expected 'feature', 'uniform' or a callable"),
+        ({"kind": "uniform", "annotations": [[0] * 60]}, InputError, "annotations: only"),
+        ({"kind": lambda y, rate, seed: y[:-1]}, InputError, "expected 60 labels from the function"),
         ({"annotations": [[0] * 59]}, InputError, "expected 60"),
         ({"predictions": {"one": GOOD[1]}}, NotEnoughData, "at least 2 models"),
         (
@@ -526,7 +526,7 @@ GOOD = simulated(60, models=3)
     ],
 )
 def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], message: str) -> None:
-    given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise_rates": [0.1], "methods": ["overlap"], **changed}
+    given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise": [0.1], "methods": ["overlap"], **changed}
     with pytest.raises(error, match=message):
         bench.compare_methods(**given)
 

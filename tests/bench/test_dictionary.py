@@ -13,7 +13,7 @@ from demele.core.errors import DemeleWarning
 from demele.report.words import name
 
 Array = NDArray[np.float64]
-SMALL: dict[str, Any] = {"seeds": 2, "n_samples": 100}
+SMALL: dict[str, Any] = {"seeds": 2, "n_rows": 100}
 
 
 def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
@@ -58,7 +58,7 @@ def first() -> dict[str, Any]:
 def reference() -> dict[str, Any]:
     """Return what is shown of registered metrics, on more scenarios, with other numbers."""
     metrics = ["mig", "sap", "z_min_variance"]
-    found = bench.characterise(metrics, ["mixing", "redundant"], seeds=3, n_samples=150)
+    found = bench.characterise(metrics, ["mixing", "redundant"], seeds=3, n_rows=150)
     return found.to_dict()
 
 

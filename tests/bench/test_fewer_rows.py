@@ -15,7 +15,6 @@ from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, fewer_seeds, samples_of
 from demele.bench.verdicts import Curve
-from demele.cli.bench import _frame
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
 
@@ -27,7 +26,7 @@ NAMES = ("mig", "sap")
 @pytest.fixture(scope="module")
 def found() -> bench.Characterisation:
     """A run of which one metric is taken to be slow."""
-    whole = bench.characterise(NAMES, ["mixing", "noise", "rotation"], seeds=2, n_samples=300)
+    whole = bench.characterise(NAMES, ["mixing", "noise", "rotation"], seeds=2, n_rows=300)
     return replace(whole, fewer_rows={"sap": 150})
 
 
@@ -44,7 +43,7 @@ def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_ar
 
 
 def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
-    few = bench.characterise("sap", "mixing", seeds=1, n_samples=FEWER_SAMPLES)
+    few = bench.characterise("sap", "mixing", seeds=1, n_rows=FEWER_SAMPLES)
     stored.write_rows(few, tmp_path)
     with pytest.raises(FormatError, match=r"sap\.json\.gz: expected rows of n_samples 20000, got 5000"):
         stored.referred(bench.Characterisation, ["sap"], tmp_path)
@@ -52,7 +51,7 @@ def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -
 
 def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "FEWER", {"sap": 2})
-    few = bench.characterise("sap", "mixing", seeds=2, n_samples=FEWER_SAMPLES)
+    few = bench.characterise("sap", "mixing", seeds=2, n_rows=FEWER_SAMPLES)
     (path,) = stored.write_rows(few, tmp_path)
     assert json.loads(gzip.decompress(path.read_bytes()))["n_samples"] == FEWER_SAMPLES
     again = stored.referred(bench.Characterisation, ["sap"], tmp_path)
@@ -73,9 +72,9 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
     calls = []
 
     def small(metrics: Any, scenarios: Any, *, seeds: Mapping[str, int], **given: Any) -> bench.Characterisation:
-        calls.append((metrics, scenarios, seeds, given["slow_seeds"], given["n_samples"]))
+        calls.append((metrics, scenarios, seeds, given["slow_seeds"], given["n_rows"]))
         taken = "sample_size" if "sample_size" in scenarios else "mixing"
-        return whole("tmex", taken, seeds=1, n_samples=200, store=given["store"])
+        return whole("tmex", taken, seeds=1, n_rows=200, store=given["store"])
 
     whole = bench.characterise
     monkeypatch.setattr(bench, "characterise", small)
@@ -113,8 +112,8 @@ def test_data_and_files_keep_it(found: bench.Characterisation, tmp_path: Path) -
 
 
 def test_lines_for_programs_have_its_own_numbers(found: bench.Characterisation) -> None:
-    frame = _frame(found, "measured")
-    own = {(line.metric, line.n_samples, line.seeds) for line in frame.itertuples()}
+    frame = found.to_frame()
+    own = {(line.metric, line.n_rows, line.seeds) for line in frame.itertuples()}
     assert own == {("mig", 300, 2), ("sap", 150, 2)}
 
 

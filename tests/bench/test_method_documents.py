@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from demele import bench
-from demele.bench.comparisons.method_documents import COLOURS, methods_document
+from demele.bench.comparisons.method_documents import COLOURS
 from demele.report.document import Choice, Images, Lines, Strips
 from demele.report.renderers.tables import figures_of
 from demele.report.words import name
@@ -47,7 +47,7 @@ def test_the_verdict_counts_methods_without_type_one_errors() -> None:
 def test_the_table_holds_the_tallies_of_one_rate() -> None:
     found = measured()
     for at in (0.02, 0.2):
-        table = methods_document(found, at).table
+        table = replace(found, at=at).document().table
         assert table is not None
         for row, method in zip(table.rows, found.contenders, strict=True):
             one = found.tally(method, at)

@@ -145,14 +145,14 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(folder: Path) -> 
     write_rows(bench.characterise("sap", "noise", seeds=1), folder, keep=True)  # rows that were not there are added
     assert held(path)["scenarios"] == before["scenarios"]
     with pytest.raises(FormatError, match=r"sap\.json\.gz: its rows were made in another way"):
-        write_rows(bench.characterise("sap", "noise", seeds=1, n_samples=200), folder, keep=True)
+        write_rows(bench.characterise("sap", "noise", seeds=1, n_rows=200), folder, keep=True)
 
 
 def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def small(metrics: Any, scenarios: Any, *, seeds: Any, slow_seeds: Any, **given: Any) -> bench.Characterisation:
         assert scenarios is None
         assert (seeds, slow_seeds) == (stored.SEEDS, stored.SLOW_SEEDS)
-        return whole(metrics, "mixing", seeds=2, n_samples=100, **given)
+        return whole(metrics, "mixing", seeds=2, n_rows=100, **given)
 
     whole, store = bench.characterise, tmp_path / "rows.store"
     monkeypatch.setattr(bench, "characterise", small)

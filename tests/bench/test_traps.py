@@ -19,7 +19,7 @@ from tests.tolerances import assert_close
 #: Most metrics here give no value, and a warning says so before the run.
 pytestmark = pytest.mark.filterwarnings("ignore:.* has no value on scenario:demele.core.errors.DemeleWarning")
 
-SMALL: dict[str, Any] = {"seeds": 1, "n_samples": 100}
+SMALL: dict[str, Any] = {"seeds": 1, "n_rows": 100}
 
 
 def half(codes: object, factors: object) -> float:
@@ -151,21 +151,21 @@ def test_a_damaged_file_is_told(place: int, tmp_path: Path) -> None:
 
 
 def test_bins_are_a_matter_of_the_protocol() -> None:
-    binned = bench.characterise("mig", "mixing", seeds=1, n_samples=200)
-    neighbours = bench.characterise("mig", "mixing", seeds=1, n_samples=200, protocol="latte")
+    binned = bench.characterise("mig", "mixing", seeds=1, n_rows=200)
+    neighbours = bench.characterise("mig", "mixing", seeds=1, n_rows=200, protocol="latte")
     assert binned.verdict("mig", "no_discretisation").status == "fails"
     assert neighbours.verdict("mig", "no_discretisation").status == "holds"
 
 
 def test_sweeps_around_other_settings_are_left_out() -> None:
     with pytest.warns(DemeleWarning, match="'settings' sweeps around the settings of 'review2022'"):
-        found = bench.characterise("irs", ["mixing", "settings"], seeds=1, n_samples=200, protocol="dlib2019")
+        found = bench.characterise("irs", ["mixing", "settings"], seeds=1, n_rows=200, protocol="dlib2019")
     assert [item.name for item in found.scenarios] == ["mixing"]
     with (
         pytest.warns(DemeleWarning, match="left out"),
         pytest.raises(InputError, match="scenarios: none is left under the protocol 'robust'"),
     ):
-        bench.characterise("irs", "settings", seeds=1, n_samples=200, protocol="robust")
+        bench.characterise("irs", "settings", seeds=1, n_rows=200, protocol="robust")
 
 
 def test_no_metric_gets_more_rows_than_the_run_has() -> None:
@@ -175,7 +175,7 @@ def test_no_metric_gets_more_rows_than_the_run_has() -> None:
         seen.append(len(codes))
         return 0.5
 
-    found = bench.characterise(counting, ["sample_size", "chance"], seeds=1, n_samples=500)
+    found = bench.characterise(counting, ["sample_size", "chance"], seeds=1, n_rows=500)
     assert sorted(set(seen)) == [100, 200, 500]
     assert [item.severities for item in found.scenarios] == [(500.0, 200.0, 100.0)] * 2
     figures = figures_of(found.compared_with(bench.reference()).document())

@@ -31,7 +31,12 @@ RUNS = {
     "audit next": f"{PAIR} --answers answers.csv",
     "demo compare": "",
     "audit draw": "data.csv::label --size 30",
+    "bench metrics": "--metrics mig --scenarios mixing --rows 200 --seeds 2",
+    "bench methods": "data.csv::true --predictions data.csv::old,new,twin --noise 0.05 --methods overlap",
+    "bench show": "",
     "labels corrupt": "data.csv::true --noise 0.1",
+    "labels aggregate": "data.csv::old,new,label --wide",
+    "demo labels": "",
     "labels clean": "data.csv::label data.csv::old,new --method knn",
     "lab data describe": "sprites",
     "list metrics": "",
@@ -72,7 +77,7 @@ def test_the_overview_names_every_command(demele: Program) -> None:
     run = demele()
     assert run.out == demele("-h").out
     assert {one for names in OVERVIEW.values() for one in names} <= {*COMMANDS, *ABOUT}
-    for group in ABOUT.keys() - {"bench"}:  # of which some are on the old parser
+    for group in ABOUT:
         listed = demele(group).out
         assert all(one in listed for one in COMMANDS if one.startswith(f"{group} "))
 
@@ -96,7 +101,7 @@ def test_every_name_has_one_flag() -> None:
         ("--format table -o", "expected one argument"),
         ("--format xml", "--format: expected one of table, json, csv, got 'xml'"),
         ("-o data.csv --force", "data.csv: it is read by the same command"),
-        ("-o x.pdf", "x.pdf: its suffix says nothing"),
+        ("-o x.doc", "x.doc: its suffix says nothing"),
         ("-o there.html", "there.html: exists already; --force replaces it"),
         ("-o no/x.json", "there is no folder no; make it first"),
         ("-o x.json -o ./x.json", "is given twice"),

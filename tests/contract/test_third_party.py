@@ -531,7 +531,7 @@ def test_the_bench_measures_it_in_other_processes_and_its_page_names_it(tmp_path
     own = demele.register(metric("own_correlation", properties=("explicitness",), title="Own correlation"))
     scenarios = ["noise"] if "noise" in bench.scenario_names() else bench.scenario_names()[:1]
     found = [
-        bench.characterise(["own_correlation"], scenarios, n_samples=200, seeds=2, n_jobs=n_jobs) for n_jobs in (1, 2)
+        bench.characterise(["own_correlation"], scenarios, n_rows=200, seeds=2, n_jobs=n_jobs) for n_jobs in (1, 2)
     ]
     first, second = (item.to_dict()["curves"] for item in found)
     assert json.dumps(first) == json.dumps(second)

@@ -212,7 +212,7 @@ def results() -> list[Result]:
         studies.pruning_demo(),
         studies.demo(),
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
-        bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_samples=300),
+        bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_rows=300),
         measured(),
         sample_agreement(),
         *of_classifiers(),

@@ -55,7 +55,7 @@ ROLES: dict[str, list[str]] = {
     "codes": ["score F factors.csv --metrics mig", "score F::z1,z2 factors.csv --metrics mig,sap",
               "labels clean labels.csv F",
               "labels corrupt labels.csv --features F --noise 0.04 --annotators 3",
-              "bench comparisons --features F --true-labels labels.csv --noise-rate 0.04 --methods overlap --classifiers 2 --candidates 2"
+              "bench methods labels.csv --features F --noise 0.04 --methods overlap --classifiers 2 --candidates 2"
               " --annotators 3"],
     "deviations": ["score codes.npy factors.csv --metrics rmig --codes-std F"],
     "factors": ["score codes.npy F --metrics mig", "score codes.npy F::shape --metrics mig",
@@ -67,12 +67,12 @@ ROLES: dict[str, list[str]] = {
                 "compare F new.csv labels.csv --noise 0.1", "audit draw F --size 3", "labels corrupt F --noise 0.1",
                 "labels clean F codes.npy", "compare old.csv new.csv labels.csv --method reference --true-labels F",
                 "compare old.csv new.csv labels.csv --method agreement --reference F",
-                "noise estimate --true F --given labels.csv", "noise estimate answers.csv --gold F",
-                "noise estimate answers.csv --given F", "labels clean labels.csv codes.npy --true F",
+                "labels aggregate --true-labels F --given labels.csv", "labels aggregate answers.csv --gold F",
+                "labels aggregate answers.csv --given F", "labels clean labels.csv codes.npy --true F",
                 "assess old.csv labels.csv --classes 0,1 --true-labels F"],
     "models": ["compare F labels.csv", "audit draw labels.csv --size 3 --disagreement F", "labels corrupt labels.csv --predictions F --noise 0.1",
                "labels corrupt labels.csv --annotations F --noise 0.1",
-               "bench comparisons --predictions F --true-labels labels.csv --noise-rate 0.1 --methods overlap --noise uniform"],
+               "bench methods labels.csv --predictions F --noise 0.1 --methods overlap --kind uniform"],
     "flags": ["compare old.csv new.csv labels.csv --method cleaned --cleaning F"],
     "numbers": ["compare old.csv new.csv labels.csv --method hard-rows --difficulty F"],
     "probabilities": ["labels clean labels.csv --probabilities F --method confident",
@@ -82,9 +82,9 @@ ROLES: dict[str, list[str]] = {
     "audit": ["assess old.csv labels.csv --audit F", "compare old.csv new.csv labels.csv --audit F",
               "audit next old.csv new.csv labels.csv --answers F", "assess old.csv labels.csv --audit F --audit-design weighted"],
     "sheet": ["assess old.csv labels.csv --audit F --audit-key sheet.key.json"],
-    "answers": ["noise estimate F", "noise estimate F --method majority --agreement",
-                "noise estimate F --method bayesian --samples 10 --warmup 5 --chains 2"],
-    "wide": ["noise estimate F --wide", "noise estimate F --wide --method majority --agreement --annotators"],
+    "answers": ["labels aggregate F", "labels aggregate F --method majority --agreement",
+                "labels aggregate F --method bayesian --samples 10 --warmup 5 --chains 2"],
+    "wide": ["labels aggregate F --wide", "labels aggregate F --wide --method majority --agreement"],
     "names": ["score sparse.npz factors.csv --metrics mig --code-names F"],
 }  # fmt: skip
 
@@ -554,7 +554,7 @@ def _store(rng: np.random.Generator) -> Input:
         content = b"\n".join(lines) + b"\n"
     if rng.random() < 0.05:
         how, content = "special", _pick(rng, [b"!fifo", b"!loop", b"!folder", b"!device", b""])
-    call = "bench metrics --metrics mig --scenarios mixing --seeds 2 --samples 100 --alone --store"
+    call = "bench metrics --metrics mig --scenarios mixing --seeds 2 --rows 100 --alone --store"
     return Input("store", how, (*call.split(), "input", "--quiet"), {"input": content})
 
 
@@ -636,7 +636,7 @@ def _python(rng: np.random.Generator) -> Input:
         ],
     )
     name = _pick(rng, ["mine", "mine", "other", "", "q" * 5000, "é", "a,b"])
-    call = f"bench metrics --scenarios mixing --seeds 1 --samples 60 --alone --metrics input.py::{name}"
+    call = f"bench metrics --scenarios mixing --seeds 1 --rows 100 --alone --metrics input.py::{name}"
     return Input("python", "hostile", (*call.split(), "--quiet"), {"input.py": content})
 
 

@@ -187,7 +187,7 @@ def store_bytes() -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.jsonl"
-        bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=100, store=path)
+        bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=100, store=path)
         return path.read_bytes()
 
 
@@ -198,7 +198,7 @@ def saved_bench() -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mig.json.gz"
-        bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=100).save(path)
+        bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=100).save(path)
         return path.read_bytes()
 
 

@@ -79,7 +79,7 @@ def test_fleiss_psychiatrists() -> None:
     ("scale", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
 )
 def test_krippendorff_observers(scale: Scale, alpha: float) -> None:
-    table = Annotations.from_matrix([[int(digit) for digit in row] for row in OBSERVERS], missing=0)
+    table = Annotations.from_matrix([[int(digit) for digit in row] for row in OBSERVERS], no_answer=0)
     found = agreement(table, scale=scale, n_resamples=0)
     assert round(found.krippendorff, 3) == alpha
     assert (found.n_items, found.n_answers) == (11, 41)
@@ -102,7 +102,7 @@ def test_cohen_two_by_two() -> None:
 
 @given(tables(), st.sampled_from(SCALES))
 def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
-    found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale, n_resamples=0)
+    found = agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0)
     compared = table[:, (table >= 0).sum(axis=0) >= 2]
     if np.unique(compared[compared >= 0]).size < 2:
         assert math.isnan(found.krippendorff)
@@ -130,7 +130,7 @@ def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> Non
 @given(tables(), st.sampled_from(SCALES))
 def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
     weights = {"nominal": None, "ordinal": "linear"}.get(scale, "quadratic")
-    found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale, n_resamples=0)
+    found = agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0)
     kappas, shares = found.cohen_matrix(), found.shared_matrix()
     names = list(found.per_annotator.index)
     summed = weighed = 0.0
@@ -154,7 +154,7 @@ def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
 
 @given(tables())
 def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
-    found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), n_resamples=0)
+    found = agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), n_resamples=0)
     same: list[float] = []
     shares = []
     right, compared = np.zeros(len(table)), np.zeros(len(table))
@@ -190,7 +190,7 @@ def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
 
 @given(tables(), st.sampled_from(SCALES), st.integers(0, 2**32 - 1))
 def test_weighing_rows_of_votes_is_repeating_items(table: Table, scale: Scale, seed: int) -> None:
-    answers = Annotations.from_matrix(table, missing=-1, classes=range(5))
+    answers = Annotations.from_matrix(table, no_answer=-1, classes=range(5))
     votes, times = vote_rows(answers)
     assert times.sum() == ((table >= 0).any(axis=0)).sum()
     weights = np.random.default_rng(seed).integers(0, 3, size=times.size)
@@ -219,24 +219,25 @@ def test_many_classes_need_no_shared_rows_of_votes() -> None:
 def test_order_does_not_matter(table: Table, scale: Scale, random: Any) -> None:
     people = random.sample(range(len(table)), len(table))
     things = random.sample(range(table.shape[1]), table.shape[1])
-    straight = plain_values(Annotations.from_matrix(table, missing=-1), scale=scale)
-    mixed = plain_values(Annotations.from_matrix(table[people][:, things], missing=-1), scale=scale)
+    straight = plain_values(Annotations.from_matrix(table, no_answer=-1), scale=scale)
+    mixed = plain_values(Annotations.from_matrix(table[people][:, things], no_answer=-1), scale=scale)
     assert_close(list(mixed.values()), list(straight.values()), ROUNDING)
 
 
 @given(tables(), st.permutations(range(5)))
 def test_names_do_not_matter(table: Table, new: list[int]) -> None:
-    nominal = plain_values(Annotations.from_matrix(table, missing=-1))
+    nominal = plain_values(Annotations.from_matrix(table, no_answer=-1))
     renamed = np.where(table < 0, -1, np.array(new)[table])
     assert_close(
-        list(plain_values(Annotations.from_matrix(renamed, missing=-1)).values()), list(nominal.values()), ROUNDING
+        list(plain_values(Annotations.from_matrix(renamed, no_answer=-1)).values()), list(nominal.values()), ROUNDING
     )
     for scale in ("ordinal", "interval"):  # the other way round, and another unit
-        straight = plain_values(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale)
-        turned = Annotations.from_matrix(np.where(table < 0, -1, 40 - 10 * table), missing=-1, classes=range(0, 50, 10))
+        straight = plain_values(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale)
+        reverse = np.where(table < 0, -1, 40 - 10 * table)
+        turned = Annotations.from_matrix(reverse, no_answer=-1, classes=range(0, 50, 10))
         assert_close(list(plain_values(turned, scale=scale).values()), list(straight.values()), ROUNDING)
-    ratio = plain_values(Annotations.from_matrix(table, missing=-1), scale="ratio")
-    tenfold = Annotations.from_matrix(np.where(table < 0, -1, 10 * table), missing=-1)
+    ratio = plain_values(Annotations.from_matrix(table, no_answer=-1), scale="ratio")
+    tenfold = Annotations.from_matrix(np.where(table < 0, -1, 10 * table), no_answer=-1)
     assert_close(list(plain_values(tenfold, scale="ratio").values()), list(ratio.values()), ROUNDING)
 
 
@@ -301,7 +302,7 @@ def test_intervals_cover() -> None:
         classes = rng.choice(3, size=60, p=shares)
         answers = np.where(rng.random((4, 60)) < 0.6, classes, rng.choice(3, size=(4, 60), p=shares))
         answers[rng.random((4, 60)) < 0.2] = -1
-        table = Annotations.from_matrix(answers, missing=-1)
+        table = Annotations.from_matrix(answers, no_answer=-1)
         found = agreement(table, n_resamples=400, seed=trial)
         for name, value in truth.items():
             missed[name] += not found.intervals[name].low <= value <= found.intervals[name].high

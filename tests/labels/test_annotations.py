@@ -113,7 +113,7 @@ def test_columns_that_cannot_be_used(
 
 
 def test_a_matrix_has_a_row_per_annotator() -> None:
-    table = Annotations.from_matrix([[0, 1, -1], [1, -1, -1]], missing=-1, annotators=["x", "y"])
+    table = Annotations.from_matrix([[0, 1, -1], [1, -1, -1]], no_answer=-1, annotators=["x", "y"])
     assert table.annotators == ("x", "y")
     assert table.items == (0, 1, 2)
     assert_exact(table.votes(), [[1, 1], [0, 1], [0, 0]])

@@ -26,8 +26,8 @@ def test_minus_1_among_the_classes_is_told_and_can_be_no_answer(join: Callable[.
     (note,) = (note for note in join(WIDE).notes if note.code == "negative-class")
     assert note.severity == "warning"
     assert "it is 3 of the 15 answers" in note.message
-    assert "Annotations.from_matrix(answers, missing=-1)" in note.message
-    found, expected = join(WIDE, missing=-1), join(Annotations.from_matrix(WIDE, missing=-1))
+    assert "Annotations.from_matrix(answers, no_answer=-1)" in note.message
+    found, expected = join(WIDE, no_answer=-1), join(Annotations.from_matrix(WIDE, no_answer=-1))
     assert "negative-class" not in codes(found)
     assert found.to_dict() == expected.to_dict()
     assert "negative-class" not in codes(join(WIDE, classes=[-1, 0, 1]))
@@ -41,14 +41,14 @@ def test_other_classes_are_no_reason_for_it(classes: tuple[Any, ...]) -> None:
 
 def test_missing_answers_of_a_long_table() -> None:
     frame = pd.DataFrame({"item": [3, 3, 1, 2], "worker": ["a", "b", "a", "b"], "label": [1, -1, 0, -1]})
-    found = read_annotations(frame, missing=-1)
+    found = read_annotations(frame, no_answer=-1)
     assert (found.items, found.annotators, found.classes) == ((1, 2, 3), ("a",), (0, 1))
     assert_exact(found.votes(), [[1, 0], [0, 0], [0, 1]])
-    assert "unanswered-items" in codes(majority_vote(frame, missing=-1))
+    assert "unanswered-items" in codes(majority_vote(frame, no_answer=-1))
     with pytest.raises(NotEnoughData, match=r"expected at least 1 answer, got -1 only"):
-        read_annotations(frame.assign(label=-1), missing=-1)
-    with pytest.raises(InputError, match=r"^missing: these annotations are read already"):
-        dawid_skene(Annotations.from_matrix(WIDE), missing=-1)
+        read_annotations(frame.assign(label=-1), no_answer=-1)
+    with pytest.raises(InputError, match=r"^no_answer: these annotations are read already"):
+        dawid_skene(Annotations.from_matrix(WIDE), no_answer=-1)
 
 
 @pytest.mark.parametrize("join", JOINS[:3])

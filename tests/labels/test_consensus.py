@@ -100,9 +100,9 @@ def test_a_blend_by_hand() -> None:
     found = consensus([[0, 1, 0, 1], [1, 0, 1, 0]])
     assert_close(found.probabilities, np.full((4, 2), 0.5), ROUNDING)
     # One answer each: both coins are P = (1 + 1) / (2 + 2), one in two, so that the models know the proportions only.
-    alone = consensus([[0, -1], [-1, 1]], missing=-1, classes=[0, 1])
-    own = dawid_skene([[0, -1], [-1, 1]], missing=-1, classes=[0, 1], prior="own")
-    coin = one_coin([[0, -1], [-1, 1]], missing=-1, classes=[0, 1])
+    alone = consensus([[0, -1], [-1, 1]], no_answer=-1, classes=[0, 1])
+    own = dawid_skene([[0, -1], [-1, 1]], no_answer=-1, classes=[0, 1], prior="own")
+    coin = one_coin([[0, -1], [-1, 1]], no_answer=-1, classes=[0, 1])
     assert_close(alone.probabilities[0, 0], (1 + own.probabilities[0, 0] + coin.probabilities[0, 0]) / 3, ROUNDING)
 
 
@@ -289,7 +289,7 @@ def test_the_vote_is_recommended_where_annotators_of_two_classes_answer_little()
         for item in range(400):
             who = rng.choice(200, 3, replace=False)
             answers[who, item] = np.where(rng.random(3) < ability[who], truth[item], 1 - truth[item])
-        blend = consensus(answers, missing=-1)
+        blend = consensus(answers, no_answer=-1)
         right["vote"] += int((blend.majority == truth).sum())
         right["blend"] += int((blend.labels == truth).sum())
         assert "few-answers" in [note.code for note in blend.notes]

@@ -380,7 +380,7 @@ def test_features_help_where_answers_are_few(model: str) -> None:
         answers[:, 100:] = -1  # nobody answered about the last 20
         rng = rng_for(seed, "simulated measurements")
         features = documents(labels, seed) if model == "counts" else rng.normal(np.eye(3)[labels] * 2, 1)
-        table = Annotations.from_matrix(answers, missing=-1)
+        table = Annotations.from_matrix(answers, no_answer=-1)
         options: Any = {"n_samples": 40, "n_warmup": 60, "n_chains": 2}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)

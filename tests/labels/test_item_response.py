@@ -42,7 +42,7 @@ def simulated(
     right = rng.random((w, n)) < np.array(skills)[:, None]
     answers = np.where(right, truth, (truth + rng.integers(1, k, (w, n))) % k)
     answers[rng.random((w, n)) >= share] = -1
-    return Annotations.from_matrix(answers, missing=-1, classes=range(k))
+    return Annotations.from_matrix(answers, no_answer=-1, classes=range(k))
 
 
 def accuracy(found: Consensus, truth: NDArray[Any]) -> tuple[float, float]:
@@ -238,7 +238,7 @@ def test_annotators_of_one_answer_or_always_the_same() -> None:
     once = np.full(40, -1)
     once[3] = 1
     rows = [truth, truth, np.where(np.arange(40) < 36, truth, 1 - truth), np.ones(40, int), once]
-    found = dawid_skene(Annotations.from_matrix(rows, missing=-1))
+    found = dawid_skene(Annotations.from_matrix(rows, no_answer=-1))
     assert_exact(found.labels, truth)
     assert_close(found.annotator_frame()["informativeness"].to_numpy()[3], 0.0, SOLVER)
     assert_close(found.transition(3).probabilities, [[0, 1], [0, 1]], SOLVER)

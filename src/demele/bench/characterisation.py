@@ -1,8 +1,9 @@
 """The result of the bench: metrics on representations whose properties are known, as tables, pages and files."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from demele.bench.dictionary import to_dictionary
 from demele.bench.metric_documents import characterisation_document
@@ -52,12 +53,17 @@ class Characterisation(Findings, Result):
     Examples
     --------
     >>> from demele import bench
-    >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_samples=500)
+    >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_rows=500)
     >>> found.verdict("mig", "coherent_modularity").status
     'not applicable'
     """
 
     _kind = "characterisation"
+    _files: ClassVar[Mapping[str, str]] = {
+        ".json.gz": "save",
+        ".values.csv": "value_frame",
+        ".curves.csv": "curve_frame",
+    }
 
     stored: "Characterisation | None" = None
 
@@ -106,6 +112,24 @@ class Characterisation(Findings, Result):
         )
 
     def to_frame(self) -> "pd.DataFrame":
+        """Return one row for each verdict, with the run that it comes from: "yours", "measured" or "stored"."""
+        import pandas as pd
+
+        asked, taken = {item.name for item in self.criteria}, {row.name for row in self.rows}
+        lines = []
+        for run in (self, self.stored) if self.stored is not None else (self,):
+            for row in (row for row in run.rows if run is self or row.name not in taken):
+                origin = "yours" if row.own else "measured" if run is self else "stored"
+                seeds, rows = run.fewer(row.members[0].name) or (max(run.seeds.values()), run.n_samples)
+                lines += [
+                    (item.row, item.criterion, item.status, item.summary, origin, rows, seeds)
+                    for item in run.verdicts
+                    if item.row == row.name and item.criterion in asked
+                ]
+        columns = ["metric", "criterion", "status", "summary", "origin", "n_rows", "seeds"]
+        return pd.DataFrame(lines, columns=columns)
+
+    def value_frame(self) -> "pd.DataFrame":
         """Return one row for each value: scenario, severity, seed, metric, value (NaN with a reason)."""
         import pandas as pd
 
@@ -149,16 +173,25 @@ class Characterisation(Findings, Result):
         Parameters
         ----------
         stored : Characterisation
-            Such as :func:`demele.bench.reference`. :meth:`to_dict` and :meth:`to_frame` do not hold it.
+            Such as :func:`demele.bench.reference`. :meth:`to_dict` and :meth:`value_frame` do not hold it.
 
         Examples
         --------
         >>> from demele import bench
-        >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_samples=500)
+        >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_rows=500)
         >>> len(found.document().table.rows) < len(found.compared_with(bench.reference()).document().table.rows)
         True
         """
         return replace(self, stored=stored)
+
+    def with_published(self) -> "Characterisation":
+        """Return this with the stored results of the published metrics under those of your own, if it has any."""
+        if not any(row.own for row in self.rows):
+            return self
+        try:
+            return self.compared_with(reference())
+        except FileNotFoundError:  # an installation may come without them
+            return self
 
     def save(self, path: str | Path) -> Path:
         """Write every value compactly; :func:`demele.bench.load` reads it."""
@@ -193,7 +226,7 @@ def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from demele import bench
-    >>> found = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200)
+    >>> found = bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=200)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     again = bench.load(found.save(Path(folder) / "mig.json.gz"))
     >>> again.curve_frame().equals(found.curve_frame())

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from demele.bench.characterisation import Characterisation
 from demele.bench.run import (
+    USUAL_SEEDS,
     Plan,
     Seeds,
     check_record,
@@ -20,6 +21,8 @@ from demele.bench.run import (
 )
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Curve
+from demele.core.kinds import Kind, StorePath, names_in
+from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -29,20 +32,22 @@ from demele.runtime.sweep import Record, Sweep
 __all__ = ["characterise"]
 
 Metric = str | Callable[..., float] | Candidate
+_LIST = Kind("A,B", names_in)
 
 
+@renamed(n_samples="n_rows")
 def characterise(
-    metrics: Sequence[Metric] | Metric | None = None,
-    scenarios: Sequence[str | Scenario] | str | Scenario | None = None,
+    metrics: Annotated[Sequence[Metric] | Metric | None, _LIST] = None,
+    scenarios: Annotated[Sequence[str | Scenario] | str | Scenario | None, _LIST] = None,
     *,
-    seeds: Seeds = 100,
+    seeds: Seeds = USUAL_SEEDS,
     slow_seeds: Seeds | None = None,
-    n_samples: int = 20_000,
+    n_rows: int = 20_000,
     protocol: str = DEFAULT_PROTOCOL,
     level: float = 0.95,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    store: str | Path | None = None,
+    store: StorePath = None,
     progress: bool | Report = False,
 ) -> Characterisation:
     """Measure metrics on representations whose properties are known.
@@ -50,30 +55,31 @@ def characterise(
     Parameters
     ----------
     metrics : names, callables, candidates, or None
-        Registered names; any function ``(codes, factors) -> float``; or :func:`demele.bench.candidate`, which says
-        what a function claims. None: all registered metrics.
+        Metrics to measure (default: all registered ones). Names; any function ``(codes, factors) -> float``; or
+        :func:`demele.bench.candidate`, which says what a function claims.
     scenarios : names, Scenario objects, or None
-        See :func:`demele.bench.scenario_names`; "source" is the five of the review, "added" the others. None: all.
+        Where they are measured (default: all). See :func:`demele.bench.scenario_names`; "source" is the five of the
+        review, "added" the others.
     seeds : int or mapping, default 100
-        How often each representation is drawn and measured. A mapping gives numbers by scenario, or by "source" and
-        "added".
+        Draws of each representation, or draws by scenario. A mapping gives numbers by scenario, or by "source" and
+        "added"; of the others there are 100.
     slow_seeds : int or mapping, optional
-        The same for the metrics that train predictors (DCI, Explicitness); at most 20 of ``seeds`` by default.
-    n_samples : int, default 20 000
-        Rows of each representation; the most, in the scenarios that sweep the number of rows.
+        The same for metrics that train predictors (default: at most 20). These are DCI and Explicitness.
+    n_rows : int, default 20 000
+        Rows of each representation. The most, in the scenarios that sweep the number of rows.
     protocol : str, default "review2022"
-        Settings of the metrics, see :func:`demele.protocol_names`.
+        Named settings of the metrics. See :func:`demele.protocol_names`.
     level : float in (0, 1), default 0.95
-        Confidence of the interval of each point of a curve, and of all conditions together that one criterion asks of
-        one metric in one scenario.
+        Confidence of the intervals. Of each point of a curve, and of all conditions together that one criterion asks
+        of one metric in one scenario.
     n_jobs : int, default 1
-        Processes; -1 for all processors. The rows are the same bits for any number.
+        Processes, -1 for all processors. The rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional
         Where to work instead.
     store : str or Path, optional
-        A file that keeps every row as it comes. A run that was killed continues where it was; a later call with more
-        metrics, scenarios or seeds computes only those. Rows of a function of yours are found again by its code; what
-        it calls, and global variables, are not looked at: after a change there, use another file.
+        File that keeps every row; the same run continues there. A run that was killed continues where it was; a later
+        call with more metrics, scenarios or seeds computes only those. Rows of a function of yours are found again by
+        its code; what it calls, and global variables, are not looked at: after a change there, use another file.
     progress : bool or callable(done, total, label), default False
         Show a progress bar.
 
@@ -106,11 +112,11 @@ def characterise(
     >>> def best_correlation(codes, factors):
     ...     found = np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :]
     ...     return float(np.abs(found).max(axis=0).mean())
-    >>> found = bench.characterise(best_correlation, ["noise", "non_linear"], seeds=5, n_samples=1000)
+    >>> found = bench.characterise(best_correlation, ["noise", "non_linear"], seeds=5, n_rows=1000)
     >>> found.verdict("best_correlation", "non_linear").status
     'fails'
     """
-    plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
+    plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol, level, n_jobs, executor)
     path = None if store is None else path_of(store, "store")
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         drifting = try_functions(plan, sweep)

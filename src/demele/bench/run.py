@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from demele.bench.scenario import Candidate, Representation, Scenario, group_of,
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
+from demele.core.kinds import Kind, pairs_in, whole_number
 from demele.core.names import suggestion
 from demele.core.seeds import rng_for
 from demele.core.store import Key
@@ -96,7 +97,7 @@ class Plan:
     @property
     def identity(self) -> dict[str, str | int]:
         """What all records of the run have in common: a store of another identity is not of this run."""
-        return {"demele": __version__, "protocol": self.protocol, "n_samples": self.n_samples}
+        return {"demele": __version__, "protocol": self.protocol, "n_rows": self.n_samples}
 
 
 def declined(candidate: Candidate, scenario: Scenario) -> str | None:
@@ -232,16 +233,31 @@ def _where(scenario: Scenario, severity: float, seed: int) -> str:
 # Settings -------------------------------------------------------------------------------------------------------------
 
 
-#: How often: one number, or numbers by scenario or kind of scenario.
-Seeds = int | Mapping[str, int]
+def seeds_in(word: str) -> int | dict[str, int]:
+    """Read a number, or numbers by scenario or kind of scenario.
 
-#: What ``quick`` measures: enough to decide most verdicts with about 850 calls of a metric.
-QUICK_SAMPLES = 5_000
+    Examples
+    --------
+    >>> seeds_in("20"), seeds_in("source=100,added=20")
+    (20, {'source': 100, 'added': 20})
+    """
+    if "=" not in word:
+        return whole_number(word)
+    return {name: whole_number(number) for name, number in pairs_in(word, "source=100,added=20").items()}
+
+
+#: How often: one number, or numbers by scenario or kind of scenario.
+Seeds = Annotated[int | Mapping[str, int], Kind("N|SET=N", seeds_in)]
+
+#: A first look: enough to decide most verdicts with about 850 calls of a metric.
+QUICK_ROWS = 5_000
 QUICK_SEEDS: Mapping[str, int] = {"source": 12, "added": 5}
+#: Seeds of a scenario that a mapping leaves out.
+USUAL_SEEDS = 100
 #: The most seeds of metrics that train predictors, where nothing else is said.
 SLOW_SEEDS = 20
 #: Fewest rows for which the scenarios are what they are meant to be.
-LEAST_SAMPLES = 100
+LEAST_ROWS = 100
 
 
 def checked_plan(
@@ -249,7 +265,7 @@ def checked_plan(
     scenarios: Any,
     seeds: Seeds,
     slow_seeds: Seeds | None,
-    n_samples: int,
+    n_rows: int,
     protocol: str,
     level: float,
     n_jobs: int,
@@ -257,22 +273,22 @@ def checked_plan(
 ) -> Plan:
     """Return what :func:`characterise` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
-    checked_count(n_samples, "n_samples", LEAST_SAMPLES)
+    checked_count(n_rows, "n_rows", LEAST_ROWS)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
-    chosen = _that_fit(chosen, int(n_samples), protocol)
+    chosen = _that_fit(chosen, int(n_rows), protocol)
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
         raise InputError("level", f"expected a number between 0 and 1, got {quoted(level)}")
     checked_jobs(n_jobs)
     if executor is not None and not hasattr(executor, "submit"):
         raise InputTypeError("executor", f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
-    usual = _seeds_of("seeds", seeds, chosen)
+    usual = _seeds_of("seeds", seeds, dict.fromkeys((item.name for item in chosen), USUAL_SEEDS), chosen)
     slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
     return Plan(
         candidates=candidates,
         scenarios=chosen,
         seeds=usual,
-        slow_seeds=slow if slow_seeds is None else _seeds_of("slow_seeds", slow_seeds, chosen),
-        n_samples=int(n_samples),
+        slow_seeds=slow if slow_seeds is None else _seeds_of("slow_seeds", slow_seeds, slow, chosen),
+        n_samples=int(n_rows),
         protocol=protocol,
     )
 
@@ -323,7 +339,7 @@ def _under(item: Candidate, protocol: Protocol) -> Candidate:
     return item if options.get("estimator", "histogram") == "histogram" else replace(item, discretises=False)
 
 
-def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> tuple[Scenario, ...]:
+def _that_fit(scenarios: Sequence[Scenario], n_rows: int, protocol: str) -> tuple[Scenario, ...]:
     """Return the scenarios without sizes beyond the run's, and without sweeps around another protocol's settings."""
     fitting = []
     for item in scenarios:
@@ -333,11 +349,11 @@ def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> t
                 f"under {protocol!r}",
                 DemeleWarning,
             )
-        elif item.counts_rows and max(item.severities) > n_samples:
-            kept = [place for place, rows in enumerate(item.severities) if rows <= n_samples]
+        elif item.counts_rows and max(item.severities) > n_rows:
+            kept = [place for place, rows in enumerate(item.severities) if rows <= n_rows]
             if not kept:
                 raise InputError(
-                    "n_samples", f"scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_samples}"
+                    "n_rows", f"scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_rows}"
                 )
             severities = tuple(item.severities[place] for place in kept)
             labels = tuple(item.labels[place] for place in kept) if item.labels else ()
@@ -349,7 +365,8 @@ def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> t
     return tuple(fitting)
 
 
-def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dict[str, int]:
+def _seeds_of(argument: str, given: Seeds, usual: Mapping[str, int], scenarios: Sequence[Scenario]) -> dict[str, int]:
+    """Return the seeds of each scenario: its own, those of its kind, or the usual number."""
     if not isinstance(given, Mapping):
         return dict.fromkeys((item.name for item in scenarios), checked_count(given, argument, 1))
     known = {"source", "added", *(item.name for item in scenarios)}
@@ -357,11 +374,5 @@ def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dic
         if key not in known:
             raise InputError(argument, f"this run has no scenario {key!r}{suggestion(str(key), known)}")
         checked_count(number, f"{argument}[{key!r}]", 1)
-    found = {}
-    for item in scenarios:
-        kind = "source" if item.kind == "source" else "added"
-        key = item.name if item.name in given else kind
-        if key not in given:
-            raise InputError(argument, f"expected a number for scenario {item.name!r}, or for {kind!r}, got neither")
-        found[item.name] = int(given[key])
-    return found
+    kinds = {item.name: "source" if item.kind == "source" else "added" for item in scenarios}
+    return {name: int(given.get(name, given.get(kinds[name], number))) for name, number in usual.items()}

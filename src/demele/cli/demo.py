@@ -6,6 +6,7 @@ from typing import Any
 from demele.cli.engine import Command, Given
 from demele.core.representation_comparison import RepresentationComparison
 from demele.evaluation.comparison.ranking import Ranking, rank
+from demele.labels.joined.aggregate import AggregatedLabels, aggregate
 from demele.metrics.request import Metrics
 from demele.runtime.progress import Report
 from demele.scoring.several import compare_representations
@@ -43,6 +44,26 @@ def _compare(given: Given) -> "partial[Any]":
 
 
 DEMO_COMPARE = Command({"": demo_compare}, ("",), _compare, examples="demele demo compare -o models.html\n")
+
+
+def demo_labels() -> AggregatedLabels:
+    """Aggregate the answers of a crowd whose right answers are known."""
+    from demele.data import crowd_set
+    from demele.labels import Annotations
+
+    crowd = crowd_set("mozafari_1000")
+    answers = Annotations(
+        crowd.item, crowd.annotator, crowd.answer, classes=crowd.classes, all_items=crowd.items.tolist()
+    )
+    return aggregate(answers, gold=crowd.gold, agreement=True)
+
+
+def _labels(given: Given) -> "partial[Any]":
+    given.expected(0, 0)
+    return given.bind(demo_labels)
+
+
+DEMO_LABELS = Command({"": demo_labels}, ("",), _labels, examples="demele demo labels -o crowd.html\n")
 
 
 def demo_score(

@@ -35,9 +35,10 @@ from functools import partial
 from typing import Annotated, Any, Literal, NoReturn, get_type_hints
 
 from demele.cli.old_names import new_option
-from demele.cli.progress import reporting
+from demele.cli.progress import reporting, resuming
 from demele.cli.results import Output, Warned, warnings_in_one_line
 from demele.cli.standard_input import Format, is_stream, on_disk
+from demele.cli.targets import check_writable
 from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import Kind, joined, kind_of
 from demele.core.outputs import new_files
@@ -87,7 +88,8 @@ class Given:
         """Return the files, or refuse their number."""
         if len(self.files) < least or (most is not None and len(self.files) > most):
             count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
-            raise InputError(f"expected {' or '.join(self._usage)}, got {count} (see {self.name} -h)")
+            usage = " or ".join(one or "no file" for one in self._usage)
+            raise InputError(f"expected {usage}, got {count} (see {self.name} -h)")
         return self.files
 
     def writes(self, ending: str) -> None:
@@ -345,11 +347,15 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
                 spoken.pop(name)  # an option of another function: the message means something else
             _refuse_unused(given, command, options)
             output.check(annotation_of(bound.func, "return"), inputs)
-            if "progress" in parameters:
-                with reporting(given.quiet, even=False) as report:
-                    result = bound(progress=report or False)
-            else:
-                result = bound()
+            store = given.options.get("store")
+            if store is not None:
+                check_writable(store, force=True, inputs=[*inputs, *output.output])
+            with resuming(store, given.quiet):
+                if "progress" in parameters:
+                    with reporting(given.quiet, even=False) as report:
+                        result = bound(progress=report or False)
+                else:
+                    result = bound()
             return output.deliver(result, given.warn, say)
     except DemeleError as error:
         raise InputError(say(error)) from error

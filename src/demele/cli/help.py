@@ -16,7 +16,9 @@ def help_of(command: Command, name: str, *, whole: bool) -> str:
     first = next(iter(command.functions.values()))
     summary = plain_text((inspect.getdoc(first) or "").partition("\n\n")[0], {})
     lines = [" ".join(summary.split()) if not command.details else command.details.partition("\n")[0]]
-    lines += [f"{'Usage:' if place == 0 else '      '} {name} {usage}" for place, usage in enumerate(command.usage)]
+    lines += [
+        f"{'Usage:' if place == 0 else '      '} {name} {usage}".rstrip() for place, usage in enumerate(command.usage)
+    ]
     if whole and "\n" in command.details:
         lines += ["", command.details.partition("\n")[2].strip()]
     general = {*parameter_texts(reading), *parameter_texts(Output)}

@@ -30,13 +30,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "audit draw": ("demele.cli.audit_draw:DRAW", "Draw random rows for an expert to label"),
     "audit next": ("demele.cli.audit_next:NEXT", "Ask an expert for one label at a time"),
     "labels corrupt": ("demele.cli.labels:CORRUPT", "Make labels wrong, with known truth"),
+    "labels aggregate": ("demele.cli.labels:AGGREGATE", "Join the answers of several annotators"),
     "labels clean": ("demele.cli.labels:CLEAN", "Find and clean labels that are likely wrong"),
+    "bench metrics": ("demele.cli.bench_metrics:METRICS", "Test metrics where the truth is known, also yours"),
+    "bench methods": ("demele.cli.bench_methods:METHODS", "Test methods that compare classifiers, also yours"),
+    "bench show": ("demele.cli.bench_metrics:SHOW", "Show a saved test of metrics, or the published one"),
     "bench agreement": ("demele.cli.bench_agreement:AGREEMENT", "Agreement of metrics on the order of models"),
     "lab data describe": ("demele.cli.lab_data:DESCRIBE", "Factors, sizes, licence and files of a set of images"),
     "lab data make": ("demele.cli.lab_data:MAKE", "Write a set of images that a formula draws"),
     "lab data check": ("demele.cli.lab_data:CHECK", "Check files of a published set"),
     "lab data convert": ("demele.cli.lab_data:CONVERT", "Write a published set to one file that is mapped"),
     "demo score": ("demele.cli.demo:DEMO_SCORE", "Score four bundled representations"),
+    "demo labels": ("demele.cli.demo:DEMO_LABELS", "Aggregate the answers of a real crowd"),
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
     "list metrics": ("demele.cli.listing:METRICS", "What each metric measures, its range and source"),
     "list protocols": ("demele.cli.listing:PROTOCOLS", "Named settings of the metrics"),
@@ -72,8 +77,6 @@ Open a new shell afterwards. Needs the extra completion: pip install 'demele[com
 """
 #: Commands that are not yet made from functions.
 OLD: Mapping[str, str] = {
-    "noise": "demele.cli.noise",
-    "bench": "demele.cli.bench",
     "vae": "demele.cli.vae",
     "fabric": "demele.cli.fabric",
     "study": "demele.cli.study",

@@ -12,7 +12,9 @@ NEW_COMMANDS: Mapping[str, str] = {
     "data list": "list datasets",
     "data": "lab data",
     "noise add": "labels corrupt",
+    "noise estimate": "labels aggregate",
     "noise clean": "labels clean",
+    "bench comparisons": "bench methods",
 }
 #: Options that have another name; of several, the one that the command has.
 NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -34,6 +36,8 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--absorption": ("--task absorption",),
     "--test-rows": ("--test",),
     "--rows": ("--sizes", "--size", "--sample"),
+    "--save-transition": ("-o NAME.noise.csv",),
+    "--each-annotator": ("-o NAME.annotators.csv",),
     "--save-annotations": ("-o NAME.annotations.csv",),
     "--doubt": ("--disagreement",),
     "--suspects": ("--cleaning FILE", "-o NAME.suspects.csv"),
@@ -43,6 +47,10 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--digest": ("--check digest",),
     "--option": ("--options",),
     "--size": ("--image-size",),
+    "--save": ("-o FILE.json.gz",),
+    "--pictures": ("-o FILE.svg",),
+    "--true-labels": ("the labels as a file, LABELS",),
+    "--list": ("demele list methods",),
 }
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from demele.cli.output import log
+from demele.core.store import Store
 from demele.runtime.progress import Report, progress_bar, with_time_left
 
 #: Seconds between two lines of progress where no bar can be shown.
@@ -34,6 +35,17 @@ def saying_where_it_stopped(store: Path | None) -> Iterator[None]:
         if store is not None and store.exists():
             log(f"demele: what was finished is in {store}; the same command continues where it stopped")
         raise
+
+
+@contextmanager
+def resuming(store: Path | None, quiet: bool) -> Iterator[None]:
+    """Say what an earlier run left in a store, and afterwards, or on Ctrl-C, that the results are kept there."""
+    if store is not None and store.is_file() and store.stat().st_size and not quiet:
+        log(f"demele: {store} holds {len(Store.read(store)[1]):,} finished records")
+    with saying_where_it_stopped(store):
+        yield
+    if store is not None and not quiet:
+        log(f"demele: results are kept in {store}; a run that asks for more adds to them")
 
 
 def _in_lines() -> Report:

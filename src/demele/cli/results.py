@@ -15,6 +15,7 @@ from demele.cli.output import document_text, emit, log
 from demele.cli.progress import reporting
 from demele.cli.targets import check_writable
 from demele.core.errors import DemeleWarning, InputError
+from demele.core.extras import require
 from demele.core.kinds import Kind
 from demele.core.outputs import write_whole
 from demele.core.reading import real_path
@@ -25,12 +26,14 @@ from demele.files.sheets import csv_text
 from demele.report.document import Document, Notice
 from demele.report.renderers import paper
 from demele.report.renderers.html import write_page
+from demele.report.renderers.picture import picture
 from demele.report.renderers.tables import unnamed
 from demele.report.words import typed
 
 Say = Callable[[str | Exception], str]
 #: What every result can be written to.
-SUFFIXES = (".html", ".json", ".csv", ".tsv", ".parquet", ".npz", ".tex", ".md", ".txt")
+SUFFIXES = (".html", ".json", ".csv", ".tsv", ".parquet", ".npz", ".tex", ".md", ".txt", ".svg", ".png", ".pdf")
+_PICTURES = (".svg", ".png", ".pdf")
 _METHODS: dict[str, MethodsFormat] = {".methods.tex": "latex", ".methods.md": "markdown", ".methods.txt": "text"}
 _CONDITION = re.compile(r"(?:(.+):)?([^:<>=]+)([<>])=(.+)")
 _EXPECTED = "expected candidate, baseline, inconclusive, NAME>=X or NAME<=X"
@@ -78,7 +81,8 @@ class Output:
     Parameters
     ----------
     output : sequence of Path
-        File to write the result to; may be repeated. Its suffix says how: .html, .csv, .json, .tex, .md, .txt.
+        File to write the result to; may be repeated. Its suffix says how: .html, .csv, .json, .tex, .md, .txt; .svg,
+        .png and .pdf hold the first figure.
         NAME.methods.md, .tex or .txt is a paragraph for the section on methods.
     format : {"table", "json", "csv"}
         Format of standard output.
@@ -114,6 +118,8 @@ class Output:
                 known = ", ".join(dict.fromkeys((*SUFFIXES, *_METHODS, *_parts(made))))
                 raise InputError(f"{path}: its suffix says nothing that this result can be written as; known: {known}")
             check_writable(path, force=self.force, inputs=inputs)
+            if _ending(path, made) in _PICTURES:
+                require("matplotlib.figure", purpose=f"writing {path}")
         if self.fail_unless is None:
             return
         found = _CONDITION.fullmatch(self.fail_unless)
@@ -171,14 +177,17 @@ class Output:
             result.methods(path, format=_METHODS[ending])
         elif ending in parts:
             held = getattr(result, parts[ending])
-            if ending.count(".") == 1:
+            taken = signature(held).parameters
+            if taken:  # it writes the file itself
                 with reporting(self.quiet) as report:
-                    held(path, **({"progress": report or False} if "progress" in signature(held).parameters else {}))
+                    held(path, **({"progress": report or False} if "progress" in taken else {}))
             else:
-                made = held() if callable(held) else held
+                made = held()
                 write_whole(path, made if isinstance(made, str) else csv_text(made))
         elif ending in (".tsv", ".parquet", ".npz"):
             write_columns(_frame(result), path)
+        elif ending in _PICTURES and document is not None:
+            write_whole(path, picture(document, ending[1:]))
         elif ending == ".html" and document is not None:
             data = json.dumps(_in_words(result._page_data(), say), allow_nan=False, separators=(",", ":"))
             write_page(document, path, data)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from demele.cli.engine import Command, Given
-from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
+from demele.cli.functions import scored_metrics
 from demele.cli.representations import (
     files_of,
     names_of,
@@ -18,6 +18,7 @@ from demele.cli.representations import (
 from demele.core.errors import InputError
 from demele.files.label_files import column
 from demele.files.named import holds_sparse, read_table, split_name
+from demele.files.python_files import PythonFiles, folders_on_path
 from demele.metrics.standalone.unsupervised import unsupervised_scores
 from demele.scoring.breakdown import breakdown
 from demele.scoring.evaluate import evaluate
@@ -99,7 +100,7 @@ def _metrics(given: Given) -> Any:
     stray = [file for file in given.files if not Path(file).exists() and file in CATALOGUE]
     if stray:
         raise InputError(f"--metrics takes one list: --metrics {','.join([*items, *stray])}")
-    given.within.enter_context(folders_on_path(named_files(items)))
+    given.within.enter_context(folders_on_path(items))
     return scored_metrics(items, PythonFiles())
 
 

@@ -40,6 +40,7 @@ Standard output is a table; --format json or csv prints that instead. -o FILE al
 
   .html   interactive page        .json   everything          .csv   table of numbers
   .tex    table for LaTeX         .md     table for Markdown  .txt   the table of the terminal
+  .svg, .png, .pdf                the first figure, with matplotlib
   NAME.methods.md|.tex|.txt       a paragraph for the section on methods, with citations
 
 -o may be repeated. Files that exist are replaced with --force only. --explain prints all sentences, assumptions and

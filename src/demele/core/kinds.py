@@ -99,6 +99,27 @@ def names_in(text: str) -> list[str]:
     return list(map(unquoted, items_in(text)))
 
 
+def outside_parentheses(text: str) -> list[str]:
+    """Split at the commas that are not in parentheses.
+
+    Examples
+    --------
+    >>> outside_parentheses("overlap, cleaned(s=0.6, e=0.1),mine.py::f")
+    ['overlap', 'cleaned(s=0.6, e=0.1)', 'mine.py::f']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    names = [part.strip() for part in parts if part.strip()]
+    if not names:
+        raise InputError("expected names, separated by commas")
+    return names
+
+
 def whole_number(text: str) -> int:
     """Read a whole number."""
     try:
@@ -211,6 +232,8 @@ CodeNames = Annotated[object, Kind("A,B", _columns)]
 Groups = Annotated[object, Kind("NAME=CODES", _group, True)]
 #: Rates and files of factors.
 FactorNoise = Annotated[object, Kind("FACTOR=RATE|FILE", items_in, True)]
+#: A file that keeps finished records of a long run.
+StorePath = Annotated[str | Path | None, Kind("FILE", Path)]
 #: Names of classes, read as the labels are written.
 Classes = Annotated[Sequence[object] | None, Kind("A,B")]
 OneClass = Annotated[object, Kind("CLASS")]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.sentences import plural
 from demele.files.label_files import class_text, classes_like, in_file
-from demele.files.named import read_table
+from demele.files.named import read_table, split_name
 from demele.files.sheets import escaped, is_empty
 from demele.files.table_files import Warn, listed
 
@@ -397,3 +397,22 @@ def _values(column: "pd.Series[Any]") -> object:
 
     numbers = pd.to_numeric(column, errors="coerce")
     return column.to_numpy() if numbers.isna().any() else numbers.to_numpy()
+
+
+def refuse_weighted(text: str, option: str) -> None:
+    """Refuse true labels of rows that were drawn more often where models disagree: plain counts of them mislead.
+
+    Raises
+    ------
+    InputError
+    """
+    path, picked = split_name(text)
+    if not picked or path.suffix.lower() in (".npy", ".npz"):
+        return
+    table = read_table(str(path), warn=lambda _: None)
+    odd = [] if isinstance(table, np.ndarray) or DESIGN not in table else sorted({*map(str, table[DESIGN].dropna())})
+    if set(odd) - {"uniform"}:
+        raise InputError(
+            f"{option}: the rows of {path} were drawn {odd[0]}, not uniformly, so that counts of them mislead; demele "
+            "assess --audit weighs them"
+        )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from demele.labels.cleaned.cleaning import Cleaning, simulated_cleaning
     from demele.labels.cleaned.filters import clean
     from demele.labels.cleaned.harm import Harm, cleaning_harm
+    from demele.labels.joined.aggregate import AggregatedLabels, aggregate
     from demele.labels.joined.agreement_coefficients import Agreement, agreement
     from demele.labels.joined.annotations import Annotations
     from demele.labels.joined.consensus_result import Consensus
@@ -43,6 +44,7 @@ _HOMES = {
     "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
     "demele.labels.cleaned.filters": "clean",
     "demele.labels.cleaned.harm": "Harm cleaning_harm",
+    "demele.labels.joined.aggregate": "AggregatedLabels aggregate",
     "demele.labels.joined.agreement_coefficients": "Agreement agreement",
     "demele.labels.joined.annotations": "Annotations",
     "demele.labels.joined.consensus_result": "Consensus",
@@ -62,6 +64,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "AggregatedLabels",
     "Agreement",
     "Annotations",
     "ArtificialAnnotators",
@@ -80,6 +83,7 @@ __all__ = [
     "add_feature_noise",
     "add_model_noise",
     "add_uniform_noise",
+    "aggregate",
     "agreement",
     "artificial_annotators",
     "asymmetric_transition",

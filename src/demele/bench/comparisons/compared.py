@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decided, decisions
-from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName
+from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName, Reference
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
+from demele.core.kinds import Classes, Data, Kind, StorePath, outside_parentheses
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
-from demele.core.names import checked_name
+from demele.core.names import checked_name, renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
@@ -29,6 +29,7 @@ from demele.runtime.sweep import Sweep
 
 __all__ = [
     "NOISE_RATES",
+    "checked_at",
     "checked_rates",
     "checked_reference",
     "compare_methods",
@@ -47,26 +48,40 @@ _TO_BE_ASKED = (
 )
 #: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
 NoiseMaker = Callable[[NDArray[Any], float, int], object]
+Methods = Annotated[object, Kind("A,B(x=1)", outside_parentheses)]
 
 
+def _measures(word: str) -> list[str | tuple[str, str]]:
+    pairs = [part.partition(":") for part in outside_parentheses(word)]
+    lacking = next((name for name, mark, of in pairs if mark and not of.strip()), None)
+    if lacking is not None:
+        raise InputError(f"expected a class after the colon, such as {lacking}:cat")
+    return [(name.strip(), of.strip()) if mark else name.strip() for name, mark, of in pairs]
+
+
+Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS", _measures)]
+
+
+@renamed(noise_rates="noise")
 def compare_methods(
     predictions: object,
     true_labels: object,
-    noise_rates: Sequence[float] = NOISE_RATES,
-    methods: object = None,
+    noise: Sequence[float] = NOISE_RATES,
+    methods: Methods = None,
     *,
-    noise: str | NoiseMaker = "feature",
-    annotations: object = None,
+    kind: Annotated[str | NoiseMaker, Kind("feature|uniform", words=("feature", "uniform"))] = "feature",
+    annotations: Data = None,
     legitimacy: object = None,
-    measures: str | Sequence[str | tuple[str, object]] = "accuracy",
-    reference: str = "overlap",
+    measures: Measures = "accuracy",
+    reference: Reference = "overlap",
     level: float = 0.95,
-    classes: Sequence[object] | None = None,
+    classes: Classes = None,
+    at: float | None = None,
     title: str | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    store: str | Path | None = None,
+    store: StorePath = None,
     progress: bool | Report = False,
 ) -> MethodComparison:
     """Measure the errors of comparison methods on noisy labels, against comparisons on true labels.
@@ -77,43 +92,49 @@ def compare_methods(
         Predicted classes of at least 2 classifiers; all their ordered pairs are compared.
     true_labels : array-like of shape (n,)
         Labels that are taken as true. Noise is added to them.
-    noise_rates : sequence of float in [0, 1)
+    noise : sequence of float in [0, 1)
         Shares of wrong labels to make.
     methods : sequence of str and callables, or mapping of name to either, optional
-        Names such as ``"overlap"`` or ``"audit(labels=250)"`` (:func:`comparison_methods` lists the usual ones, which
-        are the default), and functions of your own: ``(baseline, candidate, labels) -> verdict``, called for every
-        ordered pair with arrays of shape (n,), that return ``"baseline"``, ``"candidate"``, ``"inconclusive"``, True
-        for the candidate, or a :class:`demele.evaluation.Decision`. A mapping names functions; methods of the library
-        keep their own names. A function with a parameter ``known`` is also given the noise rate, the transition counts,
-        the measure and an ``expert(rows)``. One without cannot know the measure: it is asked for accuracy only, unless
-        it has an attribute ``measures``, such as ``("accuracy", "recall")``; a note says what it was not asked.
-    noise : {"feature", "uniform"} or callable
-        ``"feature"``: the instances that ``annotations`` find hardest, as they mistake them. ``"uniform"``: any. A
-        callable ``(true_labels, rate, seed) -> labels`` makes any other.
+        Methods to compare (default: all of demele). Names such as ``"overlap"`` or ``"audit(labels=250)"``
+        (:func:`comparison_methods` lists the usual ones, which are the default), and functions of your own:
+        ``(baseline, candidate, labels) -> verdict``, called for every ordered pair with arrays of shape (n,), that
+        return ``"baseline"``, ``"candidate"``, ``"inconclusive"``, True for the candidate, or a
+        :class:`demele.evaluation.Decision`. A mapping names functions; methods of the library keep their own names. A
+        function with a parameter ``known`` is also given the noise rate, the transition counts, the measure and an
+        ``expert(rows)``. One without cannot know the measure: it is asked for accuracy only, unless it has an attribute
+        ``measures``, such as ``("accuracy", "recall")``; a note says what it was not asked.
+    kind : {"feature", "uniform"} or callable
+        Noise on hard instances, or on any. ``"feature"``: the instances that ``annotations`` find hardest, as they
+        mistake them. ``"uniform"``: any. A callable ``(true_labels, rate, seed) -> labels`` makes any other.
     annotations : array-like of shape (n_annotators, n) or mapping, optional
-        For ``"feature"``: predictions of artificial annotators (:func:`demele.labels.artificial_annotators`). Without
-        them the classifiers themselves annotate, so that the noise repeats their own mistakes: a note says so.
+        Predictions of artificial annotators, who make the noise (default: the classifiers). For ``"feature"``; see
+        :func:`demele.labels.artificial_annotators`. If the classifiers themselves annotate, the noise repeats their own
+        mistakes: a note says so.
     legitimacy : array-like of shape (n_annotators,), optional
         As in :func:`demele.labels.add_feature_noise`.
     measures : str, or sequence of str and (str, class)
-        ``"accuracy"``, ``("precision", cls)``, ``("recall", cls)``, ``("f1", cls)``; one or several.
+        What is compared: accuracy, or precision, recall or f1 of a class. ``"accuracy"``, ``("precision", cls)``,
+        ``("recall", cls)``, ``("f1", cls)``; one or several.
     reference : {"overlap", "paired", "sample"}
-        What verdicts are held against, on true labels: whether the two score intervals overlap, as in the source;
-        McNemar's exact test at the level, of accuracy only; or which of the two values is larger on these instances.
+        Comparison on true labels that decides which verdicts are errors. Whether the two score intervals overlap, as
+        in the source; McNemar's exact test at the level, of accuracy only; or which of the two values is larger on
+        these instances.
     level : float in [0.5, 1)
         Level of the intervals whose overlap decides, and of the tests.
     classes : sequence, optional
-        All classes; by default those of the true labels.
+        All classes (default: those of the true labels).
+    at : float, optional
+        Noise rate that the table shows (default: 0.05, or the nearest).
     title : str, optional
-        For the report.
+        Title of the page.
     seed : int >= 0
-        Random seed of uniform noise, simulated cleanings and audits.
+        Random seed. Of uniform noise, simulated cleanings and audits.
     n_jobs : int, default 1
-        Processes; -1 uses all processors. Results do not depend on it.
+        Processes, -1 for all processors. Results do not depend on it.
     executor : concurrent.futures.Executor, optional
         Where to work instead.
     store : path, optional
-        File that keeps every decision as it is made: a run that was stopped goes on from there, to the same result.
+        File that keeps every decision; the same run continues there.
     progress : bool or callable(done, total, label), default False
 
     Returns
@@ -152,9 +173,9 @@ def compare_methods(
     plan = planned(
         predictions,
         true_labels,
-        noise_rates,
+        noise,
         methods,
-        noise=noise,
+        kind=kind,
         annotations=annotations,
         legitimacy=legitimacy,
         measures=measures,
@@ -163,19 +184,20 @@ def compare_methods(
         classes=classes,
         seed=asked_seed,
     )
+    at = checked_at(at, [version.wanted for version in plan.versions])
     path = None if store is None else path_of(store, "store")
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
-        return concluded(plan, sweep.records, title=title)
+        return concluded(plan, sweep.records, title=title, at=at)
 
 
 def planned(
     predictions: object,
     true_labels: object,
-    noise_rates: Sequence[float],
+    noise: Sequence[float],
     methods: object,
     *,
-    noise: str | NoiseMaker,
+    kind: str | NoiseMaker,
     annotations: object,
     legitimacy: object,
     measures: str | Sequence[str | tuple[str, object]],
@@ -191,7 +213,7 @@ def planned(
         raise NotEnoughData(
             "true_labels", f"expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
         )
-    rates = checked_rates(noise_rates)
+    rates = checked_rates(noise)
     contenders, left_out = _able(chosen_contenders(methods), len(data.names), named=methods is not None)
     asked = read_measures(measures, data.vocabulary)
     for one in asked:
@@ -199,7 +221,7 @@ def planned(
             hint = f"; {_TO_BE_ASKED}" if any(contender.own for contender in contenders) else ""
             raise InputError("measures", f"none of the methods compares {one.text}{hint}")
     checked_reference(reference, asked)
-    versions, difficulty, notes, kind = _versions(data, true_labels, rates, noise, annotations, legitimacy, seed)
+    versions, difficulty, notes, told = _versions(data, true_labels, rates, kind, annotations, legitimacy, seed)
     return Plan(
         clean=data,
         versions=versions,
@@ -209,7 +231,7 @@ def planned(
         difficulty=difficulty,
         seed=seed,
         reference=reference,
-        noise=kind,
+        noise=told,
         notes=left_out + _not_asked(contenders, asked) + notes,
     )
 
@@ -219,6 +241,7 @@ def concluded(
     records: Store,
     *,
     title: str | None,
+    at: float | None,
     notes: tuple[Note, ...] = (),
     details: Mapping[str, Any] | None = None,
 ) -> MethodComparison:
@@ -257,6 +280,7 @@ def concluded(
         seed=plan.seed,
         noise=plan.noise,
         title=str(title or "Error rates of comparison methods"),
+        at=at,
         reference=plan.reference,
         version=__version__,
         notes=notes,
@@ -299,22 +323,22 @@ def _versions(
     data: Labelled,
     true_labels: object,
     rates: tuple[float, ...],
-    noise: str | NoiseMaker,
+    kind: str | NoiseMaker,
     annotations: object,
     legitimacy: object,
     seed: int,
 ) -> tuple[tuple[Version, ...], NDArray[np.float64] | None, tuple[Note, ...], str]:
     names = np.array(data.vocabulary.classes, dtype=object)
     truth = read_labels(true_labels, "true_labels")
-    if callable(noise):
-        made = [_own_noise(noise, truth, rate, seed, data) for rate in rates]
-        return tuple(made), None, (), f"own ({getattr(noise, '__name__', 'function')})"
-    if not isinstance(noise, str) or noise not in ("feature", "uniform"):
-        raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {quoted(noise)}")
-    if noise == "uniform":
+    if callable(kind):
+        made = [_own_noise(kind, truth, rate, seed, data) for rate in rates]
+        return tuple(made), None, (), f"own ({getattr(kind, '__name__', 'function')})"
+    if not isinstance(kind, str) or kind not in ("feature", "uniform"):
+        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
+    if kind == "uniform":
         if annotations is not None:
             raise InputError(
-                "annotations", f"only {setting(noise='feature')} uses them; drop them, or ask for that noise"
+                "annotations", f"only {setting(kind='feature')} uses them; drop them, or ask for that noise"
             )
         versions = [
             _version(add_uniform_noise(truth, rate, classes=data.vocabulary.classes, seed=seed), rate, data)
@@ -345,12 +369,12 @@ def _version(made: NoisyLabels, rate: float, data: Labelled) -> Version:
     return Version(rate, made.rate, coded)
 
 
-def _own_noise(noise: NoiseMaker, truth: NDArray[Any], rate: float, seed: int, data: Labelled) -> Version:
-    made = noise(truth.copy(), rate, seed)
-    labels = read_labels(getattr(made, "labels", made), "noise")
+def _own_noise(kind: NoiseMaker, truth: NDArray[Any], rate: float, seed: int, data: Labelled) -> Version:
+    made = kind(truth.copy(), rate, seed)
+    labels = read_labels(getattr(made, "labels", made), "kind")
     if labels.size != data.n:
-        raise InputError("noise", f"expected {data.n} labels from the function, got {labels.size}")
-    coded: Indices = data.vocabulary.encode(labels, "noise")
+        raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
+    coded: Indices = data.vocabulary.encode(labels, "kind")
     return Version(rate, float((coded != data.labels).mean()), coded)
 
 
@@ -370,18 +394,16 @@ def checked_reference(reference: Any, asked: Sequence[Asked]) -> None:
         raise InputError("reference", f"'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
 
 
-def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[float, ...]:
+def checked_rates(rates: Any, argument: str = "noise") -> tuple[float, ...]:
     """Return sorted shares of wrong labels, each once.
 
     Raises
     ------
     InputError, InputTypeError
     """
-    if isinstance(noise_rates, bool | str) or not (
-        isinstance(noise_rates, int | float | np.number) or hasattr(noise_rates, "__iter__")
-    ):
-        raise InputTypeError(argument, f"expected rates in [0, 1), got {quoted(noise_rates)}")
-    listed = [noise_rates] if isinstance(noise_rates, int | float | np.number) else list(noise_rates)
+    if isinstance(rates, bool | str) or not (isinstance(rates, int | float | np.number) or hasattr(rates, "__iter__")):
+        raise InputTypeError(argument, f"expected rates in [0, 1), got {quoted(rates)}")
+    listed = [rates] if isinstance(rates, int | float | np.number) else list(rates)
     if not listed:
         raise InputError(argument, "expected at least one rate, got none")
     for rate in listed:
@@ -393,6 +415,18 @@ def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[floa
                 + (f"; for {rate:g}% write {rate / 100:g}" if number else ""),
             )
     return tuple(sorted({float(rate) for rate in listed}))
+
+
+def checked_at(at: Any, rates: Sequence[float]) -> float | None:
+    """Return the noise rate that the table shows, if it was made.
+
+    Raises
+    ------
+    InputError
+    """
+    if at is None or any(abs(at - rate) < 1e-12 for rate in rates):
+        return None if at is None else float(at)
+    raise InputError("at", f"expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {quoted(at)}")
 
 
 def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,9 @@ from numpy.typing import NDArray
 from demele.bench.classifiers import apart, candidate_classifier, indicators, select_varied
 from demele.bench.comparisons.compared import (
     NOISE_RATES,
+    Measures,
+    Methods,
+    checked_at,
     checked_rates,
     checked_reference,
     concluded,
@@ -22,10 +24,13 @@ from demele.bench.comparisons.compared import (
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
+from demele.bench.comparisons.setting import Reference
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
+from demele.core.kinds import Data, StorePath
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
@@ -41,7 +46,16 @@ from demele.noise.square_tables import digest
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Record, Sweep, Task
 
-__all__ = ["TRAINING_RATES", "noise_experiment"]
+__all__ = ["FIRST_LOOK", "TRAINING_RATES", "noise_experiment"]
+
+#: A first look, of less than a minute on digits: arguments of this, and of :func:`compare_methods`.
+FIRST_LOOK: Mapping[str, Any] = {
+    "noise": [0.05, 0.1],
+    "methods": ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"],
+    "n_classifiers": 20,
+    "n_candidates": 40,
+    "n_annotators": 30,
+}
 
 #: On labels of these rates the source's classifiers were trained.
 TRAINING_RATES = (0.01, 0.05, 0.1, 0.2, 0.3)
@@ -51,14 +65,15 @@ ANNOTATORS, CLASSIFIERS, DECISIONS = (0.0, 0.1), (0.1, 0.75), (0.75, 1.0)
 Floats = NDArray[np.float64]
 
 
+@renamed(noise_rates="noise")
 def noise_experiment(
-    features: object = None,
+    features: Data = None,
     y: object = None,
     *,
-    noise_rates: Sequence[float] = NOISE_RATES,
-    methods: object = None,
-    measures: str | Sequence[str | tuple[str, object]] | None = None,
-    reference: str = "overlap",
+    noise: Sequence[float] = NOISE_RATES,
+    methods: Methods = None,
+    measures: Measures | None = None,
+    reference: Reference = "overlap",
     n_classifiers: int = 100,
     n_candidates: int = 400,
     n_annotators: int = 100,
@@ -67,11 +82,12 @@ def noise_experiment(
     selection_rate: float = 0.05,
     folds: int = 5,
     level: float = 0.95,
+    at: float | None = None,
     title: str | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    store: str | Path | None = None,
+    store: StorePath = None,
     progress: bool | Report = False,
 ) -> MethodComparison:
     """Run the whole experiment on a data set: make realistic noise and varied classifiers, and compare them by all.
@@ -79,34 +95,35 @@ def noise_experiment(
     Parameters
     ----------
     features : array-like of shape (n, d), optional
-        Finite numbers. Without features and ``y``: scikit-learn's digits (1 797 images of 8 x 8, 10 classes).
+        Features, from which noise and classifiers are made (default: digits). Finite numbers. Without features and
+        ``y``: scikit-learn's digits (1 797 images of 8 x 8, 10 classes).
     y : array-like of shape (n,), optional
         Classes, taken as true.
-    noise_rates, methods, reference, level, title, executor
+    noise, methods, reference, level, at, title, executor
         As in :func:`compare_methods`.
     measures : as in :func:`compare_methods`, optional
         By default accuracy, and, unless the reference is ``"paired"``, precision and recall of the first class.
     n_classifiers : int, default 100
-        Classifiers to compare, >= 2; all ordered pairs are.
+        Classifiers to compare. At least 2; all ordered pairs are.
     n_candidates : int, default 400
-        Trained classifiers from which these are chosen for their variety.
+        Classifiers to train, from which these are chosen. For their variety.
     n_annotators : int, default 100
         Artificial annotators that make the noise.
     accuracies : (low, high), default (0.55, 0.9)
         Classifiers are chosen among those whose accuracy on true labels lies here, as the source's did. If fewer than
         ``n_classifiers`` do, those nearest to it join, and a note says so.
     training_rates : sequence of float
-        Noise rates of the labels that candidates are trained on, in turn.
+        Noise rates of the labels that classifiers are trained on. In turn.
     selection_rate : float, default 0.05
-        Noise rate of the labels on which the indicators F_c, F_n, F_r of the candidates are counted.
+        Noise rate of the labels that the choice looks at. On them the indicators F_c, F_n, F_r are counted.
     folds : int, default 5
-        Predictions are out of fold: every instance is a test instance.
+        Folds for predictions out of fold. Every instance is a test instance.
     seed : int >= 0
-        Everything drawn depends on it alone.
+        Random seed. Everything drawn depends on it alone.
     n_jobs : int, default 1
-        Processes; -1 uses all processors. Results do not depend on it.
+        Processes, -1 for all processors. Results do not depend on it.
     store : path, optional
-        File that keeps what is finished; a run that was stopped goes on from there, to the same result.
+        File that keeps what is finished; the same run continues there.
     progress : bool or callable(done, total, label), default False
 
     Returns
@@ -132,7 +149,7 @@ def noise_experiment(
     >>> from sklearn.datasets import load_iris
     >>> iris = load_iris()
     >>> found = bench.noise_experiment(
-    ...     iris.data, iris.target, noise_rates=[0.05], methods=["overlap", "worst-case-overlap"], measures="accuracy",
+    ...     iris.data, iris.target, noise=[0.05], methods=["overlap", "worst-case-overlap"], measures="accuracy",
     ...     n_classifiers=4, n_candidates=8, n_annotators=12, training_rates=[0.05], folds=3,
     ... )
     >>> len(found.names), found.tally("worst-case-overlap", 0.05).n_type_1
@@ -157,7 +174,8 @@ def noise_experiment(
         )
     if settings.folds > about.coded.size:
         raise InputError("folds", f"expected at most one per instance, {about.coded.size}, got {settings.folds}")
-    rates = checked_rates(noise_rates, "noise_rates")
+    rates = checked_rates(noise)
+    at = checked_at(at, rates)
     contenders = chosen_contenders(methods)
     first = about.words.classes[0]
     usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
@@ -177,7 +195,7 @@ def noise_experiment(
             about.true_labels,
             rates,
             contenders,
-            noise="feature",
+            kind="feature",
             annotations=annotators.predictions,
             legitimacy=None,
             measures=wanted,
@@ -190,6 +208,7 @@ def noise_experiment(
         return concluded(
             plan,
             sweep.records,
+            at=at,
             notes=notes + filled,
             title=title or f"Which comparison methods can be believed? {about.name}",
             details=_details(about, settings, annotators, models, chosen),
@@ -272,11 +291,11 @@ def _annotators(about: _Data, settings: _Settings, sweep: Sweep) -> _Annotators:
 
 
 def _training_versions(
-    about: _Data, settings: _Settings, annotators: _Annotators, noise_rates: Sequence[float]
+    about: _Data, settings: _Settings, annotators: _Annotators, rates: Sequence[float]
 ) -> tuple[dict[float, Indices], tuple[Note, ...]]:
     """Return the labels of each training rate that the annotators reach; refuse other rates that they do not reach."""
     reachable = float((annotators.predictions != about.true_labels).any(axis=0).mean())
-    for argument, asked in (("noise_rates", max(noise_rates)), ("selection_rate", settings.selection_rate)):
+    for argument, asked in (("noise", max(rates)), ("selection_rate", settings.selection_rate)):
         if round(asked * about.coded.size) > round(reachable * about.coded.size):
             raise InputError(
                 argument, f"expected at most {reachable:g}, the highest rate that these annotators reach, got {asked:g}"

@@ -28,17 +28,10 @@ _SIDE = 240
 COLOURS = np.array([[154, 163, 173], [47, 109, 181], [0, 0, 0], [255, 90, 60], [255, 255, 255]], dtype=np.uint8)
 
 
-def methods_document(result: "MethodComparison", at: float | None = None) -> Document:
-    """Say how often comparison methods err, at one noise rate and along all.
-
-    Parameters
-    ----------
-    result : MethodComparison
-    at : float, optional
-        The noise rate of the table.
-    """
+def methods_document(result: "MethodComparison") -> Document:
+    """Say how often comparison methods err, at one noise rate and along all."""
     rates = [column.wanted for column in result.columns]
-    shown = min(rates, key=lambda one: (abs(one - (_USUAL_RATE if at is None else at)), one))
+    shown = min(rates, key=lambda one: (abs(one - (_USUAL_RATE if result.at is None else result.at)), one))
     tables = {measure: _table(result, measure, shown) for measure in result.measures}
     figures = {measure: _errors(result, measure, tables[measure]) for measure in result.measures}
     first, *others = result.measures

@@ -93,6 +93,8 @@ class MethodComparison(Result):
         Instances.
     reference : str
         Reference for verdicts: ``"overlap"``, ``"paired"`` or ``"sample"``.
+    at : float, optional
+        Noise rate that the table of the document shows: 0.05, or the nearest, by default.
     """
 
     _kind, _rows = "method comparison", "tallies"
@@ -113,6 +115,7 @@ class MethodComparison(Result):
     title: str
     version: str
     reference: str = "overlap"
+    at: float | None = None
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 

@@ -15,6 +15,7 @@ from demele.noise.transition import TransitionCounts
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 MeasureName = Literal["accuracy", "precision", "recall", "f1"]
+Reference = Literal["overlap", "paired", "sample"]
 #: What verdicts can be held against, and how texts call it.
 REFERENCES = {
     "overlap": "the overlap of the two score intervals on true labels",

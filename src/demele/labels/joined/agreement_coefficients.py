@@ -147,7 +147,7 @@ def agreement(
     n_resamples: int = 1000,
     seed: int = 0,
     classes: Sequence[object] | None = None,
-    missing: object = None,
+    no_answer: object = None,
 ) -> Agreement:
     """Measure the agreement of annotators, adjusted for chance.
 
@@ -169,7 +169,7 @@ def agreement(
     seed : int >= 0
     classes : sequence, optional
         All classes in their order; by default the sorted answers. On an ordinal scale of named classes, give them.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
         annotator.
 
@@ -213,7 +213,7 @@ def agreement(
     >>> float(found.cohen_matrix().round(2).loc["ann", "bob"])
     0.71
     """
-    table = read_annotations(annotations, classes=classes, missing=missing)
+    table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     checked_name(scale, "scale", get_args(Scale))
     checked_level(level)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):

@@ -115,7 +115,7 @@ def _kind(names: tuple[int | str, ...]) -> Any:
 
 
 _FROM_MATRIX = in_code(
-    ", as in Annotations.from_matrix(answers, missing=-1)",
+    ", as in Annotations.from_matrix(answers, no_answer=-1)",
     otherwise=" (of a table with a column per annotator), or leave these rows out",
 )
 
@@ -129,7 +129,7 @@ def remarks(table: AnswerTable) -> tuple[Note, ...]:
         count = int(np.count_nonzero(table.answer == table.classes.index(-1)))
         message = (
             f"-1 is among the classes: it is {count} of the {table.n_answers} answers. If it stands for no answer, "
-            f"{give(missing=-1)}{_FROM_MATRIX}: the results are of no use with it. If it is a class, "
+            f"{give(no_answer=-1)}{_FROM_MATRIX}: the results are of no use with it. If it is a class, "
             f"{setting(classes=[...])} says so."
         )
         notes.append(Note(code="negative-class", message=message, severity="warning"))
@@ -273,9 +273,10 @@ class Annotations(AnswerTable):
         cls,
         matrix: object,
         *,
-        missing: object = None,
+        no_answer: object = None,
         classes: Sequence[object] | None = None,
         annotators: Sequence[object] | None = None,
+        items: object = None,
     ) -> "Annotations":
         """Read a table with one row per annotator and one column per item.
 
@@ -284,13 +285,15 @@ class Annotations(AnswerTable):
         matrix : mapping of annotator to array-like of shape (n_items,), data frame, or array of (n_annotators, n_items)
             A mapping and a data frame hold one column per annotator; an array holds one row per annotator, as
             predictions of several models do.
-        missing : int, str or float, optional
+        no_answer : int, str or float, optional
             Value that means "no answer", in addition to NaN and None.
         classes : sequence, optional
             As in :class:`Annotations`.
         annotators : sequence, optional
             Names of the rows; by default those of the mapping or frame, else 0, 1, ... Results keep the order of the
             rows. A row without an answer is left out, and a remark says so.
+        items : array-like of shape (n_items,), optional
+            Names of the items; by default 0, 1, ...
 
         Raises
         ------
@@ -298,7 +301,7 @@ class Annotations(AnswerTable):
 
         Examples
         --------
-        >>> Annotations.from_matrix([[0, 1, 1], [0, -1, 0]], missing=-1)
+        >>> Annotations.from_matrix([[0, 1, 1], [0, -1, 0]], no_answer=-1)
         Annotations(n_answers=5, n_items=3, n_annotators=2, classes=(0, 1))
         """
         names, rows = _rows_of(matrix)
@@ -311,7 +314,7 @@ class Annotations(AnswerTable):
             raise InputError(
                 "annotations", f"expected as many items of each annotator, got from {sizes[0]} to {sizes[-1]}"
             )
-        places = [_answered(row, missing) for row in rows]
+        places = [_answered(row, no_answer) for row in rows]
         who = np.repeat(np.arange(len(rows)), [place.size for place in places])
         answers = np.concatenate([row[here].astype(object) for row, here in zip(rows, places, strict=True)])
         if answers.size == 0:
@@ -320,7 +323,10 @@ class Annotations(AnswerTable):
         named[:] = names
         if len(set(names)) < len(names):
             raise InputError("annotators", f"expected each name once, got {shown(names)}")
-        table = cls(np.concatenate(places), named[who], answers, classes=classes, all_items=range(sizes[0]))
+        called = np.arange(sizes[0]) if items is None else read_labels(items, "items")
+        if called.size != sizes[0] or len(set(called.tolist())) < called.size:
+            raise InputError("items", f"expected another name for each of {sizes[0]} items, got {shown([*called])}")
+        table = cls(called[np.concatenate(places)], named[who], answers, classes=classes, all_items=called.tolist())
         # Names in the order of the rows, not sorted: weights, for one, may come in that order.
         codes, first = np.unique(table.annotator, return_index=True)
         order = codes[np.argsort(first)]
@@ -338,7 +344,7 @@ class Annotations(AnswerTable):
 
 
 def read_annotations(
-    annotations: object, *, classes: Sequence[object] | None = None, missing: object = None
+    annotations: object, *, classes: Sequence[object] | None = None, no_answer: object = None
 ) -> Annotations:
     """Return annotations of whatever came in.
 
@@ -348,15 +354,15 @@ def read_annotations(
         :meth:`Annotations.from_matrix` reads
     classes : sequence, optional
         As in :class:`Annotations`.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         What stands for no answer, such as -1. Items of a long table without any other answer stay among the items.
     """
     if isinstance(annotations, Annotations):
-        if missing is not None:
+        if no_answer is not None:
             raise InputError(
-                "missing",
+                "no_answer",
                 "these annotations are read already; give it where they are made, as in "
-                "Annotations.from_matrix(answers, missing=...)",
+                "Annotations.from_matrix(answers, no_answer=...)",
             )
         if classes is None or tuple(classes) == annotations.classes:
             return annotations
@@ -366,9 +372,9 @@ def read_annotations(
         found = _long_columns(names)
         if found is not None:
             items, annotators, answers = (columns[names.index(name)] for name in found)
-            if missing is None:
+            if no_answer is None:
                 return Annotations(items, annotators, answers, classes=classes)
-            return _without_missing(items, annotators, answers, missing, classes)
+            return _without_missing(items, annotators, answers, no_answer, classes)
         for role, known in COLUMN_NAMES.items():
             rivals = [name for name in names if str(name).casefold() in known]
             if len(rivals) > 1:
@@ -383,18 +389,18 @@ def read_annotations(
                 "expected columns item, annotator and answer (or task, worker, label), got "
                 f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)",
             )
-    return Annotations.from_matrix(annotations, classes=classes, missing=missing)
+    return Annotations.from_matrix(annotations, classes=classes, no_answer=no_answer)
 
 
 def _without_missing(
-    items: Any, annotators: Any, answers: Any, missing: object, classes: Sequence[object] | None
+    items: Any, annotators: Any, answers: Any, no_answer: object, classes: Sequence[object] | None
 ) -> Annotations:
     """Read a long table without the rows that hold no answer; their items stay."""
     read = {"items": items, "annotators": annotators, "answers": answers}
     columns = {name: as_column(column, name) for name, column in read.items()}
-    here = _answered(columns["answers"], missing)
+    here = _answered(columns["answers"], no_answer)
     if not here.size:
-        raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(missing)} only")
+        raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(no_answer)} only")
     return Annotations(
         columns["items"][here],
         columns["annotators"][here],
@@ -446,15 +452,15 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     return list(rows), list(rows.values())
 
 
-def _answered(row: NDArray[Any], missing: object) -> NDArray[np.intp]:
+def _answered(row: NDArray[Any], no_answer: object) -> NDArray[np.intp]:
     """Positions of a row that hold an answer."""
     import pandas as pd
 
     empty = np.asarray(pd.isna(row))
-    if missing is not None:
-        if not isinstance(missing, str | int | float | np.generic):
-            raise InputTypeError("missing", f"expected one value that stands for no answer, got {quoted(missing)}")
-        empty = empty | (row == missing)
+    if no_answer is not None:
+        if not isinstance(no_answer, str | int | float | np.generic):
+            raise InputTypeError("no_answer", f"expected one value that stands for no answer, got {quoted(no_answer)}")
+        empty = empty | (row == no_answer)
     return np.flatnonzero(~empty)
 
 

@@ -73,7 +73,7 @@ def bayesian_consensus(
     prior_features: float = 1.0,
     classes: Sequence[object] | None = None,
     n_jobs: int = 1,
-    missing: object = None,
+    no_answer: object = None,
 ) -> Consensus:
     """Estimate labels and annotator errors with credible intervals: a generative model, by Gibbs sampling.
 
@@ -115,7 +115,7 @@ def bayesian_consensus(
         All classes, in the order of results; by default the sorted answers.
     n_jobs : int
         Processes that run chains (-1: one per core). Results do not depend on it.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
         annotator.
 
@@ -163,7 +163,7 @@ def bayesian_consensus(
     >>> ann.low > eve.high
     True
     """
-    table = read_annotations(annotations, classes=classes, missing=missing)
+    table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     settings = _Settings(
         feature_model=named_feature_model(feature_model),
         n_samples=checked_count(n_samples, "n_samples", FEWEST_DRAWS),

@@ -181,7 +181,7 @@ def dawid_skene(
     max_iterations: int = MAX_ITERATIONS,
     tolerance: float | None = None,
     classes: Sequence[object] | None = None,
-    missing: object = None,
+    no_answer: object = None,
     seed: int = 0,
 ) -> Consensus:
     """Estimate labels and annotator errors from the answers alone: Dawid and Skene's model, by EM.
@@ -222,7 +222,7 @@ def dawid_skene(
         ``max_iterations``, and ``converged`` is then None.
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
         annotator.
     seed : int
@@ -271,7 +271,7 @@ def dawid_skene(
     own = _check_prior(prior, strength, smoothing)
     least = (1e-10 if own is None else SETTLED) if tolerance is None else tolerance
     _check(smoothing, max_iterations, least)
-    table = read_annotations(annotations, classes=classes, missing=missing)
+    table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     settings: dict[str, Any] = {
         "max_iterations": int(max_iterations),
         "tolerance": float(least),
@@ -313,7 +313,7 @@ def one_coin(
     max_iterations: int = MAX_ITERATIONS,
     tolerance: float = SETTLED,
     classes: Sequence[object] | None = None,
-    missing: object = None,
+    no_answer: object = None,
     seed: int = 0,
 ) -> Consensus:
     """Estimate labels, and one accuracy per annotator, from the answers alone: the one-coin model, by EM.
@@ -336,7 +336,7 @@ def one_coin(
         Stop when no posterior moves by more than this; 0 runs exactly ``max_iterations``.
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
         annotator.
     seed : int
@@ -370,7 +370,7 @@ def one_coin(
     [0.94, 0.94, 0.44]
     """
     _check(0.0, max_iterations, tolerance)
-    table = read_annotations(annotations, classes=classes, missing=missing)
+    table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     settings: dict[str, Any] = {
         "max_iterations": int(max_iterations),
         "tolerance": float(tolerance),
@@ -534,7 +534,7 @@ def consensus(
     *,
     method: Method = "blend",
     classes: Sequence[object] | None = None,
-    missing: object = None,
+    no_answer: object = None,
     seed: int = 0,
 ) -> Consensus:
     """Aggregate the answers of several annotators, by a rule that is rarely worse than the majority.
@@ -555,7 +555,7 @@ def consensus(
         ``prior="own"``, and plain :func:`dawid_skene`. Each function has options of its own.
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
         annotator.
     seed : int
@@ -602,7 +602,7 @@ def consensus(
     ('majority', 'own-prior', 'one-coin')
     """
     checked_name(method, "method", get_args(Method))
-    table = read_annotations(annotations, classes=classes, missing=missing)
+    table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     if method == "own-prior":
         return dawid_skene(table, prior="own", seed=seed)
     functions: dict[str, Any] = {"majority": majority_vote, "one-coin": one_coin, "dawid-skene": dawid_skene}

@@ -39,7 +39,7 @@ def majority_vote(
     *,
     weights: object = None,
     classes: Sequence[object] | None = None,
-    missing: object = None,
+    no_answer: object = None,
     seed: int = 0,
 ) -> Consensus:
     """Join the answers of several annotators by a vote.
@@ -55,7 +55,7 @@ def majority_vote(
         upholds, starting from a plain vote and until no label changes. A tie of t classes upholds 1/t of each vote.
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
-    missing : int, str or float, optional
+    no_answer : int, str or float, optional
         Value that means "no answer", such as -1, in addition to NaN and None, in a table with a column or row per
         annotator.
     seed : int
@@ -99,7 +99,7 @@ def majority_vote(
     [1, 0]
     """
     seed = checked_seed(seed)
-    table = read_annotations(annotations, classes=classes, missing=missing)
+    table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     plain = vote_shares(table)
     if isinstance(weights, str):
         if weights != "agreement":

@@ -69,23 +69,31 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
     listed = (formats,) if isinstance(formats, str) else tuple(formats)
     if not listed or not set(listed) <= set(_METADATA):
         raise InputError("formats", f"expected some of {', '.join(_METADATA)}, got {formats!r}")
-    matplotlib = require("matplotlib", purpose=_PURPOSE)
     where, drawn = Path(folder), {}
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # the same picture whatever a user has set
-        matplotlib.rcParams["svg.hashsalt"] = "demele"
-        for place, figure in enumerate(figures_of(document)):
-            made = require("matplotlib.figure", purpose=_PURPOSE).Figure(figsize=_size(figure), layout="constrained")
-            draw(document, place, made.subplots())
-            for form in dict.fromkeys(listed):
-                held = io.BytesIO()
-                made.savefig(held, format=form, dpi=200, metadata=dict(_METADATA[form]))
-                drawn[f"{slug(figure.caption)}.{form}"] = held.getvalue()
+    for place, figure in enumerate(figures_of(document)):
+        for form in dict.fromkeys(listed):
+            drawn[f"{slug(figure.caption)}.{form}"] = picture(document, form, place)
     try:
         where.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot make the folder {where}: {error.strerror or error}") from error
     return tuple(write_whole(where / file, content) for file, content in drawn.items())
+
+
+def picture(document: Document, form: str, place: int = 0) -> bytes:
+    """Return one figure of a document in a format; the same whatever a user has set."""
+    matplotlib = require("matplotlib", purpose=_PURPOSE)
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams["svg.hashsalt"] = "demele"
+        sizes = [_size(figure) for figure in figures_of(document)[place : place + 1]]
+        made = require("matplotlib.figure", purpose=_PURPOSE).Figure(
+            figsize=sizes[0] if sizes else None, layout="constrained"
+        )
+        draw(document, place, made.subplots())
+        held = io.BytesIO()
+        made.savefig(held, format=form, dpi=200, metadata=dict(_METADATA[form]))
+        return held.getvalue()
 
 
 def _size(figure: Figure) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """``demele bench metrics`` from its arguments to what it leaves behind."""
 
 import csv
+import functools
 import io
 import json
 import re
@@ -12,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from demele import bench
+from demele.bench import characterisation
 from demele.bench.candidates import chosen_candidates
-from demele.bench.run import QUICK_SAMPLES, QUICK_SEEDS
+from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.stored import FEWER
-from demele.cli import progress
+from demele.cli import bench_metrics, progress
 from demele.core.store import Store
 from demele.runtime.progress import Report, time_left, with_time_left
 from demele.runtime.sweep import Sweep
@@ -127,7 +130,7 @@ def test_the_numbers_of_the_library(demele: Program, own: Path) -> None:
     run = demele(*MIXING, "--metrics", "mig,dlig", "--level", 0.9, "--protocol", "robust")
     assert run.status == 0
     expected = bench.characterise(
-        ["mig", "dlig"], ["mixing"], seeds=2, n_samples=200, level=0.9, protocol="robust"
+        ["mig", "dlig"], ["mixing"], seeds=2, n_rows=200, level=0.9, protocol="robust"
     ).to_dict()
     assert _without_times(json.loads(run.out)) == _without_times(json.loads(json.dumps(expected)))
 
@@ -184,7 +187,7 @@ def test_a_changed_file_draws_anew(demele: Program, own: Path) -> None:
 
 def test_a_scenario_of_demele_at_other_severities(demele: Program, own: Path) -> None:
     run = demele("bench", "metrics", "--scenarios", "mine.py::ends", "--metrics", "mig", *TINY)
-    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).to_dict()["curves"][0]["mean"]
+    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=200).to_dict()["curves"][0]["mean"]
     assert json.loads(run.out)["curves"][0]["mean"] == [expected[0], expected[-1]]
 
 
@@ -197,14 +200,15 @@ def test_what_a_file_says_of_its_function(demele: Program, own: Path) -> None:
 
 
 def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[Any, Any, dict[str, Any]]] = []
+    seen: list[dict[str, Any]] = []
     whole = bench.characterise
 
-    def watched(metrics: Any, scenarios: Any, **options: Any) -> Any:
-        seen.append((metrics, scenarios, options))
-        return whole(["mig"], ["mixing"], seeds=1, n_samples=200)
+    @functools.wraps(whole)
+    def watched(**options: Any) -> Any:
+        seen.append(options)
+        return whole(["mig"], ["mixing"], seeds=1, n_rows=200)
 
-    monkeypatch.setattr(bench, "characterise", watched)
+    monkeypatch.setattr(bench_metrics, "characterise", watched)
     for arguments in (
         (),
         ("--quick",),
@@ -213,26 +217,24 @@ def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPat
     ):
         assert demele("bench", "metrics", *arguments).status == 0
     plain, quick, overridden, mapping = seen
-    assert plain[:2] == (None, ["source", "settings"])
-    assert plain[2]["seeds"] == {"source": 100, "added": 100}
-    assert not {"n_samples", "protocol", "level", "slow_seeds"} & set(plain[2])
-    assert quick[1] == ["all"]
-    assert {"mig", "sap", "rmig"} < set(quick[0])
-    assert not {"dci_forest_modularity", "dci_lasso_modularity", "explicitness"} & set(quick[0])
-    assert (quick[2]["n_samples"], quick[2]["seeds"]) == (QUICK_SAMPLES, QUICK_SEEDS)
-    assert overridden[1] == ["noise"]
-    assert overridden[2]["n_samples"] == 300
-    assert overridden[2]["seeds"] == {**QUICK_SEEDS, "added": 2}
-    assert overridden[2]["slow_seeds"] == {"source": 1, "added": 2}
-    assert mapping[2]["seeds"] == {"source": 30, "added": 100}
-    assert (mapping[2]["slow_seeds"], mapping[2]["progress"]) == (3, False)
+    assert set(plain) == {"progress"}
+    assert set(quick) == {"metrics", "seeds", "n_rows", "progress"}
+    assert {"mig", "sap", "rmig"} < set(quick["metrics"])
+    assert not {"dci_forest_modularity", "dci_lasso_modularity", "explicitness"} & set(quick["metrics"])
+    assert (quick["n_rows"], quick["seeds"]) == (QUICK_ROWS, QUICK_SEEDS)
+    assert overridden["scenarios"] == ["noise"]
+    assert overridden["n_rows"] == 300
+    assert overridden["seeds"] == {**QUICK_SEEDS, "added": 2}
+    assert overridden["slow_seeds"] == {"source": 1}
+    assert mapping["seeds"] == {"source": 30}
+    assert (mapping["slow_seeds"], mapping["progress"]) == (3, False)
 
 
 def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = own / "rows.jsonl"
     first = demele(*MIXING, *OWN, "--store", rows)
-    assert f"demele: rows kept in {rows}" in first.err
-    assert "records of this run" not in first.err
+    assert f"demele: results are kept in {rows}" in first.err
+    assert "finished records" not in first.err
     (lines, curves) = len(rows.read_text("utf-8").splitlines()), json.loads(first.out)["curves"]
     assert lines == 1 + 6 * 2
     again = demele(*MIXING, *OWN, "--store", rows, "--quiet")
@@ -241,10 +243,9 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     assert len(rows.read_text("utf-8").splitlines()) == lines
     (own / "mine.py").write_text(_MINE + "\n# a remark\n", encoding="utf-8")
     more = demele(*replaced((*MIXING, *OWN, "--store", rows), "--scenarios", "mixing,noise", "--seeds", 1))
-    # six of the twelve that are there, and none of eleven severities of noise
-    assert more.err.splitlines()[0] == f"demele: {rows} holds 6 of 17 records of this run"
+    assert more.err.splitlines()[0] == f"demele: {rows} holds 12 finished records"
     rows.write_text("".join(rows.read_text("utf-8").splitlines(keepends=True)[:lines]), encoding="utf-8")
-    assert f"demele: {rows} holds 12 of 12 records of this run" in demele(*MIXING, *OWN, "--store", rows).err
+    assert demele(*MIXING, *OWN, "--store", rows).status == 0
     assert len(rows.read_text("utf-8").splitlines()) == lines
     # a constant of the file decides too, though the function itself is unchanged
     (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.5"), encoding="utf-8")
@@ -254,7 +255,6 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     assert refused.status == 2
     assert "--store: " in refused.err
     assert "was made with --rows = 200, this run has 300" in refused.err
-    assert "records of this run" not in refused.err
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -310,22 +310,22 @@ def test_what_moves_a_score_is_told_of_your_own(demele: Program, own: Path) -> N
 
 def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mig", "--format", "csv").out)))
-    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).verdicts
+    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=200).verdicts
     assert [tuple(row.values()) for row in rows] == [
         (item.row, item.criterion, item.status, item.summary, "measured", "200", "2") for item in expected
     ]
-    assert list(rows[0]) == ["metric", "criterion", "status", "summary", "origin", "n_samples", "seeds"]
+    assert list(rows[0]) == ["metric", "criterion", "status", "summary", "origin", "n_rows", "seeds"]
 
 
 def test_published_metrics_are_shown_under_your_own(
     demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored = bench.characterise(["mig", "dlig"], ["mixing"], seeds=3, n_samples=250)
-    monkeypatch.setattr(bench, "reference", lambda: stored)
+    stored = bench.characterise(["mig", "dlig"], ["mixing"], seeds=3, n_rows=250)
+    monkeypatch.setattr(characterisation, "reference", lambda: stored)
     mine = ("--metrics", "mine.py::half")
     assert [row["name"] for row in json.loads(demele(*MIXING, *mine).out)["rows"]] == ["a_half"]
     comma = csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mine.py::half,mig", "--format", "csv").out))
-    assert {(line["metric"], line["origin"], line["n_samples"], line["seeds"]) for line in comma} == {
+    assert {(line["metric"], line["origin"], line["n_rows"], line["seeds"]) for line in comma} == {
         ("a_half", "yours", "200", "2"),
         ("mig", "measured", "200", "2"),
         ("dlig", "stored", "250", "3"),
@@ -339,31 +339,24 @@ def test_published_metrics_are_shown_under_your_own(
     def lost() -> Any:
         raise FileNotFoundError("reference.json.gz")
 
-    monkeypatch.setattr(bench, "reference", lost)
+    monkeypatch.setattr(characterisation, "reference", lost)
     assert first()[:2] == ["a_half", "a_half fails Coherent modularity."]
 
 
 def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages: list[tuple[Any, Any]] = []
-
-    def page(self: bench.Characterisation, path: Path) -> Path:
-        pages.append((self, self.stored))
-        path.write_text("<html>", encoding="utf-8")
-        return path
-
-    monkeypatch.setattr(bench.Characterisation, "to_html", page)
-    files = ("--report", "page.html", "--save", "all.json.gz", "--output", "verdicts.txt")
-    run = demele(*MIXING, *OWN, *files)
-    assert (run.status, run.out) == (0, "")
-    lines = run.err.splitlines()
-    assert lines[-2:] == ["demele: report written to page.html", "demele: every value saved to all.json.gz"]
-    assert Path("verdicts.txt").read_text(encoding="utf-8").startswith("best_correlation meets ")
+    names = ("page.html", "all.json.gz", "verdicts.txt", "all.values.csv", "all.curves.csv")
+    files = tuple(word for name in names for word in ("-o", name))
+    run = demele(*MIXING, *OWN, *files, "--quiet", "--format", "table")
+    assert (run.status, set(run.err.split())) == (0, {"chatter"})
+    assert Path("verdicts.txt").read_text(encoding="utf-8") == run.out
+    assert run.out.startswith("best_correlation meets ")
     saved = bench.load("all.json.gz")
-    assert saved.curve_frame().equals(pages[0][0].curve_frame())
-    assert pages[0][1] is None
-    monkeypatch.setattr(bench, "reference", lambda: saved)
+    assert len(pd.read_csv("all.values.csv")) == len(saved.value_frame()) == 6 * 2
+    np.testing.assert_allclose(pd.read_csv("all.curves.csv")["mean"], saved.curve_frame()["mean"], rtol=0, atol=1e-12)
+    assert "a_half" not in Path("page.html").read_text(encoding="utf-8")
+    monkeypatch.setattr(characterisation, "reference", lambda: saved)
     assert demele(*MIXING, "--metrics", "mine.py::half", *files, "--force").status == 0
-    assert pages[1][1] is saved
+    assert "best_correlation (stored)" in Path("verdicts.txt").read_text(encoding="utf-8")
 
 
 # Progress --------------------------------------------------------------------------------------------------------
@@ -421,7 +414,7 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "message"),
     [
         (("--metrics", "mgi"), "error: --metrics: unknown metric 'mgi'; did you mean 'mig'"),
-        (("--metrics", ","), "argument --metrics: expected names"),
+        (("--metrics", ","), "--metrics: expected items"),
         (("--metrics", "none.py::f"), "error: --metrics: none.py: no such file"),
         (("--metrics", "mine.txt::f"), "--metrics: mine.txt: expected a Python file, called .py"),
         (("--metrics", "mine.py"), "a function of a file is written mine.py::NAME"),
@@ -448,32 +441,27 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--scenarios", "mine.py::half"), "mine.py::half is no demele.bench.Scenario, but Candidate"),
         (("--scenarios", "mine.py::taken"), "--scenarios: 'mixing' is a scenario of demele; give yours another name"),
         (("--scenarios", "raising.py::s"), "--scenarios: raising.py, line 2: raised ZeroDivisionError"),
-        (("--scenarios", "mine.py::ends", "--output", "mine.py", "--force"), "mine.py: it is read by the same command"),
+        (("--scenarios", "mine.py::ends", "-o", "mine.py", "--force"), "mine.py: its suffix says nothing"),
         (("--scenarios", "nose"), "error: --scenarios: unknown scenario 'nose'; did you mean 'noise'"),
         (("--scenarios", "mixing", "--seeds", "nois=3"), "error: --seeds: this run has no scenario 'nois'"),
-        (("--seeds", "few"), "argument --seeds: expected a number, or such as source=100,added=20, got 'few'"),
-        (("--seeds", "source=1,source=2"), "argument --seeds: expected"),
+        (("--seeds", "few"), "--seeds: expected a whole number, got 'few'"),
+        (("--seeds", "source=1,source=2"), "--seeds: 'source' is given twice"),
         (("--seeds", "0"), "error: --seeds: expected a whole number >= 1, got 0"),
         (("--slow-seeds", "0"), "error: --slow-seeds: expected a whole number >= 1, got 0"),
         (("--slow-seeds", "source=0"), "error: --slow-seeds['source']: expected a whole number >= 1, got 0"),
         (("--rows", "3"), "error: --rows: expected a whole number >= 100, got 3"),
-        (("--rows", "x"), "argument --rows: invalid int value: 'x'"),
-        (("--row", "300"), "unrecognized arguments: --row 300; did you mean --rows?"),
+        (("--rows", "x"), "--rows: expected a whole number, got 'x'"),
+        (("--row", "300"), "--row: unknown option; did you mean --rows?"),
         (("--protocol", "robsut"), "error: --protocol: unknown protocol 'robsut'; did you mean 'robust'?"),
-        (("--level", "95"), "error: --level: expected a number between 0 and 1, such as 0.95, got 95"),
+        (("--level", "95"), "error: --level: expected a number between 0 and 1, got 95"),
         (("--jobs", "0"), "error: --jobs: expected a number of processes"),
-        (("--report", "there.html"), "there.html: exists already; --force replaces it"),
-        (("--save", "there.html"), "there.html: exists already; --force replaces it"),
-        (("--output", "there.html"), "there.html: exists already; --force replaces it"),
-        (("--save", "no/all.json.gz"), "there is no folder no; make it first"),
+        (("-o", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--save", "all.json.gz"), "--save has a new name; write -o FILE.json.gz"),
+        (("--report", "page.html"), "--report has a new name; write -o FILE.html"),
+        (("-o", "no/all.json.gz"), "there is no folder no; make it first"),
         (("--store", "no/rows.jsonl"), "there is no folder no; make it first"),
         (("--store", "there.html"), "error: --store: there.html is not a store of rows"),
-        (("--save", "x", "--report", "./x"), "--save: the same file as --report; write to another one"),
-        (("--store", "x", "--output", "x"), "--store: the same file as --output; write to another one"),
-        (
-            ("--metrics", "mine.py::half", "--output", "mine.py", "--force"),
-            "mine.py: it is read by the same command; write to another file",
-        ),
+        (("--store", "x.json", "-o", "x.json"), "x.json: it is read by the same command; write to another file"),
     ],
 )
 def test_a_mistake_is_one_clear_line_before_any_computing(
@@ -491,17 +479,8 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
 
 
 def test_help(demele: Program) -> None:
-    alone = demele("bench")
-    assert (alone.status, alone.err) == (0, "")
-    assert "metrics" in alone.out
-    assert demele("bench", "--help").out == alone.out
-    run = demele("bench", "metrics", "--help")
-    assert run.status == 0
-    assert run.out.count("\n  demele bench metrics ") == 4
-    assert "about 870 calls of your metric" in " ".join(run.out.split())
-    unknown = demele("bench", "metric")
-    assert unknown.status == 2
-    assert "invalid choice: 'metric'" in unknown.err
+    assert "About 870 calls of your metric" in " ".join(demele("bench", "metrics", "--help").out.split())
+    assert "did you mean demele bench metrics?" in demele("bench", "metric").err
 
 
 def test_the_help_tells_how_often_a_first_look_calls_a_metric() -> None:
@@ -519,26 +498,25 @@ def test_the_help_tells_how_often_a_first_look_calls_a_metric() -> None:
 
 
 def test_show_writes_what_was_saved_and_its_page(demele: Program, own: Path) -> None:
-    made = demele(*MIXING, *OWN, "--save", "mine.json.gz")
+    made = demele(*MIXING, *OWN, "-o", "mine.json.gz")
     assert made.status == 0
-    again = demele("bench", "show", "mine.json.gz", "--alone", "--report", "mine.html")
+    again = demele("bench", "show", "mine.json.gz", "--alone", "-o", "mine.html")
     assert again.status == 0, again.err
     assert json.loads(again.out)["verdicts"] == json.loads(made.out)["verdicts"]
     assert json.loads(again.out)["curves"] == json.loads(made.out)["curves"]
     page = (own / "mine.html").read_text(encoding="utf-8")
     assert "Properties of" in page
     assert 'id="criteria-of-the-review-0-0"' in page
-    assert "report written to mine.html" in again.err
 
 
 def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: Path) -> None:
     run = demele("bench", "show", "--format", "csv")
     assert run.status == 0
     lines = list(csv.DictReader(io.StringIO(run.out)))
-    assert {line["origin"] for line in lines} == {"stored"}
+    assert {line["origin"] for line in lines} == {"measured"}
     for line in lines:
         size = ("5000", str(FEWER[line["metric"]])) if line["metric"] in FEWER else ("20000", "100")
-        assert (line["n_samples"], line["seeds"]) == size
+        assert (line["n_rows"], line["seeds"]) == size
     found = {(line["metric"], line["criterion"]): line["status"] for line in lines}
     assert found["dci_forest", "calibrated"] == "holds"
     assert found["modularity", "calibrated"] == "fails"
@@ -549,8 +527,8 @@ def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: P
     [
         (["nothere.json.gz"], "FILE: cannot read nothere.json.gz: No such file or directory"),
         (["mine.py"], "FILE: mine.py is not a saved characterisation"),
-        (["--output", "mine.py"], "mine.py: exists already"),
-        (["--metrics", "mig"], "unrecognized arguments: --metrics"),
+        (["-o", "mine.html", "-o", "./mine.html"], "is given twice"),
+        (["--metrics", "mig"], "--metrics: unknown option"),
     ],
 )
 def test_show_refuses_in_one_line(arguments: list[str], message: str, demele: Program, own: Path) -> None:

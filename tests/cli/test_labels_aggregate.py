@@ -1,4 +1,4 @@
-"""``demele noise`` makes, estimates and cleans as the library does, and reads back what it writes."""
+"""``demele labels aggregate`` estimates as the library does, and what it writes is read back."""
 
 import io
 import json
@@ -17,7 +17,7 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
 def _json(demele: Program, *arguments: object) -> dict[str, Any]:
-    run = demele("noise", *arguments, "--format", "json")
+    run = demele("labels", *arguments, "--format", "json")
     assert run.status == 0, run.err
     content: dict[str, Any] = json.loads(run.out)
     return content
@@ -36,7 +36,7 @@ def _wrong(version: dict[str, Any]) -> int:
 
 
 def _refused(demele: Program, action: str, arguments: tuple[str, ...], message: str) -> None:
-    run = demele("noise", action, *arguments)
+    run = demele("labels", action, *arguments)
     assert (run.status, run.out) == (2, "")
     lines = run.err.splitlines()
     assert lines[-1].startswith("demele: error: ")
@@ -82,7 +82,7 @@ def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 @pytest.mark.parametrize("source", ["crowd.csv", "crowd.parquet"])
 def test_labels_of_a_crowd(source: str, demele: Program, crowd: pd.DataFrame) -> None:
-    content = _json(demele, "estimate", source)
+    content = _json(demele, "aggregate", source)
     expected = labels.consensus(crowd)
     assert [row["label"] for row in content["items"]] == expected.labels.tolist()
     assert_close([row["confidence"] for row in content["items"]], expected.confidence, ROUNDING)
@@ -94,28 +94,28 @@ def test_labels_of_a_crowd(source: str, demele: Program, crowd: pd.DataFrame) ->
 
 
 def test_names_of_columns(demele: Program, crowd: pd.DataFrame) -> None:
-    expected = _json(demele, "estimate", "crowd.csv")
-    assert _json(demele, "estimate", "odd.csv", "--item", "q", "--annotator", "who", "--answer", "what") == expected
-    assert _json(demele, "estimate", "twice.csv", "--item", "task") == expected
+    expected = _json(demele, "aggregate", "crowd.csv")
+    assert _json(demele, "aggregate", "odd.csv", "--item", "q", "--annotator", "who", "--answer", "what") == expected
+    assert _json(demele, "aggregate", "twice.csv", "--item", "task") == expected
 
 
 def test_a_column_per_annotator(demele: Program, crowd: pd.DataFrame) -> None:
-    long, wide = _json(demele, "estimate", "crowd.csv"), _json(demele, "estimate", "wide.csv", "--wide")
+    long, wide = _json(demele, "aggregate", "crowd.csv"), _json(demele, "aggregate", "wide.csv", "--wide")
     for name in ("label", "confidence", "answers"):  # items are sorted in both
         assert [row[name] for row in wide["items"]] == [row[name] for row in long["items"]]
     table = pd.read_csv("wide.csv").map({"no": 0, "yes": 1}.get).fillna(-1).astype(int)
     np.save("wide.npy", table.to_numpy())
-    numbers = _json(demele, "estimate", "wide.npy", "--wide", "--no-answer", -1)
+    numbers = _json(demele, "aggregate", "wide.npy", "--wide", "--no-answer", -1)
     assert [("no", "yes")[row["label"]] for row in numbers["items"]] == [row["label"] for row in long["items"]]
     assert numbers["annotators"][0]["annotator"] == "annotator 1"
     table.assign(Task=sorted(set(crowd["task"]))).to_csv("named.csv", index=False)
-    named = _json(demele, "estimate", "named.csv", "--wide", "--no-answer", -1)
+    named = _json(demele, "aggregate", "named.csv", "--wide", "--no-answer", -1)
     assert [row["item"] for row in named["items"]] == [row["item"] for row in long["items"]]
     assert [row["label"] for row in named["items"]] == [row["label"] for row in numbers["items"]]
     assert len(named["annotators"]) == 9
     table.assign(g=1).to_csv("more.csv", index=False)
-    run = demele("noise", "estimate", "more.csv", "--wide", "--no-answer", "-1", "--given", "more.csv::g")
-    assert "column g was left out of the annotators: it is --given" in run.err
+    run = demele("labels", "aggregate", "more.csv", "--wide", "--no-answer", "-1", "--given", "more.csv::g")
+    assert "column g was left out of the annotators: it holds the labels of given" in run.err
     assert len(json.loads(run.out)["annotators"]) == 9
 
 
@@ -124,34 +124,34 @@ def test_a_column_of_names_among_columns_of_annotators(demele: Program, crowd: p
     table = pd.read_csv("wide.csv")
     table["doc"] = [f"q{row:03}" if ids == "texts" else 7 * row + 1000 for row in range(len(table))]
     table.to_csv("doc.csv", index=False)
-    run = demele("noise", "estimate", "doc.csv", "--wide")
+    run = demele("labels", "aggregate", "doc.csv", "--wide")
     assert "column doc holds the names of the items" in run.err
     found = json.loads(run.out)
-    expected = _json(demele, "estimate", "wide.csv", "--wide")
+    expected = _json(demele, "aggregate", "wide.csv", "--wide")
     assert found["annotators"] == expected["annotators"]
     assert [row["item"] for row in found["items"]] == table["doc"].tolist()
     assert [row["label"] for row in found["items"]] == [row["label"] for row in expected["items"]]
-    asked = demele("noise", "estimate", "doc.csv", "--wide", "--item", "doc")
+    asked = demele("labels", "aggregate", "doc.csv", "--wide", "--item", "doc")
     assert (asked.out, asked.err) == (run.out, "")
 
 
 def test_every_method(demele: Program, crowd: pd.DataFrame) -> None:
-    majority = _json(demele, "estimate", "crowd.csv", "--method", "majority")
+    majority = _json(demele, "aggregate", "crowd.csv", "--method", "majority")
     assert [row["label"] for row in majority["items"]] == labels.majority_vote(crowd).labels.tolist()
     for method in ("blend", "one-coin", "own-prior", "dawid-skene"):
         found = labels.consensus(crowd, method=method)
-        content = _json(demele, "estimate", "crowd.csv", "--method", method)
+        content = _json(demele, "aggregate", "crowd.csv", "--method", method)
         assert content["method"] == found.method
         assert [row["label"] for row in content["items"]] == found.labels.tolist()
         assert_close([row["confidence"] for row in content["items"]], found.confidence, ROUNDING)
-    strong = _json(demele, "estimate", "crowd.csv", "--method", "own-prior", "--strength", 50)
+    strong = _json(demele, "aggregate", "crowd.csv", "--method", "own-prior", "--strength", 50)
     expected = labels.dawid_skene(crowd, prior="own", strength=50)
     assert strong["log_likelihood"] == expected.log_likelihood
-    smooth = _json(demele, "estimate", "crowd.csv", "--method", "dawid-skene", "--smoothing", 0.5)
+    smooth = _json(demele, "aggregate", "crowd.csv", "--method", "dawid-skene", "--smoothing", 0.5)
     assert smooth["log_likelihood"] == labels.dawid_skene(crowd, smoothing=0.5).log_likelihood
     options: dict[str, Any] = {"n_samples": 60, "n_warmup": 20, "n_chains": 2, "level": 0.9, "seed": 7}
     asked = ("--samples", 60, "--warmup", 20, "--chains", 2, "--level", 0.9, "--seed", 7)
-    bayesian = _json(demele, "estimate", "crowd.csv", "--method", "bayesian", *asked)
+    bayesian = _json(demele, "aggregate", "crowd.csv", "--method", "bayesian", *asked)
     drawn = labels.bayesian_consensus(crowd, **options)
     assert_close([row["confidence"] for row in bayesian["items"]], drawn.confidence, ROUNDING)
     assert bayesian["intervals"]["proportions"][0]["level"] == 0.9
@@ -160,13 +160,13 @@ def test_every_method(demele: Program, crowd: pd.DataFrame) -> None:
 def test_features_label_what_nobody_answered(demele: Program, crowd: pd.DataFrame) -> None:
     crowd[crowd["task"] > "i019"].to_csv("late.csv", index=False)
     asked = ("--method", "bayesian", "--samples", 40, "--warmup", 20, "--chains", 1)
-    content = _json(demele, "estimate", "late.csv", *asked, "--features", "counts.csv", "--gold", "gold.csv")
+    content = _json(demele, "aggregate", "late.csv", *asked, "--features", "counts.csv", "--gold", "gold.csv")
     items = {row["item"]: row for row in content["items"]}
     assert len(items) == 120
     assert items["i003"]["answers"] == 0
     assert content["gold"]["consensus"]["accuracy"] == 1.0
     assert content["gold"]["n"] == 120
-    rows = _json(demele, "estimate", "crowd.csv", *asked, "--features", "rows.csv", "--feature-model", "normal")
+    rows = _json(demele, "aggregate", "crowd.csv", *asked, "--features", "rows.csv", "--feature-model", "normal")
     assert rows["method"] == "generative model with normal features"
 
 
@@ -174,33 +174,37 @@ def test_what_is_held_against_gold(demele: Program, crowd: pd.DataFrame) -> None
     found = labels.consensus(crowd)
     truth = pd.read_csv("gold.csv")["label"].to_numpy()
     for file in ("gold.csv", "gold.csv::item,label", "column.csv"):
-        content = _json(demele, "estimate", "crowd.csv", "--gold", file)["gold"]
+        content = _json(demele, "aggregate", "crowd.csv", "--gold", file)["gold"]
         for name, said in (("consensus", found.labels), ("majority", found.majority)):
             right = int((said == truth).sum())
             low, high = score_interval(right, 120)
-            assert content[name] == {"right": right, "accuracy": right / 120, "low": float(low), "high": float(high)}
-    content = _json(demele, "estimate", "crowd.csv", "--gold", "some.csv", "--level", 0.8)["gold"]
-    assert (content["n"], content["level"]) == (50, 0.8)
+            assert (content[name]["right"], content[name]["accuracy"]) == (right, right / 120)
+            interval = content[name]["interval"]
+            assert (interval["low"], interval["high"], interval["level"]) == (float(low), float(high), 0.95)
+    content = _json(demele, "aggregate", "crowd.csv", "--gold", "some.csv", "--level", 0.8)["gold"]
+    assert (content["n"], content["consensus"]["interval"]["level"]) == (50, 0.8)
     assert content["consensus"]["right"] == int((found.labels[:50] == truth[:50]).sum())
 
 
 def test_items_without_an_answer_are_left_out(demele: Program, crowd: pd.DataFrame) -> None:
     crowd[crowd["task"] > "i019"].to_csv("late.csv", index=False)
-    run = demele("noise", "estimate", "late.csv", "--gold", "gold.csv")
-    assert json.loads(run.out)["gold"]["n"] == 100
-    assert "--gold: 20 of 120 items have no answer and are left out" in run.err
+    content = _json(demele, "aggregate", "late.csv", "--gold", "gold.csv")
+    assert content["gold"]["n"] == 100
+    assert "gold: 20 of 120 items have no answer" in " ".join(note["message"] for note in content["notes"])
+    shown = demele("labels", "aggregate", "late.csv", "--gold", "gold.csv", "--format", "table").err
+    assert "--gold: 20 of 120 items have no answer and are left out" in shown
 
 
 def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
     found = labels.consensus(crowd)
     given = pd.read_csv("gold.csv")["label"].to_numpy()
-    run = demele("noise", "estimate", "crowd.csv", "--given", "gold.csv", "--save-transition", "noise.csv")
-    assert run.err.splitlines()[-1] == "demele: transition written to noise.csv"
+    run = demele("labels", "aggregate", "crowd.csv", "--given", "gold.csv", "-o", "crowd.noise.csv")
+    assert run.err.splitlines()[-1] == "demele: crowd.noise.csv written"
     content = json.loads(run.out)["given"]
     assert content["wrong_share"] == found.wrong_share(given)
     assert_close(content["transition"]["probabilities"], found.noise(given).probabilities, ROUNDING)
     assert content["unlike_majority"] == float((given != found.majority).mean())
-    again = json.loads(demele("labels", "corrupt", "gold.csv::label", "--noise", "noise.csv").out)
+    again = json.loads(demele("labels", "corrupt", "gold.csv::label", "--noise", "crowd.noise.csv").out)
     shares = [(given == name).mean() for name in ("no", "yes")]
     assert_close(again["versions"][0]["wanted"], found.noise(given).rate(shares), ROUNDING)
     assert again["versions"][0]["counts"]["classes"] == ["no", "yes"]
@@ -208,36 +212,33 @@ def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
 
 def test_agreement(demele: Program, crowd: pd.DataFrame) -> None:
     asked = ("--agreement", "--scale", "ordinal", "--level", 0.9, "--seed", 3, "--classes", "yes,no")
-    content = _json(demele, "estimate", "crowd.csv", *asked)["agreement"]
+    content = _json(demele, "aggregate", "crowd.csv", *asked)["agreement"]
     expected = labels.agreement(crowd, scale="ordinal", level=0.9, seed=3, classes=["yes", "no"]).to_dict()
     assert {**content, "signature": ""} == json.loads(json.dumps({**expected, "signature": ""}))
 
 
 def test_labels_in_a_file(demele: Program, crowd: pd.DataFrame) -> None:
-    run = demele("noise", "estimate", "crowd.csv", "--output", "labels.parquet")
-    assert "items" not in json.loads(run.out)
-    assert run.err == "demele: labels written to labels.parquet\n"
+    run = demele("labels", "aggregate", "crowd.csv", "-o", "labels.parquet", "-o", "crowd.annotators.csv")
+    assert run.err == "demele: labels.parquet written\ndemele: crowd.annotators.csv written\n"
+    assert list(pd.read_csv("crowd.annotators.csv")["annotator"]) == [f"a{place}" for place in range(9)]
     expected = labels.consensus(crowd).to_frame()
     pd.testing.assert_frame_equal(pd.read_parquet("labels.parquet"), expected, check_dtype=False)
-    out = demele("noise", "estimate", "crowd.csv", "--format", "csv").out
+    out = demele("labels", "aggregate", "crowd.csv", "--format", "csv").out
     assert list(pd.read_csv(io.StringIO(out))["label"]) == list(expected["label"])
 
 
 def test_estimates_for_eyes(demele: Program, crowd: pd.DataFrame) -> None:
-    asked = ("--gold", "gold.csv", "--given", "gold.csv", "--agreement", "--each-annotator", "--format", "table")
-    out = demele("noise", "estimate", "crowd.csv", *asked).out
+    asked = ("--gold", "gold.csv", "--given", "gold.csv", "--agreement", "--format", "table")
+    out = demele("labels", "aggregate", "crowd.csv", *asked).out
     for said in (
         "Labels of 120 items have a mean confidence of",
         "of 120 labels taken as true are those of the consensus",
         "of 120 given labels are wrong",
-        "9 annotators, the least informative first.",
         "Krippendorff",
     ):
         assert said in " ".join(out.split())
     assert {"consensus", "majority", "a8"} <= {line.split()[0] for line in out.splitlines() if line}
-    plain = demele("noise", "estimate", "crowd.csv", "--format", "table", "--explain").out
-    assert "Converged after" in plain
-    assert "a8" not in plain
+    assert "Converged after" in demele("labels", "aggregate", "crowd.csv", "--format", "table", "--explain").out
     few = (
         "--method",
         "bayesian",
@@ -249,10 +250,9 @@ def test_estimates_for_eyes(demele: Program, crowd: pd.DataFrame) -> None:
         4,
         "--format",
         "table",
-        "--each-annotator",
         "--explain",
     )
-    run = demele("noise", "estimate", "crowd.csv", *few)
+    run = demele("labels", "aggregate", "crowd.csv", *few)
     assert "NOT converged after" in run.out
     assert "give a higher --warmup and --samples" in run.err
     assert "Accuracy interval" in run.out
@@ -268,7 +268,7 @@ def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monke
     rows += [(item, "seldom", "a") for item in range(9)]
     pd.DataFrame(rows, columns=["item", "annotator", "answer"]).to_csv(tmp_path / "few.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    out = demele("noise", "estimate", "few.csv", "--each-annotator", "--format", "table").out
+    out = demele("labels", "aggregate", "few.csv", "--format", "table").out
     listed = out[out.index("Annotator ") :].splitlines()[1:7]
     assert [line.split()[0] for line in listed][:2] == ["spammer", "careless"]
     assert listed[-1].split()[:2] == ["seldom", "9"]
@@ -277,26 +277,26 @@ def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monke
 
 def test_annotators_as_a_table(demele: Program, crowd: pd.DataFrame) -> None:
     expected = labels.consensus(crowd)
-    run = demele("noise", "estimate", "crowd.csv", "--each-annotator", "--format", "csv", "--output", "labels.csv")
+    run = demele("labels", "aggregate", "crowd.csv", "-o", "all.annotators.csv", "-o", "labels.csv")
     assert run.status == 0
-    frame = pd.read_csv(io.StringIO(run.out))
+    frame = pd.read_csv("all.annotators.csv")
     assert list(frame) == list(expected.annotator_frame())
     assert_exact(frame["answers"].to_numpy(), expected.annotator_frame()["answers"].to_numpy())
     assert list(pd.read_csv("labels.csv")["label"]) == list(expected.to_frame()["label"])
 
 
 def test_the_demonstration(demele: Program, tmp_path: Path) -> None:
-    content = _json(demele, "estimate", "--demo", "--method", "majority")
+    content = json.loads(demele("demo", "labels").out)
     crowd = crowd_set("mozafari_1000")
     found = labels.majority_vote(crowd.to_frame())
     right = sum(crowd.gold[int(item)] == label for item, label in zip(found.items, found.labels, strict=True))
-    assert content["gold"]["majority"]["right"] == content["gold"]["consensus"]["right"] == right
+    assert content["gold"]["majority"]["right"] == right
     assert content["gold"]["n"] == 1000
 
 
 def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    asked = ("estimate", "--true-labels", "data.csv::true", "--given", "data.csv::label", "--level", 0.9)
-    content = _json(demele, *asked, "--save-transition", "noise.csv")
+    asked = ("aggregate", "--true-labels", "data.csv::true", "--given", "data.csv::label", "--level", 0.9)
+    content = _json(demele, *asked, "-o", "noise.csv")
     counts = labels.estimate_transition(judged["true"], judged["label"])
     assert_exact(content["counts"], counts.counts)
     interval = counts.rate_interval(level=0.9)
@@ -309,11 +309,11 @@ def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.Dat
     # the other commands read what was written
     run = demele("assess", "data.csv::old", "data.csv::label", "--noise", "noise.csv")
     assert (run.status, json.loads(run.out)["assumptions"] != []) == (0, True)
-    arrays = _json(demele, "estimate", "--true-labels", "data.npz::true", "--given", "data.npz::label", "--level", 0.9)
+    arrays = _json(demele, "aggregate", "--true-labels", "data.npz::true", "--given", "data.npz::label", "--level", 0.9)
     assert arrays == content
-    out = demele("noise", *asked, "--format", "csv").out
+    out = demele("labels", *asked, "--format", "csv").out
     assert_exact(pd.read_csv(io.StringIO(out)).iloc[:, 1:], counts.counts)
-    out = demele("noise", *asked, "--format", "table", "--classes", "0,1,2,3,4", "--explain").out
+    out = demele("labels", *asked, "--format", "table", "--classes", "0,1,2,3,4", "--explain").out
     assert out.startswith(f"{counts.wrong} of 600 labels are wrong: {counts.rate:.1%}, 90% interval [")
     assert "1 classes have no true instance in the sample" in " ".join(out.split())
 
@@ -326,7 +326,7 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
         frame["true_label"] = frame["given_label"]
         frame.to_csv(f"{design}.csv", index=False)
         asked = ("--true-labels", f"{design}.csv::true_label", "--given", f"{design}.csv::given_label")
-        run = demele("noise", "estimate", *asked)
+        run = demele("labels", "aggregate", *asked)
         assert run.status == (0 if design == "uniform" else 2)
     assert "the rows of weighted.csv were drawn weighted, not uniformly" in run.err
 
@@ -334,18 +334,19 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "ANSWERS: expected one of ANSWERS, --true-labels FILE with --given FILE, and --demo"),
-        (("crowd.csv", "--demo"), "expected one of them"),
-        (("crowd.csv", "--true-labels", "gold.csv", "--given", "gold.csv"), "expected one of them"),
-        (("--true-labels", "gold.csv::label"), "--given: expected the labels that were given to the rows of --true"),
+        ((), "expected ANSWERS or --true-labels FILE --given FILE, got 0 files"),
+        (("crowd.csv", "--demo"), "--demo has a new name; write demele demo"),
+        (("crowd.csv", "--true-labels", "gold.csv", "--given", "gold.csv"), "got 1 file"),
+        (("--true-labels", "gold.csv::label"), "--given: expected the given labels of --true-labels"),
         (
             ("--true-labels", "gold.csv::label", "--given", "gold.csv::label", "--gold", "gold.csv"),
             "--gold: is for answers",
         ),
         (
             ("--true-labels", "gold.csv::label", "--given", "column.csv", "--wide"),
-            "--wide: is for answers of annotators",
+            "--wide: has no part in this; leave it out",
         ),
+        (("--true-labels", "gold.csv::label", "--given", "column.csv", "--agreement"), "--agreement: is for answers"),
         (
             ("--true-labels", "gold.csv::label", "--given", "short.csv"),
             "--true-labels and --given: expected the same number of rows",
@@ -353,9 +354,8 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
         (
             ("--true-labels", "maybe.csv::label", "--given", "maybe.csv::label"),
             "--true-labels and --given: expected at least 2 classes, got only 'maybe'; "
-            "give all classes with --classes=A,B",
+            "give all classes with --classes A,B",
         ),
-        (("--demo", "--given", "gold.csv"), "--given: is for a file of answers, and --demo brings its own"),
         (("none.csv",), "none.csv: No such file or directory"),
         (
             ("gold.csv",),
@@ -372,12 +372,12 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
         (("wide.csv", "--wide", "--item", "a99"), "--item: wide.csv has no column called 'a99'; it has a0, a1"),
         (("wide.csv", "--wide", "--answer", "a1"), "--answer: names a column of a long table"),
         (("crowd.csv", "--no-answer", "-1"), "--no-answer: is for --wide"),
-        (("again.csv", "--wide"), "again.csv: column item: expected the name of another item in each row"),
+        (("again.csv", "--wide"), "again.csv: column of items: expected another name for each of 121 items"),
         (
             ("array.npy", "--wide", "--no-answer", "x"),
             "--no-answer: the answers are numbers, so expected a number, got 'x'",
         ),
-        (("crowd.csv", "--method", "votes"), "argument --method: invalid choice: 'votes'"),
+        (("crowd.csv", "--method", "votes"), "--method: expected one of blend, majority"),
         (("crowd.csv", "--classes", "no,maybe"), "values are not among the 2 classes 'no', 'maybe': 'yes'"),
         (("crowd.csv", "--scale", "ordinal"), "--scale: is for --agreement, which is not asked for"),
         (("crowd.csv", "--agreement", "--scale", "ratio"), "ratio"),
@@ -397,61 +397,53 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
         ),
         (("crowd.csv", "--method", "bayesian", "--features", "lacking.csv"), "has no features of 20 of 120 items"),
         (("crowd.csv", "--method", "bayesian", "--features", "short.csv"), "--features: "),
-        (("crowd.csv", "--gold", "strangers.csv"), "strangers.csv: none of its 120 items has an answer, first 'z0'"),
-        (("crowd.csv", "--gold", "maybe.csv"), "maybe.csv: none of its classes, such as 'maybe', is among the answers"),
+        (("crowd.csv", "--gold", "strangers.csv"), "--gold: none of its 120 items has an answer, first 'z0'"),
+        (("crowd.csv", "--gold", "maybe.csv"), "--gold: none of its classes, such as 'maybe', is among the answers"),
         (("crowd.csv", "--given", "maybe.csv"), "--given: 120 of 120 values are not among the 2 classes"),
         (("crowd.csv", "--gold", "again.csv"), "again.csv: expected each item once, got 'i000' more than once"),
-        (("crowd.csv", "--gold", "short.csv"), "short.csv: expected 120 labels, one per item in their order, got 7"),
+        (("crowd.csv", "--gold", "short.csv"), "--gold: expected 120 labels, one per item in their order, got 7"),
         (
             ("crowd.csv", "--gold", "counts.csv"),
             "counts.csv: expected a column of items and one of labels, got item, one",
         ),
-        (("crowd.csv", "--save-transition", "t.csv"), "--save-transition: needs --given"),
-        (
-            ("crowd.csv", "--given", "gold.csv", "--save-transition", "t.npz"),
-            "--save-transition: writes a table; call it t.csv",
-        ),
-        (("crowd.csv", "--level", "95"), "--level: expected a number between 0 and 1, such as 0.95, got 95"),
-        (("crowd.csv", "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
-        (("crowd.csv", "--output", "gold.csv"), "gold.csv: exists already; --force replaces it"),
-        (("crowd.csv", "--output", "crowd.csv", "--force"), "crowd.csv: it is read by the same command"),
-        (("crowd.csv", "--output", "labels.npy"), "--output: labels.npy: expected a file called"),
-        (("crowd.csv", "--output", "a.csv", "--format", "csv"), "--format csv: writes the labels to stdout"),
-        (
-            ("crowd.csv", "--given", "gold.csv", "--output", "a.csv", "--save-transition", "a.csv"),
-            "--save-transition: the same file as --output",
-        ),
+        (("crowd.csv", "-o", "t.noise.csv"), "t.noise.csv: needs --given"),
+        (("crowd.csv", "--save-transition", "t.csv"), "--save-transition has a new name; write -o NAME.noise.csv"),
+        (("crowd.csv", "--each-annotator"), "--each-annotator has a new name; write -o NAME.annotators.csv"),
+        (("crowd.csv", "--level", "95"), "--level: expected a number between 0 and 1"),
+        (("crowd.csv", "--seed", "-1"), "--seed: expected a whole number >= 0, got -1"),
+        (("crowd.csv", "-o", "gold.csv"), "gold.csv: exists already; --force replaces it"),
+        (("crowd.csv", "-o", "crowd.csv", "--force"), "crowd.csv: it is read by the same command"),
+        (("crowd.csv", "-o", "labels.npy"), "labels.npy: its suffix says nothing"),
+        (("crowd.csv", "--given", "gold.csv", "-o", "./gold.csv", "--force"), "gold.csv: it is read by the same"),
     ],
 )
 def test_what_cannot_be_estimated(
     arguments: tuple[str, ...], message: str, demele: Program, crowd: pd.DataFrame
 ) -> None:
     np.save("array.npy", np.zeros((5, 2), dtype=int))
-    _refused(demele, "estimate", arguments, message)
+    _refused(demele, "aggregate", arguments, message)
 
 
 def test_minus_1_is_told_and_how_to_leave_it_out(demele: Program, crowd: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     np.save("holes.npy", rng.integers(-1, 2, (40, 3)))
-    (note,) = (one for one in _json(demele, "estimate", "holes.npy", "--wide")["notes"] if "-1" in one["message"])
+    (note,) = (one for one in _json(demele, "aggregate", "holes.npy", "--wide")["notes"] if "-1" in one["message"])
     assert note["code"] == "negative-class"
-    shown = " ".join(demele("noise", "estimate", "holes.npy", "--wide", "--format", "table", "--explain").out.split())
+    shown = " ".join(demele("labels", "aggregate", "holes.npy", "--wide", "--format", "table", "--explain").out.split())
     assert "give --no-answer -1 (of a table with a column per annotator)" in shown
-    assert "-1 is among" not in demele("noise", "estimate", "holes.npy", "--wide", "--no-answer", "-1").out
+    assert "-1 is among" not in demele("labels", "aggregate", "holes.npy", "--wide", "--no-answer", "-1").out
 
 
 def test_gold_of_other_classes_is_shown_plainly(demele: Program, crowd: pd.DataFrame) -> None:
     np.save("answers.npy", np.random.default_rng(0).integers(0, 2, (40, 3)))
     np.save("seven.npy", np.full(40, 7))
     arguments = ("answers.npy", "--wide", "--gold", "seven.npy")
-    _refused(
-        demele, "estimate", arguments, "seven.npy: none of its classes, such as 7, is among the answers, such as 0"
-    )
+    _refused(demele, "aggregate", arguments, "--gold: none of its classes, such as 7, is among the answers, such as 0")
 
 
 def test_a_missing_answer_is_named(demele: Program, crowd: pd.DataFrame) -> None:
     crowd.assign(label=crowd["label"].where(crowd.index != 3)).to_csv("holes.csv", index=False)
-    _refused(demele, "estimate", ("holes.csv",), "holes.csv: column label: 1 missing value, first at row 3")
+    _refused(demele, "aggregate", ("holes.csv",), "holes.csv: column label: 1 missing value, first at row 3")
 
 
 # Cleaning --------------------------------------------------------------------------------------------------------
@@ -461,7 +453,7 @@ def test_a_missing_answer_is_named(demele: Program, crowd: pd.DataFrame) -> None
 
 
 def test_what_agreement_rests_on_is_told_when_asked(demele: Program, crowd: pd.DataFrame) -> None:
-    asked = ("noise", "estimate", "crowd.csv", "--agreement", "--format", "table")
+    asked = ("labels", "aggregate", "crowd.csv", "--agreement", "--format", "table")
     short, long = demele(*asked).out, demele(*asked, "--explain").out
     assert short.splitlines()[-1].endswith(": --explain")
     assert "agreement(scale=" in " ".join(long.split())

@@ -1,5 +1,6 @@
-"""``demele bench comparisons`` from its arguments to what it leaves behind."""
+"""``demele bench methods`` from its arguments to what it leaves behind."""
 
+import functools
 import io
 import json
 import sys
@@ -11,8 +12,8 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from demele.cli import progress
-from demele.cli.bench_comparisons import outside_parentheses
+from demele.cli import bench_methods, progress
+from demele.core.kinds import outside_parentheses
 from demele.data import label_set
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import WORDS, Program
@@ -52,7 +53,7 @@ def odd(baseline, candidate, labels):
 data = [1, 2]
 """
 #: A run of classifiers that are there: small enough for a test.
-GIVEN = ("bench", "comparisons", "--predictions", "data.csv::old,new,twin", "--true-labels", "data.csv::true")
+GIVEN = ("bench", "methods", "data.csv::true", "--predictions", "data.csv::old,new,twin")
 #: The whole experiment, as small as it gets.
 TINY = ("--classifiers", 4, "--candidates", 8, "--annotators", 12, "--folds", 3)
 
@@ -97,7 +98,7 @@ def _as_json(found: bench.MethodComparison) -> Any:
 def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataFrame) -> None:
     methods = ["overlap", "hard-rows(prudence=0.2)", "cleaned(s=0.6, e=0.1, c=0.5)", "audit(labels=100)"]
     run = demele(
-        *(*GIVEN, "--noise-rate", "0.05,0.1", "--methods", ",".join(methods), "--measures", "accuracy,recall:2"),
+        *(*GIVEN, "--noise", "0.05,0.1", "--methods", ",".join(methods), "--measures", "accuracy,recall:2"),
         *("--level", 0.9, "--seed", 3, "--title", "Mine", "--annotations", "data.csv::old,new,label"),
     )
     assert run.status == 0, run.err
@@ -114,14 +115,14 @@ def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataF
 
 def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: pd.DataFrame) -> None:
     run = demele(
-        *("bench", "comparisons", "--predictions", "names.csv::old,new,twin", "--true-labels", "names.csv::true"),
-        *("--noise-rate", "0.1", "--methods", "overlap", "--noise", "uniform", "--measures", "precision:cat,f1:owl"),
+        *("bench", "methods", "names.csv::true", "--predictions", "names.csv::old,new,twin"),
+        *("--noise", "0.1", "--methods", "overlap", "--kind", "uniform", "--measures", "precision:cat,f1:owl"),
         *("--classes", "cat,dog,owl,yak,gnu"),
     )
     assert run.status == 0, run.err
     expected = bench.compare_methods(
         *({name: WORDS[column] for name, column in _models(judged).items()}, WORDS[judged["true"]], [0.1], "overlap"),
-        noise="uniform",
+        kind="uniform",
         measures=[("precision", "cat"), ("f1", "owl")],
         classes=["cat", "dog", "owl", "yak", "gnu"],
     )
@@ -129,8 +130,8 @@ def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: p
 
 
 def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
-    asked = ("--noise-rate", "0.05", "--methods", "overlap,worst-case-overlap", "--format", "csv")
-    run = demele("bench", "comparisons", "--label-set", "geirhos_16class_rotation", *asked)
+    asked = ("--noise", "0.05", "--methods", "overlap,worst-case-overlap", "--format", "csv")
+    run = demele("bench", "methods", "--label-set", "geirhos_16class_rotation", *asked)
     networks = label_set("geirhos_16class_rotation")
     expected = bench.compare_methods(
         networks.predictions, networks.labels, [0.05], ["overlap", "worst-case-overlap"], classes=networks.classes
@@ -141,15 +142,15 @@ def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
 
 def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
     run = demele(
-        *("bench", "comparisons", "--features", "described.csv", "--true-labels", "described.csv::animal", *TINY),
-        *("--noise-rate", "0.05", "--methods", "overlap,worst-case", "--measures", "accuracy,recall:dog", "--seed", 1),
+        *("bench", "methods", "described.csv::animal", "--features", "described.csv", *TINY),
+        *("--noise", "0.05", "--methods", "overlap,worst-case", "--measures", "accuracy,recall:dog", "--seed", 1),
     )
     assert run.status == 0, run.err
     assert "column animal was left out of the features: it is given as described.csv::animal" in run.err
     table = pd.read_csv("described.csv")
     expected = bench.noise_experiment(
         *(table[["x", "y"]], table["animal"]),
-        noise_rates=[0.05],
+        noise=[0.05],
         methods=["overlap", "worst-case"],
         measures=["accuracy", ("recall", "dog")],
         n_classifiers=4,
@@ -169,27 +170,27 @@ def test_what_is_asked_of_the_library_by_default(
     seen: dict[str, dict[str, Any]] = {}
 
     def kept(name: str) -> Any:
-        def called(**options: Any) -> bench.MethodComparison:
+        @functools.wraps(getattr(bench, name))
+        def called(*data: Any, **options: Any) -> bench.MethodComparison:
             seen[name] = options
             return made
 
         return called
 
     for name in ("noise_experiment", "compare_methods"):
-        monkeypatch.setattr(bench, name, kept(name))
+        monkeypatch.setattr(bench_methods, name, kept(name))
     extra = ("--quick",) if quick else ()
-    assert demele("bench", "comparisons", *extra, "--measures", "precision:3").status == 0
+    assert demele("bench", "methods", *extra, "--measures", "precision:3").status == 0
     assert demele(*GIVEN, *extra, "--quiet").status == 0
     whole, given = seen["noise_experiment"], seen["compare_methods"]
     assert whole.pop("measures") == [("precision", 3)]
-    assert whole.pop("n_jobs") == 1
     assert callable(whole.pop("progress"))
     assert given["progress"] is False
-    assert [name for name in ("annotations", "classes") if given[name] is not None] == []
+    assert not {"annotations", "classes"} & set(given)
     expected: dict[str, Any] = {}
     if quick:
         methods = ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"]
-        expected = {"noise_rates": [0.05, 0.1], "methods": methods}
+        expected = {"noise": [0.05, 0.1], "methods": methods}
         assert {name: given[name] for name in expected} == expected
         expected |= {"n_classifiers": 20, "n_candidates": 40, "n_annotators": 30}
     assert whole == expected
@@ -201,7 +202,7 @@ def test_what_is_asked_of_the_library_by_default(
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.DataFrame) -> None:
     names = "overlap,mine.py::bolder,mine.py::asker,mine.py::overlap"
-    run = demele(*GIVEN, "--noise-rate", "0.05", "--methods", names, "--jobs", jobs)
+    run = demele(*GIVEN, "--noise", "0.05", "--methods", names, "--jobs", jobs)
     assert run.status == 0, run.err
     content = json.loads(run.out)  # what the function prints is not among the results
     assert list(content["contenders"]) == ["overlap", "bolder", "asker", "overlap 2"]
@@ -217,12 +218,12 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
 
 
 def test_a_changed_file_decides_anew(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "mine.py::bolder", "--store", "rows.jsonl")
+    asked = (*GIVEN, "--noise", "0.05", "--methods", "mine.py::bolder", "--store", "rows.jsonl")
     first = demele(*asked)
     again = demele(*asked)
     assert "chatter" in first.err
     assert "chatter" not in again.err
-    assert "rows.jsonl holds 1 finished pieces of work" in again.err
+    assert "rows.jsonl holds 1 finished records" in again.err
     assert json.loads(first.out) == json.loads(again.out)
     (own / "mine.py").write_text(_MINE.replace("+ margin", "+ 2.0"), encoding="utf-8")
     changed = demele(*asked)
@@ -255,20 +256,16 @@ def test_tables_for_eyes(demele: Program, own: Path) -> None:
         "--format",
         "table",
     )
-    out = demele(*asked, "--noise-rate", "0.05,0.1").out
+    out = demele(*asked, "--noise", "0.05,0.1").out
     assert "6 ordered pairs, 600 instances, 4 classes, 5% wrong labels, accuracy" in " ".join(out.split())
     assert [line.split()[0] for line in out.splitlines()[4:8]] == ["Method", "overlap", "worst-case-overlap", "audit"]
-    explained = " ".join(demele(*asked, "--noise-rate", "0.05,0.1", "--explain").out.split())
+    explained = " ".join(demele(*asked, "--noise", "0.05,0.1", "--explain").out.split())
     assert "The classifiers themselves made the noise" in explained
-    assert "10% wrong labels" in " ".join(demele(*asked, "--noise-rate", "0.05,0.1", "--at", "0.1").out.split())
-    many = demele(
-        *GIVEN, "--methods", "overlap,worst-case-overlap", "--noise-rate", "0.01,0.06", "--measures", "accuracy"
-    ).out
-    assert many.startswith("{")
+    assert "10% wrong labels" in " ".join(demele(*asked, "--noise", "0.05,0.1", "--at", "0.1").out.split())
 
 
 def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
-    asked = (*GIVEN, "--methods", "overlap,agreement", "--noise-rate", "0.1")
+    asked = (*GIVEN, "--methods", "overlap,agreement", "--noise", "0.1")
     expected = bench.compare_methods(
         _models(judged), judged["true"], [0.1], ["overlap", "agreement"], reference="paired"
     )
@@ -286,51 +283,28 @@ def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.D
 
 
 def test_files_of_results(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "overlap,worst-case-overlap")
-    run = demele(*asked, "--output", "found.csv", "--report", "page.html", "--pictures", "pictures")
-    assert (run.status, run.out) == (0, "")
-    assert run.err.splitlines() == [
-        "demele: report written to page.html",
-        "demele: pictures written to pictures",
-    ]
+    asked = (*GIVEN, "--noise", "0.05", "--methods", "overlap,worst-case-overlap")
+    run = demele(*asked, "-o", "found.csv", "-o", "page.html", "-o", "errors.png", "--quiet", "--format", "table")
+    assert (run.status, run.err) == (0, "")
     assert list(pd.read_csv("found.csv")["method"]) == ["overlap", "worst-case-overlap"]
     assert "worst-case-overlap" in (own / "page.html").read_text(encoding="utf-8")
-    assert (own / "pictures" / "outcomes-overlap.png").stat().st_size > 0
-    again = demele(*asked, "--pictures", "pictures")
-    assert again.status == 2
-    assert "--pictures: pictures: holds files already; --force replaces pictures among them" in again.err
-    assert demele(*asked, "--pictures", "pictures", "--quiet", "--force").err == ""
-
-
-def test_the_methods_are_listed(demele: Program, own: Path) -> None:
-    listed = json.loads(demele("bench", "comparisons", "--list").out)
-    assert [row["method"] for row in listed] == list(bench.comparison_methods())
-    assert listed[0] == {
-        "method": "overlap",
-        "inputs": "nothing",
-        "measures": ["accuracy", "precision", "recall", "f1"],
-    }
-    assert "audit(labels=250)" in demele("bench", "comparisons", "--list", "--format", "table").out
-    frame = pd.read_csv(io.StringIO(demele("bench", "comparisons", "--list", "--format", "csv").out))
-    assert list(frame) == ["method", "inputs", "measures"]
-    run = demele("bench", "comparisons", "--list", "--output", "methods.csv")
-    assert (run.status, run.out) == (0, "")
-    assert len(pd.read_csv("methods.csv")) == len(listed)
+    assert Path("errors.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
-    err = demele(*GIVEN, "--noise-rate", "0.05", "--methods", "overlap,worst-case-overlap").err.splitlines()
+    err = demele(*GIVEN, "--noise", "0.05", "--methods", "overlap,worst-case-overlap").err.splitlines()
     assert err[-2:] == ["demele: 50%, overlap at 0.05 noise", "demele: 100%, worst-case-overlap at 0.05 noise"]
-    assert demele(*GIVEN, "--noise-rate", "0.05", "--methods", "overlap", "--quiet").err == ""
+    assert demele(*GIVEN, "--noise", "0.05", "--methods", "overlap", "--quiet").err == ""
 
 
 def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(**options: Any) -> Any:
+    @functools.wraps(bench.compare_methods)
+    def stopped(*data: Any, **options: Any) -> Any:
         Path(options["store"]).write_text("", encoding="utf-8")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bench, "compare_methods", stopped)
+    monkeypatch.setattr(bench_methods, "compare_methods", stopped)
     run = demele(*GIVEN, "--store", "rows.jsonl")
     assert run.status == 130
     assert run.err.splitlines() == [
@@ -341,8 +315,8 @@ def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkey
 
 # Mistakes --------------------------------------------------------------------------------------------------------
 
-LABELS = ("--true-labels", "true.npy")
-MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
+LABELS = ("true.npy",)
+MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
 
 
 @pytest.mark.parametrize(
@@ -350,56 +324,56 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
     [
         (("--predictions", "none.csv", *LABELS), "none.csv: No such file or directory"),
         (("--predictions", "data.csv::old,nwe", *LABELS), "holds no column called 'nwe'; did you mean 'new'?"),
-        (("--predictions", "data.csv::old,new"), "--true-labels: expected the labels of the rows of --predictions"),
-        (("--features", "described.csv::x,y"), "--true-labels: expected the labels of the rows of --features"),
-        (LABELS, "--true-labels: they need --features or --predictions"),
-        (("--label-set", "mmlu_redux", *LABELS), "--true-labels: --label-set brings its own"),
+        (("--predictions", "data.csv::old,new"), "expected no file or LABELS --predictions FILE or"),
+        (LABELS, "or LABELS --features FILE or --label-set NAME, got 1 file"),
+        (("--label-set", "mmlu_redux", *LABELS), "--label-set NAME, got 1 file"),
+        (("--true-labels", "true.npy"), "--true-labels has a new name; write the labels as a file, LABELS"),
         (("--label-set", "mmlu"), "--label-set: expected one of mmlu_redux"),
         (("--label-set", "label_errors_mnist"), "--label-set: expected the predictions of at least 2"),
-        (("--features", "described.csv::x", *MODELS), "--predictions: --features is given too; one of them"),
-        (("--label-set", "mmlu_redux", "--features", "f.npy"), "--label-set: --features is given too; one of them"),
+        (("--features", "described.csv::x", *MODELS), "--features: --predictions is given too; leave one of"),
+        (("--label-set", "mmlu_redux", "--features", "f.npy"), "--label-set: --features is given too; leave one of"),
         (("--predictions", "old.npy", *LABELS), "--predictions: expected the predictions of at least 2 models, got 1"),
         (
             ("--predictions", "brief.csv", *LABELS),
-            "old and --true-labels: expected the same number of rows, got 10 and 600",
+            "old and LABELS: expected the same number of rows, got 10 and 600",
         ),
         (("--predictions", "names.csv::old,new", *LABELS), "class integers and names cannot be matched"),
-        ((*MODELS, "--classes", "0,1"), "--true-labels: "),
+        ((*MODELS, "--classes", "0,1"), "LABELS: "),
         (
             ("--features", "described.csv::x,y", *LABELS),
-            "--features and --true-labels: expected the same number of rows",
+            "--features and LABELS: expected the same number of rows",
         ),
         (("--features", "described.csv", *LABELS), "described.csv: expected columns of numbers, got words in animal"),
-        (("--features", "described.csv::x", "--true-labels", "one.npy"), "--true-labels: expected at least 2 classes"),
-        ((*MODELS, "--folds", "3"), "--folds: is for the whole experiment, which trains its classifiers"),
+        (("one.npy", "--features", "described.csv::x"), "LABELS: expected at least 2 classes"),
+        ((*MODELS, "--folds", "3"), "--folds: is for the whole experiment"),
         ((*MODELS, "--classifiers", "3"), "--classifiers: is for the whole experiment"),
-        (("--noise", "uniform"), "--noise: is for --predictions or --label-set"),
-        (("--annotations", "data.csv::old,new"), "--annotations: is for --predictions or --label-set"),
-        ((*MODELS, "--noise", "other"), "argument --noise: invalid choice: 'other'"),
+        (("--kind", "uniform"), "--kind: is for classifiers that are there"),
+        (("--annotations", "data.csv::old,new"), "--annotations: is for classifiers that are there"),
+        ((*MODELS, "--kind", "other"), "--kind: expected 'feature', 'uniform' or a callable, got 'other'"),
         (
-            (*MODELS, "--noise", "uniform", "--annotations", "data.csv::old,new"),
-            "--annotations: make noise of the kind feature, and --noise uniform asks for another",
+            (*MODELS, "--kind", "uniform", "--annotations", "data.csv::old,new"),
+            "--annotations: only --kind feature uses them",
         ),
         ((*MODELS, "--annotations", "brief.csv"), "--annotations: expected 600 labels of each annotator"),
         (
-            (*MODELS, "--noise-rate", "5%"),
-            "argument --noise-rate: expected a share of the labels, such as 0.05, got '5%'; for 5%",
+            (*MODELS, "--noise", "5%"),
+            "--noise: expected a number, got '5%'; write 0.05",
         ),
         (
-            (*MODELS, "--noise-rate", "5"),
-            "--noise-rate: expected shares of the labels in [0, 1), got 5.0; for 5% write 0.05",
+            (*MODELS, "--noise", "5"),
+            "--noise: expected shares of the labels in [0, 1), got 5.0; for 5% write 0.05",
         ),
-        ((*MODELS, "--noise-rate", "0.01,1"), "--noise-rate: expected shares of the labels in [0, 1), got 1.0"),
-        ((*MODELS, "--noise-rate", ","), "argument --noise-rate: expected shares of the labels"),
+        ((*MODELS, "--noise", "0.01,1"), "--noise: expected shares of the labels in [0, 1), got 1.0"),
+        ((*MODELS, "--noise", ","), "--noise: expected items separated by commas"),
         (
-            (*MODELS, "--noise-rate", "0.9", "--annotations", "data.csv::old,new"),
-            "--noise-rate: 0.9 of 600 instances would be 540 wrong labels",
+            (*MODELS, "--noise", "0.9", "--annotations", "data.csv::old,new"),
+            "--noise: 0.9 of 600 instances would be 540 wrong labels",
         ),
-        ((*MODELS, "--noise-rate", "0.9"), "the highest reachable rate is"),
-        ((*MODELS, "--noise-rate", "0.1", "--at", "0.2"), "--at: expected one of the noise rates 0.1, got 0.2"),
+        ((*MODELS, "--noise", "0.9"), "the highest reachable rate is"),
+        ((*MODELS, "--noise", "0.1", "--at", "0.2"), "--at: expected one of the noise rates 0.1, got 0.2"),
         ((*MODELS, "--at", "0.3"), "--at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3"),
         ((*MODELS, "--quick", "--at", "0.2"), "--at: expected one of the noise rates 0.05, 0.1, got 0.2"),
-        ((*MODELS, "--methods", ","), "argument --methods: expected names, separated by commas"),
+        ((*MODELS, "--methods", ","), "--methods: expected names, separated by commas"),
         ((*MODELS, "--methods", "classic"), "--methods: expected one of overlap"),
         ((*MODELS, "--methods", "classic"), "its new name is 'overlap'"),
         ((*MODELS, "--methods", "audit(labels=1)"), "--methods: labels is a whole number of at least 2, got 1"),
@@ -421,7 +395,7 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
             (*MODELS, "--measures", "precision"),
             "--measures: precision is of one class; write precision:CLASS, CLASS one of 0",
         ),
-        ((*MODELS, "--measures", "precision:"), "argument --measures: expected a class after the colon"),
+        ((*MODELS, "--measures", "precision:"), "--measures: expected a class after the colon"),
         ((*MODELS, "--measures", "precision:7"), "--measures: expected one of the classes 0, 1, 2, 3, got 7"),
         ((*MODELS, "--measures", "accuracy:1"), "--measures: accuracy is of all classes; leave the class out"),
         (
@@ -433,20 +407,16 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
         (("--annotators", "0"), "--annotators: expected a whole number >= 1, got 0"),
         (("--folds", "1"), "--folds: expected a whole number >= 2, got 1"),
         ((*MODELS, "--level", "95"), "--level: expected"),
-        ((*MODELS, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
+        ((*MODELS, "--seed", "-1"), "--seed: expected a whole number >= 0, got -1"),
         ((*MODELS, "--jobs", "0"), "--jobs: expected a number of processes"),
-        ((*MODELS, "--report", "there.html"), "there.html: exists already; --force replaces it"),
-        ((*MODELS, "--report", "page.pdf"), "--report: writes an HTML page; call it page.html, not page.pdf"),
-        ((*MODELS, "--output", "there.html"), "there.html: exists already; --force replaces it"),
-        ((*MODELS, "--output", "data.csv", "--force"), "data.csv: it is read by the same command"),
-        ((*MODELS, "--methods", "mine.py::asker", "--output", "mine.py", "--force"), "mine.py: it is read by the same"),
+        ((*MODELS, "-o", "there.html"), "there.html: exists already; --force replaces it"),
+        ((*MODELS, "--pictures", "folder"), "--pictures has a new name; write -o FILE.svg"),
+        ((*MODELS, "-o", "data.csv", "--force"), "data.csv: it is read by the same command"),
+        ((*MODELS, "--methods", "mine.py::asker", "-o", "mine.py", "--force"), "mine.py: its suffix says nothing"),
         ((*MODELS, "--store", "no/rows.jsonl"), "there is no folder no; make it first"),
         ((*MODELS, "--store", "there.html"), "--store: there.html is not a store of rows"),
-        ((*MODELS, "--store", "x", "--output", "x"), "--store: the same file as --output; write to another one"),
-        ((*MODELS, "--pictures", "there.html"), "--pictures: there.html: expected a folder, got a file"),
-        ((*MODELS, "--pictures", "no/pictures"), "--pictures: no/pictures: there is no folder no; make it first"),
-        ((*MODELS, "--pictures", "x", "--output", "x"), "--pictures: x is read or written by the same command"),
-        ((*MODELS, "--rate", "0.1"), "unrecognized arguments: --rate 0.1"),
+        ((*MODELS, "--store", "x.json", "-o", "x.json"), "x.json: it is read by the same command"),
+        ((*MODELS, "--rate", "0.1"), "--rate: unknown option"),
     ],
 )
 def test_a_mistake_is_one_clear_line_before_any_computing(
@@ -461,7 +431,7 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", _never)
     np.save("one.npy", np.ones(600 if "--predictions" in arguments else 150, dtype=int))
     judged[["old", "new"]].head(10).to_csv("brief.csv", index=False)
-    run = demele("bench", "comparisons", *arguments, "--quiet")
+    run = demele("bench", "methods", *arguments, "--quiet")
     assert (run.status, run.out) == (2, "")
     assert run.err.startswith("demele: error: ")
     assert run.err.count("\n") == 1
@@ -477,13 +447,13 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     ],
 )
 def test_a_method_that_fails(name: str, message: str, demele: Program, own: Path) -> None:
-    run = demele(*GIVEN, "--noise-rate", "0.05", "--methods", f"mine.py::{name}", "--quiet")
+    run = demele(*GIVEN, "--noise", "0.05", "--methods", f"mine.py::{name}", "--quiet")
     assert (run.status, run.out) == (2, "")
     assert message in run.err
 
 
 def test_the_store_of_another_run(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "overlap", "--store", "rows.jsonl", "--quiet")
+    asked = (*GIVEN, "--noise", "0.05", "--methods", "overlap", "--store", "rows.jsonl", "--quiet")
     assert demele(*asked).status == 0
     run = demele(*asked, "--seed", 5)
     assert run.status == 2
@@ -497,13 +467,6 @@ def test_pictures_without_matplotlib_are_refused_before_computing(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(Sweep, "run", _never)
-    run = demele(*GIVEN, "--pictures", "pictures")
+    run = demele(*GIVEN, "-o", "errors.pdf")
     assert run.status == 2
-    assert "--pictures needs matplotlib" in run.err
-
-
-def test_help(demele: Program) -> None:
-    assert "comparisons" in demele("bench").out
-    run = demele("bench", "comparisons", "--help")
-    assert run.status == 0
-    assert run.out.count("\n  demele bench comparisons") == 9
+    assert "writing errors.pdf needs matplotlib" in run.err

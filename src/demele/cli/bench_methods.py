@@ -1,0 +1,123 @@
+"""``demele bench methods``: the methods that compare classifiers on noisy labels are measured, yours among them."""
+
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from demele.bench.comparisons.compared import compare_methods
+from demele.bench.comparisons.experiment import FIRST_LOOK, noise_experiment
+from demele.cli.engine import Command, Given, flag_of
+from demele.cli.functions import chosen_methods
+from demele.core.errors import InputError
+from demele.core.kinds import Data
+from demele.core.labelled import read_labels
+from demele.files.column_files import numbers_of
+from demele.files.label_files import (
+    classes_like,
+    classes_named,
+    column,
+    in_one_vocabulary,
+    models,
+    suggesting_classes,
+)
+from demele.files.python_files import PythonFiles, folders_on_path
+
+
+def _read(
+    given: Given, *, predictions: Data = None, features: Data = None, label_set: str | None = None, quick: bool = False
+) -> "partial[Any]":
+    """Read what is compared.
+
+    Parameters
+    ----------
+    predictions : mapping of str to array-like, optional
+        Predicted classes of classifiers, a column each.
+    label_set : str, optional
+        Predictions and labels that come with demele.
+    quick : bool
+        A first look: 20 classifiers, two noise rates, six methods.
+    """
+    sources = [name for name in ("predictions", "features", "label_set") if name in given.options]
+    if len(sources) > 1:
+        raise InputError(f"{flag_of(sources[1])}: {flag_of(sources[0])} is given too; leave one of them out")
+    own = bool(sources) and label_set is None
+    (text,) = given.expected(1, 1) if own else [*given.expected(0, 0), ""]
+    labels: Any = column(text, given.warn) if own else np.zeros(1, dtype=np.int64)  # the classes of the digits
+    if label_set is not None or predictions is not None:
+        function: Callable[..., Any] = compare_methods
+        more = _classifiers(given, str(predictions), label_set, text, labels)
+        labels = more["true_labels"]
+    else:
+        function = noise_experiment
+        more = {} if features is None else {"features": numbers_of(str(features), given.warn, labels=text), "y": labels}
+    if quick:
+        preset = FIRST_LOOK.keys() & signature(function).parameters.keys() - given.options.keys()
+        given.options |= {name: FIRST_LOOK[name] for name in preset}
+    like = read_labels(labels, "labels")
+    if "methods" in given.options:
+        given.within.enter_context(folders_on_path(given.options["methods"]))
+        more["methods"] = chosen_methods(given.take("methods"), PythonFiles())
+    if "measures" in given.options:
+        asked = given.take("measures")
+        more["measures"] = [one if isinstance(one, str) else (one[0], *classes_like(one[1:], like)) for one in asked]
+    return given.bind(function, **more)
+
+
+def _classifiers(given: Given, predictions: str, label_set: str | None, text: str, labels: Any) -> dict[str, Any]:
+    """Return predictions, labels, annotations and classes, in one vocabulary."""
+    if label_set is None:
+        predicted = models(predictions, given.warn, labels=text)
+    else:
+        from demele.data import label_set as known
+
+        found = known(label_set)
+        predicted, labels = dict(found.predictions), found.labels if found.true_labels is None else found.true_labels
+        if len(predicted) < 2:
+            raise InputError(f"--label-set: expected the predictions of at least 2 models, got {len(predicted)}")
+    votes = given.take("annotations")
+    annotators = {} if votes is None else models(votes, given.warn, labels=text)
+    columns: dict[Any, Any] = {("annotator", name): values for name, values in annotators.items()}
+    columns = in_one_vocabulary({**columns, **predicted, ("labels",): labels})
+    labels = columns.pop(("labels",))
+    more: dict[str, Any] = {"predictions": columns, "true_labels": labels}
+    if annotators:
+        more["annotations"] = {name: columns.pop(("annotator", name)) for name in annotators}
+    if "classes" in given.options:
+        more["classes"] = classes_named(given.take("classes"), read_labels(labels, "labels"))
+    elif label_set is not None:
+        more["classes"] = list(found.classes)
+    given.within.enter_context(suggesting_classes([*columns.values(), labels]))
+    return more
+
+
+METHODS = Command(
+    {"classifiers that are there": compare_methods, "the whole experiment": noise_experiment},
+    ("", "LABELS --predictions FILE", "LABELS --features FILE", "--label-set NAME"),
+    lambda given: given.call(_read, given),
+    short="noise methods measures predictions features label_set kind reference quick store n_jobs",
+    readers=(_read,),
+    called={"true_labels": "LABELS", "y": "LABELS", "labels": "LABELS", "name": "--label-set", "rate": "--noise"},
+    details="""\
+Test how often methods that compare classifiers err, on labels whose noise is known.
+
+All ordered pairs of classifiers are compared by each method, and on true labels. Type I error: the method selects the
+candidate, true labels keep the baseline. Type II error: the reverse.
+
+Without files, noise and classifiers are made from digits, with --features from the rows of LABELS. With --predictions
+or --label-set, classifiers that are there are compared. LABELS are taken as true: noise is added to them.
+
+Methods: overlap, worst-case-overlap, hard-rows(prudence=0.1), cleaned(s=0.6, e=0.1), worst-case(noise='transition'),
+audit(labels=500), sequential(cap=1000), agreement, and functions of Python files, FILE.py::name. A function gets
+(baseline, candidate, labels), arrays of one class per row, and returns baseline, candidate, inconclusive, or True for
+the candidate; with a parameter known it also gets the noise and the measure, without one it compares accuracy only.
+Measures: accuracy, precision:CLASS, recall:CLASS, f1:CLASS. With --store, the same command continues where it stopped.
+""",
+    examples="""\
+demele bench methods --quick -o quick.html
+demele bench methods --label-set geirhos_16class_rotation --noise 0.05 --methods overlap,worst-case
+demele bench methods labels.npy --predictions models.csv --methods overlap,mine.py::my_method --store rows.jsonl
+""",
+)

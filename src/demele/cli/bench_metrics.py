@@ -1,0 +1,97 @@
+"""``demele bench metrics`` and ``show``: metrics are measured where the truth is known, a user's own among them."""
+
+from functools import partial, wraps
+from typing import Any
+
+from demele.bench.candidates import chosen_candidates
+from demele.bench.characterisation import Characterisation, load, reference
+from demele.bench.characterise import characterise
+from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
+from demele.cli.engine import Command, Given
+from demele.cli.functions import chosen_metrics, chosen_scenarios
+from demele.files.python_files import PythonFiles, folders_on_path
+
+
+@wraps(characterise)
+def _with_published(*data: Any, **options: Any) -> Any:
+    return characterise(*data, **options).with_published()
+
+
+def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> "partial[Any]":
+    """Read metrics and scenarios.
+
+    Parameters
+    ----------
+    quick : bool
+        A first look: few seeds and rows, no slow metrics. About 870 calls of your metric.
+    alone : bool
+        Do not show the published metrics under your own.
+    """
+    given.expected(0, 0)
+    metrics, scenarios = given.take("metrics"), given.take("scenarios")
+    given.within.enter_context(folders_on_path([*(metrics or ()), *(scenarios or ())]))
+    files, more = PythonFiles(), dict[str, Any]()
+    if metrics is not None:
+        more["metrics"] = chosen_metrics(metrics, files)
+    elif quick:
+        more["metrics"] = [item.name for item in chosen_candidates(None) if not item.slow]
+    if scenarios is not None:
+        more["scenarios"] = chosen_scenarios(scenarios, files)
+    if quick:
+        seeds = given.take("seeds", {})
+        more["seeds"] = {**QUICK_SEEDS, **seeds} if isinstance(seeds, dict) else seeds
+        more["n_rows"] = given.take("n_rows", QUICK_ROWS)
+    return given.bind(characterise if alone else _with_published, **more)
+
+
+def show(path: object = None, *, alone: bool = False) -> Characterisation:
+    """Show a characterisation that was saved, or the stored one of the published metrics.
+
+    Parameters
+    ----------
+    alone : bool
+        Do not show the published metrics under your own.
+    """
+    found = reference() if path is None else load(path)  # type: ignore[arg-type]
+    return found if alone else found.with_published()
+
+
+METRICS = Command(
+    {"": characterise},
+    ("",),
+    lambda given: given.call(_measured, given),
+    short="metrics scenarios seeds n_rows quick alone store n_jobs",
+    readers=(_measured,),
+    details="""\
+Measure metrics on representations whose properties are known, and judge them by stated criteria.
+
+Metrics are those of demele and functions (codes, factors) -> float of a Python file: FILE.py::name. They get arrays
+(n_samples, n_codes) and (n_samples, n_factors). --scenarios source,settings are those of the ten criteria of the
+review; a scenario of your own is a demele.bench.Scenario, FILE.py::name. With --store, the same command continues
+where it stopped; metrics of a file that was changed are measured again.
+
+NAME.json.gz holds every value, for demele bench show; NAME.values.csv and NAME.curves.csv hold a row per value, and
+per point of each curve.
+""",
+    examples="""\
+demele bench metrics --metrics mine.py::best_correlation --quick -o mine.html
+demele bench metrics --metrics mig,sap,mine.py::best_correlation --seeds 20 --store rows.jsonl
+demele bench metrics --seeds source=100,added=20 --jobs 2 --store rows.jsonl -o all.json.gz
+""",
+)
+SHOW = Command(
+    {"": show},
+    ("", "FILE"),
+    lambda given: given.bind(show, *given.expected(0, 1)),
+    short="alone",
+    called={"path": "FILE"},
+    details="""\
+Show the verdicts of a characterisation that was saved, without measuring anything.
+
+FILE is a .json.gz of demele bench metrics; without one, the stored results of the published metrics are shown.
+""",
+    examples="""\
+demele bench show all.json.gz -o all.html
+demele bench show --format csv
+""",
+)
