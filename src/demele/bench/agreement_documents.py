@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demele.bench.agreement_print import PublishedAgreement, published_agreement
 from demele.core.result import about
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Span, Table
-from demele.report.listing import Column, listed, table_of_frame
+from demele.report.listing import Column, listed
 from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
@@ -26,11 +25,6 @@ _PILLS = {
     "significant alone": Pill("before correction", "open", 2),
     "not significant": Pill("not significant", "none", 1),
     "undefined": Pill("undefined", "none"),
-}
-_LIKENESS = {
-    **dict.fromkeys(("r", "difference", "r_without_noise"), "number.2"),
-    "same_sign": "percent",
-    "strong_pairs": "count?",
 }
 #: A larger grid is slow to lay out in a browser.
 _MOST_METRICS = 60
@@ -163,12 +157,18 @@ def _stability(result: "Agreement") -> Table:
 
 
 def _published(result: "Agreement") -> Table:
-    import pandas as pd
-
-    frame = pd.DataFrame(result.likeness_rows())
-    table, _ = table_of_frame("Similarity to published matrices", frame, _LIKENESS)
+    columns: list[Column[Any]] = [
+        ("Matrix", "text", lambda row: _TITLES[row["matrix"]]),
+        ("Published", "text", lambda row: published_agreement(row["published"]).title),
+        ("Disputed pairs", "text?", "disputed"),
+        ("Pairs", "count", "pairs"),
+        ("r", "number.2", "r"),
+        ("Interval", "number.2", lambda row: _span(row["r_low"], row["r_high"])),
+        ("Same sign", "percent", "same_sign"),
+        ("Mean difference", "number.2", "difference"),
+    ]
     sources = " ".join(f"{printed.title}: {printed.source}." for printed in _printed(result))
-    return replace(table, note=sources)
+    return listed("Similarity to published matrices", result.likeness_rows(), columns, sources)
 
 
 def _printed(result: "Agreement") -> list[PublishedAgreement]:
