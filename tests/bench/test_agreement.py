@@ -181,7 +181,7 @@ def test_stability_is_the_mean_tau_between_seeds_halves_and_checkpoints() -> Non
     assert_close(stability(found, "sap", "early").tau, kendalltau(whole, means[2]).statistic, ROUNDING)
     row = stability(found, "sap", "early")
     assert row.low < row.tau < row.high
-    assert len(found.stability_frame()) == 12
+    assert len(found.stability) == 12
     assert set(found.matrix_stability) == {"seeds", "halves of the rows", "early"}
 
 

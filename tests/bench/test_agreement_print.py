@@ -137,7 +137,7 @@ def test_noise_alone_has_no_corrected_correlation() -> None:
 def test_a_study_is_held_against_print_with_and_without_what_print_disputes() -> None:
     scores, _ = samples(np.random.default_rng(1), 36)
     found = bench.agreement(scores, collapsed=[False] * 30 + [True] * 6, draws=200)
-    table = found.against_print()
+    table = pd.DataFrame(found.likeness_rows())
     assert list(zip(table["published"], table["pairs"], table["matrix"], strict=True)) == [
         ("cars3d", 136, "all"),
         ("cars3d", 136, "without collapsed"),

@@ -221,6 +221,10 @@ def test_aligned_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> No
     assert shown == [alignment.raw, alignment.aligned, alignment.aligned - alignment.raw]
     (section,) = (one for one in found.document().sections if one.title == "Aligned scores")
     assert typed(str(section.shown[0])) == f"MIG: {alignment.sentence}"
+    gaps = section.shown[1]
+    assert isinstance(gaps, Strips)
+    assert [[mark.kind for mark in row.marks] for row in gaps.rows] == [["dot"]]  # no interval but that of the gap
+    assert f"MIG: {alignment.sentence}" in typed(table_of(found).note)
     assert "codes whitened and turned towards the factors" in found.methods(format="text")
     frame = found.to_frame().set_index("metric")
     assert frame.loc["mig", "gap"] == alignment.gap

@@ -291,12 +291,6 @@ class Agreement(Result):
         rows = [{"matrix": name, **asdict(pair)} for name in self.matrices for pair in self.pairs(name)]
         return pd.DataFrame(rows)
 
-    def stability_frame(self) -> "pd.DataFrame":
-        """One row for each metric and each thing that was done again."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(one) for one in self.stability], columns=[*Stability.__dataclass_fields__])
-
     def against(
         self, published: str | PublishedAgreement, *, matrix: str = "all", disputed: Literal["keep", "omit"] = "keep"
     ) -> Likeness:
@@ -345,12 +339,6 @@ class Agreement(Result):
                 configurations=ours.configurations,
             ),
         )
-
-    def against_print(self) -> "pd.DataFrame":
-        """Compare every matrix with every published one, with and without the pairs whose published cells differ."""
-        import pandas as pd
-
-        return pd.DataFrame(self.likeness_rows())
 
     def likeness_rows(self) -> list[dict[str, Any]]:
         """Return the similarity of every matrix to every published one."""

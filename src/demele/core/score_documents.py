@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -201,10 +202,13 @@ def _adjustments(scores: Sequence["Score"]) -> list[Section]:
     turned = scores_table([one for one in scores if one.alignment is not None])
     right = scores_table([one for one in scores if one.corrected is not None])
     axis = "Turned codes − codes as they are"
-    value, span = "Corrected" if "Corrected" in right.columns else "Corrected interval", "Corrected interval"
-    gaps = drawn(turned, "Gap", interval="Gap interval", label="Metric", caption="Aligned scores", axis=axis, zero=0.0)
-    corrected = drawn(right, value, interval=span, label="Metric", caption="Corrected", tick="Value", axis="Score")
-    return [Section("Aligned scores", [*_readings(scores), gaps]), Section("Corrected scores", [corrected])]
+    gaps = drawn(turned, "Gap", interval="Gap interval", label="Metric", axis=axis, zero=0.0)
+    value = "Corrected" if "Corrected" in right.columns else "Corrected interval"
+    corrected = drawn(right, value, interval="Corrected interval", label="Metric", tick="Value", axis="Score")
+    return [
+        Section("Aligned scores", [*_readings(scores), replace(gaps, caption="Aligned scores")]),
+        Section("Corrected scores", [replace(corrected, caption="Corrected scores")]),
+    ]
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------

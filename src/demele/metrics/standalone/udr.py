@@ -106,12 +106,6 @@ class UDR(TableResult):
         rows = {"udr": self.scores, "informative_codes": [len(codes) for codes in self.informative]}
         return pd.DataFrame(rows, index=pd.Index(self.model_names, name="model"))
 
-    def pairs_frame(self) -> pd.DataFrame:
-        """Return the values of all pairs of models."""
-        import pandas as pd
-
-        return pd.DataFrame(self.pairs, index=list(self.model_names), columns=list(self.model_names))
-
     def best(self) -> str:
         """Return the name of the model with the largest score; the first, if several have it."""
         if np.isnan(self.scores).all():

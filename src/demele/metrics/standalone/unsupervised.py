@@ -131,12 +131,6 @@ class UnsupervisedScores(TableResult):
         rows = {name: (getattr(self, name), self.chance.get(name, np.nan)) for name in SCORES}
         return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "chance"]).rename_axis("score")
 
-    def information_frame(self) -> pd.DataFrame:
-        """Return the information of each pair of codes, in nats."""
-        import pandas as pd
-
-        return pd.DataFrame(self.information, index=list(self.code_names), columns=list(self.code_names))
-
 
 @renamed(**NEW_ARGUMENTS)
 def unsupervised_scores(
