@@ -2,12 +2,11 @@
 
 import pytest
 
-from benchmarks import guarantees
 from benchmarks.guarantees import Cell, measured
 from tests.tolerances import assert_rate_at_most
 
 REPEATS = 50
-TAIL = (1 - guarantees.LEVEL) / 2
+TAIL = 0.025
 #: What believes the labels, or a rate that is too small, promises nothing here.
 UNGUARDED = ("overlap", "worst-case, half the rate", "worst-case-overlap, half the rate")
 
