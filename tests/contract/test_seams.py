@@ -19,7 +19,7 @@ from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Source, Subject
-from demele.metrics.sparse_rows import SparseRows
+from demele.metrics.sparse_source import SparseRows
 from demele.streaming.source import Counted
 from tests.tolerances import assert_exact
 

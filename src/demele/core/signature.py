@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.reading import parsing
+from demele.core.version import __version__
 
 #: A line of more characters is no signature; options may hold edges of many bins.
 LONGEST = 1_000_000
@@ -44,6 +45,11 @@ class Signature:
     metric: str
     arguments: Mapping[str, object] = field(default_factory=dict)
     context: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, metric: str, arguments: Mapping[str, object], **met: object) -> "Signature":
+        """Return the signature of a call of this version of demele."""
+        return cls(metric, arguments, {**{name: str(value) for name, value in met.items()}, "demele": __version__})
 
     def __str__(self) -> str:
         """One line: the call, then what it met."""

@@ -1,7 +1,7 @@
 """Sparse codes, such as the activations of a sparse dictionary, scored from their non-zeros alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
@@ -20,7 +20,6 @@ from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
-from demele.estimation.discretise import Binning
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Array
@@ -32,25 +31,8 @@ from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, giv
 from demele.metrics.run import computed, scores_of, warn_of_fragile
 from demele.metrics.source import Subject
 from demele.metrics.sparse_results import SparseEvaluation
-from demele.metrics.sparse_rows import SHUFFLED_CODES, Counting, SparseRows
-from demele.metrics.sparse_screen import sap_of_all, screened_codes, told_by_codes
-from demele.metrics.sparse_top import top_codes
+from demele.metrics.sparse_source import SHUFFLED_CODES, SparseRows
 from demele.runtime.progress import reporting
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settings:
-    """The options of a call, checked."""
-
-    bins: Binning
-    factor_bins: Binning
-    correction: Literal["none", "miller-madow"]
-    screen: int
-    n_rows: int
-    top: int
-    run: Run
-    name: str
-    kinds: object
 
 
 def evaluate_sparse(
@@ -171,25 +153,90 @@ def evaluate_sparse(
     checked_name(correction, "correction", ("none", "miller-madow"))
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {quoted(name)}")
-    settings = _Settings(
-        bins=bins if isinstance(bins, Active) else as_binning(bins),
-        factor_bins=of_factors,
-        correction=correction,
-        screen=at_least(2).check("screen", screen),
-        n_rows=at_least(50).check("n_rows", n_rows),
-        top=at_least(1).check("top", top),
-        run=Run.checked(
-            seed=seed, n_repeats=1, n_bootstrap=0, level=0.95, n_permutations=0, n_jobs=n_jobs, missing=missing
-        ),
-        name=name,
-        kinds=kinds,
-    )
-    asked = _asked(_chosen(metrics), options, settings)
+    rule = bins if isinstance(bins, Active) else as_binning(bins)
+    run = Run.checked(seed=seed, n_jobs=n_jobs, missing=missing)
+    fitted_on = {"screen": at_least(2).check("screen", screen), "n_rows": at_least(50).check("n_rows", n_rows)}
+    most = at_least(1).check("top", top)
+    asked = _asked(_chosen(metrics), options, bins=rule, correction=correction)
     read = read_sparse_codes(codes, code_names)
     columns = read_factors(factors, kinds=kinds, missing=missing)
     refuse_cyclic(columns.columns, "evaluate_sparse")
     check_pair(read.n, read.d, columns)
-    return _evaluated(read, columns, asked, metrics is not None, settings, progress)
+
+    import pandas as pd
+
+    subject, named = _subject(read, columns), metrics is not None
+    active, m = list(subject.active), len(subject.active)
+    left_out = {
+        one.name: LeftOut(
+            metric=one.name,
+            reason=f"factors: {one.name} needs at least {one.metric.needs_factors} factors that vary, got {m}",
+        )
+        for one in asked
+        if m < one.metric.needs_factors
+    }
+    if named and left_out:
+        raise NotEnoughData(next(iter(left_out.values())).reason)
+    wanted = [one for one in asked if one.name not in left_out]
+    screened: tuple[str, ...] = ()
+    with reporting(progress, even=False) as report:
+        source = SparseRows(
+            read,
+            subject,
+            bins=rule,
+            factor_bins=of_factors,
+            correction=correction,
+            n_jobs=run.n_jobs,
+            correlations=any(one.metric.of_each_code for one in wanted),
+            report=report,
+        )
+        counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
+        if named and counts.left_out:
+            raise NotEnoughData(counts.left_out[0].reason)
+        left_out |= {item.metric: item for item in counts.left_out}
+        found = scores_of(counts, source, run, DEFAULT_PROTOCOL, kinds, warn=False)
+        scores = {score.metric: _counted(score, source) for score in found}
+        fitted = [one for one in wanted if one.metric.screened]
+        if fitted:
+            rows = source.screened(fitted_on["screen"], fitted_on["n_rows"], run.seed)
+            screened = rows.subject("rows").codes.names
+            of_rows = computed(fitted, rows, run, report=report, named=named)
+            if named and of_rows.failed:
+                raise NotEnoughData(next(iter(of_rows.failed.values())))
+            left_out |= {item.metric: item for item in of_rows.left_out}
+            for score in scores_of(of_rows, rows, run, DEFAULT_PROTOCOL, kinds, warn=False):
+                if CATALOGUE[score.metric].of_each_code:
+                    score = source.sap_of_all(score, rows.chosen)
+                told = tuple(note for note in subject.notes if note.code != "missing-annotations")
+                scores[score.metric] = replace(score, notes=told + score.notes)
+        scores = {name: _signed(score, source, fitted_on, run, kinds) for name, score in scores.items()}
+        scores = _guarded(scores, source, wanted, run)
+    table = source.counted.information
+    entropies = np.zeros(columns.m)
+    entropies[active] = table.factor_entropy
+    if table.joint_entropy is None:
+        raise ValueError("counts give joint entropies")
+
+    def frame(values: Array) -> Any:
+        return pd.DataFrame(subject.spread_factors(values), index=list(read.names), columns=list(columns.names))
+
+    return SparseEvaluation(
+        scores=tuple(scores[one.name] for one in asked if one.name in scores),
+        left_out=tuple(left_out[one.name] for one in asked if one.name in left_out),
+        name=name,
+        n=read.n,
+        code_names=tuple(map(str, read.names)),
+        factors=subject.summaries(),
+        information=frame(table.information),
+        joint_entropy=frame(table.joint_entropy),
+        factor_entropy=pd.Series(entropies, index=list(columns.names)),
+        code_entropy=pd.Series(source.counted.code_entropy, index=list(read.names)),
+        activity=pd.Series(read.activity, index=list(read.names)),
+        top=source.top_codes(most),
+        screened=screened,
+        notes=subject.notes,
+        version=__version__,
+    )
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -224,8 +271,8 @@ def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
     return chosen
 
 
-def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -> list[Request]:
-    """Return the metrics with all their options: those of predictors as given, those of counts from the arguments."""
+def _asked(chosen: Mapping[str, Metric], options: object, **shared: object) -> list[Request]:
+    """Check the options of the metrics that are fitted; those read off counts have bins and correction as arguments."""
     given = given_options(options)
     fitted = [metric for name in sparse_metrics() if (metric := CATALOGUE[name]).screened]
     groups = {metric.group for metric in fitted}
@@ -236,7 +283,6 @@ def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -
                 f"{key!r} has none here; sparse codes take options of {', '.join(sorted(groups))}, and bins "
                 "and correction as arguments",
             )
-    shared = {"bins": settings.bins, "correction": settings.correction}
     return [
         Request(
             metric,
@@ -249,100 +295,12 @@ def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -
     ]
 
 
-def _evaluated(
-    codes: SparseCodes,
-    factors: Factors,
-    asked: list[Request],
-    named: bool,
-    settings: _Settings,
-    progress: bool | Callable[[float, float, str], None],
-) -> SparseEvaluation:
-    import pandas as pd
-
-    subject = _subject(codes, factors)
-    active = list(subject.active)
-    m = len(active)
-    left_out = {
-        one.name: LeftOut(
-            metric=one.name,
-            reason=f"factors: {one.name} needs at least {one.metric.needs_factors} factors that vary, got {m}",
-        )
-        for one in asked
-        if m < one.metric.needs_factors
-    }
-    if named and left_out:
-        raise NotEnoughData(next(iter(left_out.values())).reason)
-    wanted = [one for one in asked if one.name not in left_out]
-    screened: tuple[str, ...] = ()
-    run = settings.run
-    with reporting(progress, even=False) as report:
-        counting = Counting(
-            bins=settings.bins,
-            factor_bins=settings.factor_bins,
-            correction=settings.correction,
-            n_jobs=run.n_jobs,
-        )
-        each = any(one.metric.of_each_code for one in wanted)
-        source = SparseRows(codes, subject, counting, correlations=each, report=report)
-        table = source.counted
-        counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
-        if named and counts.left_out:
-            raise NotEnoughData(counts.left_out[0].reason)
-        left_out |= {item.metric: item for item in counts.left_out}
-        found = scores_of(counts, source, run, DEFAULT_PROTOCOL, settings.kinds, warn=False)
-        scores = {score.metric: _counted(score, codes, subject) for score in found}
-        fitted = [one for one in wanted if one.metric.screened]
-        if fitted:
-            rows = screened_codes(codes, factors, active, table, settings.screen, settings.n_rows, run.seed)
-            screened = rows.subject("rows").codes.names
-            of_rows = computed(fitted, rows, run, report=report, named=named)
-            if named and of_rows.failed:
-                raise NotEnoughData(next(iter(of_rows.failed.values())))
-            left_out |= {item.metric: item for item in of_rows.left_out}
-            for score in scores_of(of_rows, rows, run, DEFAULT_PROTOCOL, settings.kinds, warn=False):
-                if CATALOGUE[score.metric].of_each_code:
-                    score = sap_of_all(score, rows.chosen, table, codes, factors, active)
-                told = tuple(note for note in subject.notes if note.code != "missing-annotations")
-                scores[score.metric] = replace(score, notes=told + score.notes)
-        scores = {name: _signed(score, codes, factors, settings) for name, score in scores.items()}
-        scores = _guarded(scores, source, factors, wanted, run)
-    entropies = np.zeros(factors.m)
-    entropies[active] = table.information.factor_entropy
-    joint = table.information.joint_entropy
-    if joint is None:
-        raise ValueError("counts give joint entropies")
-
-    def frame(values: Array) -> Any:
-        return pd.DataFrame(subject.spread_factors(values), index=list(codes.names), columns=list(factors.names))
-
-    return SparseEvaluation(
-        scores=tuple(scores[one.name] for one in asked if one.name in scores),
-        left_out=tuple(left_out[one.name] for one in asked if one.name in left_out),
-        name=settings.name,
-        n=codes.n,
-        code_names=tuple(map(str, codes.names)),
-        factors=subject.summaries(),
-        information=frame(table.information.information),
-        joint_entropy=frame(joint),
-        factor_entropy=pd.Series(entropies, index=list(factors.names)),
-        code_entropy=pd.Series(table.code_entropy, index=list(codes.names)),
-        activity=pd.Series(codes.activity, index=list(codes.names)),
-        top=top_codes(codes, subject.varying, table.information, settings.top),
-        screened=screened,
-        notes=subject.notes,
-        version=__version__,
-    )
-
-
-def _guarded(
-    scores: dict[str, Score], source: SparseRows, factors: Factors, asked: list[Request], run: Run
-) -> dict[str, Score]:
+def _guarded(scores: dict[str, Score], source: SparseRows, asked: list[Request], run: Run) -> dict[str, Score]:
     """Add a note to scores that codes of noise would have as well, and warn of it."""
     high = {name: one for name, one in scores.items() if one.value > FRAGILE}
     if not high:
         return scores
-    codes = source.codes
-    finding = told_by_codes(codes, factors, list(source.subject("table").active), source.counted)
+    codes, finding = source.codes, source.finding()
     shuffled: dict[str, float] = {}
     of_counts = [one for one in asked if one.name in high and not one.metric.screened]
     if finding.detected and of_counts and many_codes(codes.n, codes.d):
@@ -377,10 +335,10 @@ def _subject(codes: SparseCodes, factors: Factors) -> Subject:
     return Subject.of(cast("Codes", codes), factors, notes)
 
 
-def _counted(score: Score, codes: SparseCodes, subject: Subject) -> Score:
+def _counted(score: Score, source: SparseRows) -> Score:
     """Say of a score that is read off counts what was not looked at, and what codes that do not vary do to it."""
-    guards = CATALOGUE[score.metric].guards
-    notes = few_rows_notes(guards, subject.varying, {})
+    guards, codes = CATALOGUE[score.metric].guards, source.codes
+    notes = few_rows_notes(guards, source.subject("table").varying, {})
     notes += unprobed_notes(guards, score.value, codes.n, codes.d, kept="counts", chance=True)
     score = replace(score, notes=score.notes + notes)
     alive = ~codes.constant
@@ -391,25 +349,19 @@ def _counted(score: Score, codes: SparseCodes, subject: Subject) -> Score:
     return replace(score, notes=(*score.notes, Note(code="mean-of-living-codes", message=message)))
 
 
-def _signed(score: Score, codes: SparseCodes, factors: Factors, settings: _Settings) -> Score:
+def _signed(score: Score, source: SparseRows, fitted_on: Mapping[str, int], run: Run, kinds: object) -> Score:
     """Sign a score with the call that makes it again."""
-    arguments: dict[str, object] = {"metrics": score.metric, "bins": settings.bins}
+    codes, factors = source.codes, source.subject("table").factors
+    arguments: dict[str, object] = {"metrics": score.metric, "bins": source.bins}
     if not all(factor.categorical for factor in factors.columns):
-        arguments["factor_bins"] = settings.factor_bins
-    arguments["correction"] = settings.correction
+        arguments["factor_bins"] = source.factor_bins
+    arguments["correction"] = source.correction
     metric = CATALOGUE[score.metric]
     if metric.screened:
-        arguments |= {"screen": settings.screen, "n_rows": settings.n_rows, "seed": settings.run.seed}
-        arguments["options"] = {metric.group: dict(score.signature.arguments)}
-    if settings.run.missing != "raise":
-        arguments["missing"] = settings.run.missing
-    if settings.kinds is not None:
+        arguments |= {**fitted_on, "seed": run.seed, "options": {metric.group: dict(score.signature.arguments)}}
+    if run.missing != "raise":
+        arguments["missing"] = run.missing
+    if kinds is not None:
         arguments["kinds"] = {factor.name: factor.kind for factor in factors.columns}
-    context = {
-        "rows": str(codes.n),
-        "codes": str(codes.d),
-        "nonzeros": str(len(codes.values)),
-        "factors": str(factors.m),
-        "demele": __version__,
-    }
-    return replace(score, signature=Signature("evaluate_sparse", arguments, context), protocol=None)
+    met = {"rows": codes.n, "codes": codes.d, "nonzeros": len(codes.values), "factors": factors.m}
+    return replace(score, signature=Signature.of("evaluate_sparse", arguments, **met), protocol=None)

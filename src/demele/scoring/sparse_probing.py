@@ -17,7 +17,6 @@ from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
-from demele.core.version import __version__
 from demele.estimation.concept_probes import (
     Ranking,
     column_sums,
@@ -146,18 +145,18 @@ class ConceptRows:
             given["missing"] = self.factors.missing
         if self.kinds_given:
             given["kinds"] = {factor.name: factor.kind for factor in self.factors.columns}
-        met = {
-            "rows": str(self.codes.n),
-            "codes": str(self.codes.d),
-            "nonzeros": str(len(self.codes.values)),
-            "factors": str(self.factors.m),
-            "demele": __version__,
-        }
         return Score(
             metric=metric,
             value=float(mean_of_defined(per_factor)),
             n=self.codes.n,
-            signature=Signature(metric, given, met),
+            signature=Signature.of(
+                metric,
+                given,
+                rows=self.codes.n,
+                codes=self.codes.d,
+                nonzeros=len(self.codes.values),
+                factors=self.factors.m,
+            ),
             code_names=self.codes.names,
             factor_names=self.factors.names,
             per_factor=per_factor,

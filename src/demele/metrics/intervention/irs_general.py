@@ -13,7 +13,6 @@ from demele.core.inputs import Codes, Factors, Missing, read_pair
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed, suggestion
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.estimation.discretise import Binning
 from demele.estimation.extremes import irs_score
 from demele.estimation.general_irs import Centre, GeneralIRS, disentanglement_scores, general_irs
@@ -187,7 +186,9 @@ def interventional_robustness(
         metric="interventional_robustness",
         value=found.value,
         n=found.n,
-        signature=_signature("interventional_robustness", arguments, read_codes, read_factors),
+        signature=Signature.of(
+            "interventional_robustness", arguments, rows=read_codes.n, codes=read_codes.d, factors=read_factors.m
+        ),
         code_names=read_codes.names,
         factor_names=read_factors.names,
         interval=interval,
@@ -319,14 +320,12 @@ def interventional_disentanglement(
         metric="interventional_disentanglement",
         value=value,
         n=int((labels >= 0).all(axis=1).sum()),
-        signature=_signature(
+        signature=Signature.of(
             "interventional_disentanglement",
-            {
-                "bins": binning,
-                **_reading(read_factors, missing, kinds, centre),
-            },
-            read_codes,
-            read_factors,
+            {"bins": binning, **_reading(read_factors, missing, kinds, centre)},
+            rows=read_codes.n,
+            codes=read_codes.d,
+            factors=read_factors.m,
         ),
         code_names=read_codes.names,
         factor_names=read_factors.names,
@@ -379,8 +378,3 @@ def _reading(factors: Factors, missing: Missing, kinds: object, centre: str) -> 
     if kinds is not None or any(factor.cyclic for factor in factors.columns):
         reading["kinds"] = {factor.name: factor.kind for factor in factors.columns}
     return reading
-
-
-def _signature(metric: str, arguments: dict[str, object], codes: Codes, factors: Factors) -> Signature:
-    context = {"rows": str(codes.n), "codes": str(codes.d), "factors": str(factors.m), "demele": __version__}
-    return Signature(metric, arguments, context)

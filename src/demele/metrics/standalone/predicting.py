@@ -15,7 +15,6 @@ from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.estimation.probes import Probe, ProbedCodes, held_out_score, predicted
 from demele.metrics.options import at_least
 from demele.metrics.source import Subject
@@ -132,8 +131,7 @@ class Prober:
         given = {"probe": self.probe, **asked, "seed": self.seed}
         if self.probe == "logistic":
             given["penalty"] = self.penalty
-        context = {"rows": str(self.codes.n), "codes": str(self.codes.d), "factors": str(self.factors.m)}
-        return Signature(self.name, given, {**context, "demele": __version__})
+        return Signature.of(self.name, given, rows=self.codes.n, codes=self.codes.d, factors=self.factors.m)
 
 
 def prober(

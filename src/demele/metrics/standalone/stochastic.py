@@ -14,7 +14,6 @@ from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.metrics.options import Run, at_least
 from demele.metrics.source import checked_std
 from demele.report.words import written
@@ -212,11 +211,7 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, 
         code_names=read.names,
         n=read.n,
         notes=_notes(total, read.n, bool(np.isnan(weights).any())),
-        signature=Signature(
-            "stochastic_scores",
-            {"n_draws": draws, "seed": run.seed},
-            {"rows": str(read.n), "codes": str(read.d), "demele": __version__},
-        ),
+        signature=Signature.of("stochastic_scores", {"n_draws": draws, "seed": run.seed}, rows=read.n, codes=read.d),
     )
 
 

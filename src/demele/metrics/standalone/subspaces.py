@@ -22,7 +22,6 @@ from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import reads_as_number
-from demele.core.version import __version__
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import Run, above_zero, as_binning
@@ -259,10 +258,11 @@ def subspace_scores(
         code_names=read_codes.names,
         n=len(labels),
         notes=(*_notes(per_factor, turns), *_in_order_of_texts(read_factors, turns)),
-        signature=Signature(
+        signature=Signature.of(
             "subspace_scores",
             {"cyclic": tuple(turns), "share": part, "bins": as_binning(bins), "seed": run.seed},
-            {"rows": str(read_codes.n), "codes": str(read_codes.d), "demele": __version__},
+            rows=read_codes.n,
+            codes=read_codes.d,
         ),
     )
 

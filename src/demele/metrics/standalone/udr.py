@@ -17,7 +17,6 @@ from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.estimation.correlations import mid_ranks
 from demele.metrics.data import Data
 from demele.report.document import Document, Heat, Section
@@ -195,7 +194,7 @@ def udr(
         model_names=tuple(read),
         n=n,
         notes=tuple(_notes(tuple(read), informative, gated=codes_std is not None or kl is not None)),
-        signature=Signature("udr", arguments, {"rows": str(n), "models": str(m), "demele": __version__}),
+        signature=Signature.of("udr", arguments, rows=n, models=m),
     )
 
 

@@ -17,7 +17,6 @@ from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.estimation.counts import column_bins
 from demele.estimation.discretise import Binning, cut
 from demele.estimation.information import mutual_information
@@ -202,11 +201,7 @@ def unsupervised_scores(
         code_names=read.names,
         n=read.n,
         notes=tuple(_notes(read, alive, scores)),
-        signature=Signature(
-            "unsupervised_scores",
-            arguments,
-            {"rows": str(read.n), "codes": str(read.d), "demele": __version__},
-        ),
+        signature=Signature.of("unsupervised_scores", arguments, rows=read.n, codes=read.d),
     )
 
 

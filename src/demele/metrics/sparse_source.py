@@ -1,0 +1,314 @@
+"""Sparse codes as a source: counted from their non-zeros, block by block; the few that inform most are made dense."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.inputs import Factor, Factors
+from demele.core.results import Note, Score
+from demele.core.seeds import rng_for
+from demele.core.sparse_inputs import SparseCodes
+from demele.estimation.discretise import Binning
+from demele.estimation.independence import Finding, dependence
+from demele.estimation.information import Correction, InformationTable, entropy, mean_of_defined, top_two
+from demele.estimation.sparse_counts import (
+    Block,
+    blocks,
+    count_block,
+    factor_levels,
+    nonzero_bins,
+    number_of_bins,
+    squared_correlation_block,
+)
+from demele.metrics.data import Array, TableSettings
+from demele.metrics.metric import Metric
+from demele.metrics.source import Draw, InMemory, Source, Subject
+from demele.metrics.sparse_results import TopCode
+from demele.runtime.progress import Report
+from demele.runtime.work import completed
+
+#: Codes whose score with shuffled factors stands for that of all.
+SHUFFLED_CODES = 500
+#: Codes and rows on which it is looked for whether anything is told of the factors.
+LOOKED_AT = (50, 20_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTable:
+    """What was read off all codes.
+
+    Attributes
+    ----------
+    information : InformationTable
+        Of the factors that vary.
+    code_entropy : array of shape (n_codes,)
+    squared_correlations : array of shape (n_codes, n_factors) or None
+        NaN in the columns of categorical factors; None where they were not wanted.
+    chance : array of shape (n_codes, n_factors)
+        Expected information of independent codes, in nats.
+    """
+
+    information: InformationTable
+    code_entropy: Array
+    squared_correlations: Array | None
+    chance: Array
+
+
+class Screened(InMemory):
+    """Some rows of the codes that inform most: whether the codes tell anything is looked for among more of them."""
+
+    name = "the sparse codes that inform most"
+
+    def __init__(self, subject: Subject, chosen: NDArray[np.intp]) -> None:
+        super().__init__(subject)
+        self.chosen = chosen
+
+    def finding(self, options: object = None) -> Finding | None:
+        """Say nothing: see :meth:`SparseRows.finding`."""
+        return None
+
+
+class SparseRows(Source):
+    """All codes, counted from their non-zeros.
+
+    Parameters
+    ----------
+    codes : SparseCodes
+    subject : Subject
+    bins, factor_bins : Binning
+        How the non-zeros of codes, and continuous factors, are cut.
+    correction : str
+    n_jobs : int
+        Threads.
+    correlations : bool
+        Whether squared correlations with continuous factors are wanted too.
+    report : callable, optional
+    """
+
+    states = frozenset({"table"})
+    name = "sparse codes"
+    probed = False
+
+    def __init__(
+        self,
+        codes: SparseCodes,
+        subject: Subject,
+        *,
+        bins: Binning,
+        factor_bins: Binning,
+        correction: Correction,
+        n_jobs: int,
+        correlations: bool = False,
+        report: Report | None = None,
+    ) -> None:
+        self.codes, self._subject = codes, subject
+        self.bins, self.factor_bins, self.correction, self._n_jobs = bins, factor_bins, correction, n_jobs
+        self.counted = self._count(codes, subject.varying, correlations=correlations, report=report)
+
+    def _count(
+        self, codes: SparseCodes, factors: Factors, *, correlations: bool = False, report: Report | None = None
+    ) -> SparseTable:
+        """Work through all blocks of codes; a block's numbers depend on nothing but the data."""
+        from joblib import parallel_config
+
+        bins, levels = nonzero_bins(codes, self.bins), factor_levels(factors, self.factor_bins)
+        index = [place for place, factor in enumerate(factors.columns) if correlations and not factor.categorical]
+        continuous = [factors.columns[place] for place in index]
+
+        def counted(block: Block) -> tuple[slice, InformationTable, Array, Array]:
+            counts, alone = count_block(codes, bins, levels, block)
+            table, own = self.information(counts, self.correction), slice(block.first, block.last)
+            return own, table, entropy(alone, self.correction), squared_correlation_block(codes, continuous, block)
+
+        parts = blocks(codes, bins, levels)
+        shape = codes.d, factors.m
+        information, joint, statistic, freedom = np.empty(shape), np.empty(shape), np.zeros(shape), np.zeros(shape)
+        code_entropy, squares, factor_entropy = np.empty(codes.d), np.full(shape, np.nan), np.empty(factors.m)
+        with parallel_config(backend="threading"):  # NumPy lets go of the interpreter, and the codes are not copied
+            for count, (own, table, alone, squared) in enumerate(completed(counted, parts, n_jobs=self._n_jobs)):
+                if report is not None:
+                    report(count, len(parts), "counting")
+                information[own], factor_entropy[:] = table.information, table.factor_entropy
+                if table.joint_entropy is not None:
+                    joint[own] = table.joint_entropy
+                if table.statistic is not None and table.freedom is not None:
+                    statistic[own], freedom[own] = table.statistic, table.freedom
+                code_entropy[own], squares[own, index] = alone, squared
+        n_bins = number_of_bins(codes, bins)
+        flat = n_bins == 1  # a single bin tells nothing: exactly nothing, where sums of logarithms leave rounding
+        information[flat], joint[flat] = 0.0, factor_entropy
+        cells = (n_bins - 1)[:, None] * np.array([factor.n_levels - 1 for factor in levels])
+        return SparseTable(
+            InformationTable(information, factor_entropy, joint, None, n_bins, statistic, freedom),
+            code_entropy,
+            squares if index else None,
+            cells / (2.0 * np.array([factor.n_annotated for factor in factors.columns])),
+        )
+
+    @staticmethod
+    def reads(metric: Metric) -> bool:
+        """Whether a metric can be read off a table without pairs of factors or joint cells of codes."""
+        return "table" in metric.states and not (metric.pairs or metric.soft or metric.joint)
+
+    def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
+        """Return the table, for metrics that can be read off it."""
+        return super().state_for(metric, options) if self.reads(metric) else None
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the columns."""
+        return self._subject
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the table that was counted."""
+        return self.counted.information
+
+    def tables(
+        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
+    ) -> Iterator[InformationTable]:
+        """Yield the table of one shuffle of the rows of the factors, for a sample of the codes."""
+        rng = rng_for(seed, "sparse-shuffle")
+        chosen = np.sort(rng.choice(self.codes.d, min(self.codes.d, SHUFFLED_CODES), replace=False))
+        some = self.codes.take_codes(chosen)
+        yield self._count(some, self._subject.varying.take(rng.permutation(self.codes.n))).information
+
+    # The codes that inform most ---------------------------------------------------------------------------------------
+
+    def screened(self, most: int, n_rows: int, seed: int) -> Screened:
+        """Make the dense table of the codes that inform most, on all rows or on a seeded sample of them."""
+        codes, factors, active = self.codes, self._subject.factors, self._subject.active
+        chosen = _ranked_codes(self.counted.information.information, most)
+        rows = np.arange(codes.n)
+        if codes.n > n_rows:
+            rows = np.sort(rng_for(seed, "sparse-rows").choice(codes.n, n_rows, replace=False))
+        sampled = factors if len(rows) == codes.n else factors.take(rows)
+        alive = tuple(index for index in active if not sampled.columns[index].constant)
+        lost = tuple(
+            Note(
+                code="constant-factor",
+                message=f"factor {factors.names[index]!r} is constant in the {len(rows):,} rows that predictors are "
+                "fitted on, and was left out there; raise n_rows",
+                subject=(factors.names[index],),
+                severity="warning",
+            )
+            for index in active
+            if index not in alive
+        )
+        note = self._note(chosen, len(rows))
+        return Screened(Subject(codes.dense(chosen, rows), sampled, alive, (*lost, note)), chosen)
+
+    def finding(self, options: Mapping[str, Any] | None = None) -> Finding:
+        """Look for anything that the codes tell of the factors, among those that inform most."""
+        data = self.screened(*LOOKED_AT, 0).rows()
+        columns = [(factor.values, factor.categorical) for factor in data.factors.columns]
+        return dependence(data.codes.values, columns, n_codes=self.codes.d)
+
+    def _note(self, chosen: NDArray[np.intp], n_rows: int) -> Note:
+        codes, information = self.codes, self.counted.information.information
+        others = np.ones(codes.d, dtype=bool)
+        others[chosen] = False
+        text = f"fitted on {len(chosen):,} of {codes.d:,} codes"
+        if others.any():
+            text += " (those that inform most on each factor in turn)"
+        text += f" and {n_rows:,} of {codes.n:,} rows"
+        if others.any():
+            share, above = (_share(one, others) for one in (information, information - self.counted.chance))
+            text += (
+                f"; the other codes hold {share:.1%} of the information of all codes with the factors, {above:.1%} "
+                "when the bias of independent codes, (B_z - 1)(B_v - 1) / 2n each, is taken off"
+            )
+        return Note(code="screened-codes", message=text)
+
+    def sap_of_all(self, score: Score, chosen: NDArray[np.intp]) -> Score:
+        """Put the squared correlations of all codes on all rows in the place of those of the screened ones."""
+        if score.matrix_values is None or score.per_factor is None:
+            raise ValueError("SAP keeps its matrix")
+        factors, active = self._subject.factors, list(self._subject.active)
+        matrix = np.full((self.codes.d, factors.m), np.nan)
+        matrix[chosen] = score.matrix_values
+        per_factor = score.per_factor.copy()
+        squares = self.counted.squared_correlations
+        continuous = [index for index in active if not factors.columns[index].categorical]
+        notes = score.notes
+        if continuous:
+            if squares is None:
+                raise ValueError("squared correlations were not computed")
+            matrix[:, continuous] = squares[:, [active.index(index) for index in continuous]]
+            first, second = top_two(matrix[:, continuous], axis=0)
+            per_factor[continuous] = first - second
+        if len(continuous) == len(active):
+            notes = tuple(note for note in notes if note.code not in ("screened-codes", "constant-factor"))
+        elif continuous:
+            text = "squared correlations with continuous factors are those of all codes on all rows"
+            about = tuple(factors.names[index] for index in continuous)
+            notes += (Note(code="all-codes", message=text, subject=about),)
+        return replace(
+            score,
+            value=float(mean_of_defined(per_factor)),
+            n=max(factors.columns[index].n_annotated for index in active) if continuous else score.n,
+            code_names=self.codes.names,
+            per_factor=per_factor,
+            matrix_values=matrix,
+            notes=notes,
+        )
+
+    def top_codes(self, most: int) -> tuple[TopCode, ...]:
+        """Return the codes that inform most on each factor that varies, best first."""
+        codes, table, found = self.codes, self.counted.information, []
+        activity = codes.activity
+        for index, factor in enumerate(self._subject.varying.columns):
+            information, height = table.information[:, index], float(table.factor_entropy[index])
+            for rank, code in enumerate(np.argsort(-information, kind="stable")[:most].tolist(), start=1):
+                direction, there = _direction(codes, code, factor)
+                found.append(
+                    TopCode(
+                        factor=factor.name,
+                        rank=rank,
+                        code=codes.names[code],
+                        information=float(information[code]),
+                        relative=float(information[code]) / height if height > 0 else 0.0,
+                        activity=float(activity[code]),
+                        direction=direction,
+                        activity_there=there,
+                    )
+                )
+        return tuple(found)
+
+
+def _ranked_codes(information: Array, most: int) -> NDArray[np.intp]:
+    """Return the codes that inform most, increasing: every factor's best, every factor's second best, and so on.
+
+    Of equal informations the first code comes first. ``most`` codes are taken, or all if there are fewer.
+    """
+    if most >= len(information):
+        return np.arange(len(information))
+    order = np.argsort(-information, axis=0, kind="stable")[:most]
+    turn = order.ravel()  # rank by rank, all factors in each
+    _, first = np.unique(turn, return_index=True)
+    return np.sort(turn[np.sort(first)[:most]])
+
+
+def _share(information: Array, others: NDArray[np.bool_]) -> float:
+    """Share of a sum that some codes hold, within 0 and 1: less a bias, sums may be slightly negative."""
+    rest, whole = float(information[others].sum()), float(information.sum())
+    return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0
+
+
+def _direction(codes: SparseCodes, code: int, factor: Factor) -> tuple[str, float]:
+    """Level with the highest mean of the code and its activity there, or the sign of the correlation."""
+    rows, values = codes.column(code)
+    values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
+    labels = factor.values[rows]
+    if factor.categorical:
+        known = labels >= 0
+        labels, values = labels[known], values[known]
+        held = factor.values if factor.complete else factor.values[factor.values >= 0]
+        totals = np.bincount(held, minlength=len(factor.levels))
+        level = int(np.argmax(np.bincount(labels, values, minlength=len(totals)) / totals))
+        return factor.levels[level], float((labels == level).sum() / totals[level])
+    known = ~np.isnan(labels)
+    own = factor.values[factor.annotated()]
+    slope = float(values[known] @ (labels[known] - own.mean(dtype=np.float64)))
+    return ("+" if slope > 0 else "-" if slope < 0 else ""), float("nan")
