@@ -78,13 +78,12 @@ if TYPE_CHECKING:
     from demele.metrics.standalone.unsupervised import UnsupervisedScores, unsupervised_scores
     from demele.outofcore.tables import scan_parquet
     from demele.report.citations import cite
-    from demele.scoring.absorption import absorption, splitting
     from demele.scoring.breakdown import Breakdown, breakdown
+    from demele.scoring.concepts import absorption, sparse_probing, splitting
     from demele.scoring.evaluate import evaluate
     from demele.scoring.replay import replay
     from demele.scoring.several import compare_representations
     from demele.scoring.sparse import evaluate_sparse
-    from demele.scoring.sparse_probing import sparse_probing
     from demele.streaming.accumulator import Accumulator
     from demele.streaming.frame import Frame
     from demele.streaming.source import counted_metrics
@@ -116,9 +115,8 @@ _HOMES = {
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
     ),
     "demele.metrics.protocols": "protocol_names",
-    "demele.scoring.absorption": "absorption splitting",
+    "demele.scoring.concepts": "absorption sparse_probing splitting",
     "demele.scoring.sparse": "evaluate_sparse",
-    "demele.scoring.sparse_probing": "sparse_probing",
     "demele.metrics.sparse_results": "SparseEvaluation",
     "demele.metrics.standalone.downstream": "DownstreamScores downstream",
     "demele.metrics.standalone.fairness": "FairnessScores fairness",

@@ -13,8 +13,7 @@ from demele.metrics.standalone.fairness import fairness
 from demele.metrics.standalone.reduced_downstream import reduced_downstream
 from demele.metrics.standalone.strong_downstream import strong_downstream
 from demele.metrics.standalone.udr import udr
-from demele.scoring.absorption import absorption, splitting
-from demele.scoring.sparse_probing import sparse_probing
+from demele.scoring.concepts import absorption, sparse_probing, splitting
 
 _DOWNSTREAM: Mapping[str, Callable[..., Any]] = {
     "few-rows": downstream,

@@ -66,10 +66,9 @@ def replay(
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
     if parsed.metric in ("sparse_probing", "splitting", "absorption"):
-        from demele.scoring import absorption, sparse_probing
+        from demele.scoring import concepts
 
-        home = sparse_probing if parsed.metric == "sparse_probing" else absorption
-        made: Score = getattr(home, parsed.metric)(codes, factors, **arguments, **run)
+        made: Score = getattr(concepts, parsed.metric)(codes, factors, **arguments, **run)
         return made
     if read_in_pieces(codes, factors):
         run |= {"sample": int(parsed.context.get("sample", SAMPLE))}
