@@ -1,7 +1,8 @@
 """Scores that would change much under another defensible setting, or that codes of noise have as well, say so."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data, TableSettings
-from demele.metrics.draws import Draws
-from demele.metrics.metric import Guards, Native
+from demele.metrics.metric import Draws, Guards, Native
+from demele.metrics.request import Request
 from demele.metrics.source import Source
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
@@ -41,161 +42,134 @@ def beside_level(notes: Sequence[Note]) -> tuple[Note, ...]:
 # Another setting ------------------------------------------------------------------------------------------------------
 
 
-def table_notes(
-    source: Source,
-    settings: TableSettings,
-    table: InformationTable,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
-    *,
-    pairs: bool,
-) -> dict[str, tuple[Note, ...]]:
-    """Return notes by metric for scores read off equal-width histograms.
+@dataclass(frozen=True, slots=True)
+class TableScores:
+    """Scores read off one table, and read again off tables of other bins, of clipped rows, or adjusted for chance.
 
-    Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes. Only
-    then is the other setting computed, and a note written where the score moves by more than 0.1. Other bins change
-    what is read of all columns, which can hide what outliers do: where bins are crowded and a score has no note of it,
-    the outliers alone are clipped.
-
-    Parameters
-    ----------
-    source : Source
-        With rows.
-    settings, table
-        What the scores were read off.
-    values : mapping of name to (float, callable)
-        Each score, and how it is read off a table.
-    pairs : bool
-        Whether any of them reads informations between factors.
+    ``requests`` are those whose scores bins can move, ``values`` their scores; ``pairs`` says whether any of them reads
+    informations between factors.
     """
-    if settings.estimator != "histogram" or not isinstance(settings.binning, EqualWidth):
-        return {}
-    data, bins = source.rows(), settings.binning.bins
-    repeats = np.diff(_sample(data.codes.values), axis=0) == 0
-    distinct = 1 + (~repeats).sum(axis=0)
-    crowded = _crowded(data, source.table_of_columns(settings) if source.in_groups else table, distinct)
-    tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
-    if crowded:
-        code, text = "crowded-bins", _crowded_text(data, crowded, bins)
-    elif len(tied):
-        listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
-        code, text = "tied-codes", f"values of {listed} are tied; under bins that respect ties"
-    else:
-        return {}
-    changed = source.table(replace(settings, binning=EqualFrequency(bins)), pairs=pairs)
-    notes: dict[str, tuple[Note, ...]] = {}
-    for name, (before, read) in values.items():
-        after = _read_again(read, changed) if source.in_groups else float(read(changed).value)
-        if abs(after - before) > FRAGILE:
-            message = f"{text} it would be {after:.3f} instead of {before:.3f}"
-            notes[name] = (Note(code=code, message=message, severity="fragile"),)
-    silent = {name: value for name, value in values.items() if crowded and name not in notes}
-    return notes | _clipped_notes(source, settings, silent, pairs=pairs)
 
+    source: Source
+    settings: TableSettings
+    table: InformationTable
+    requests: Sequence[Request]
+    values: Mapping[str, float]
+    pairs: bool
 
-def adjusted_notes(
-    source: Source,
-    settings: TableSettings,
-    table: InformationTable,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
-    spans: Mapping[str, tuple[NDArray[np.float64], float, tuple[float, float]]],
-    *,
-    pairs: bool,
-) -> dict[str, tuple[Note, dict[str, float]]]:
-    """Return notes by metric for scores of few rows, with what information adjusted for chance gives.
+    def notes(self) -> dict[str, tuple[Note, ...]]:
+        """Return notes by metric for scores that other bins move.
 
-    A score that moves by more than 0.1 has one, and a score that moves by more than a quarter of its interval's width:
-    resamples repeat the bias of few rows, so that the interval is in the wrong place. The adjusted table is computed
-    only where its bias could be as large.
+        Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes.
+        Only then is the other setting computed, and a note written where the score moves by more than 0.1. Other bins
+        change what is read of all columns, which can hide what outliers do: where bins are crowded and a score has no
+        note of it, the outliers alone are clipped.
+        """
+        found: dict[str, tuple[Note, ...]] = {}
+        rule, of_entropy = self.settings.binning, [one for one in self.requests if one.metric.guards.code_entropy]
+        if not isinstance(rule, EqualWidth | EqualFrequency) or self.settings.estimator != "histogram":
+            return found
+        if not (self.requests if isinstance(rule, EqualWidth) else of_entropy):
+            return found
+        data = self.source.rows()
+        repeats = np.diff(_sample(data.codes.values), axis=0) == 0
+        distinct = 1 + (~repeats).sum(axis=0)
+        of_columns = self.source.table_of_columns(self.settings) if self.source.in_groups else self.table
+        if isinstance(rule, EqualWidth):
+            crowded = _crowded(data, of_columns, distinct)
+            tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
+            code, text = "crowded-bins", _crowded_text(data, crowded, rule.bins)
+            if not crowded:
+                listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
+                code, text = "tied-codes", f"values of {listed} are tied; under bins that respect ties"
+            if crowded or len(tied):
+                changed = self._again(self.requests, binning=EqualFrequency(rule.bins))
+                for name, before, after in self._moved(changed):
+                    message = f"{text} it would be {after:.3f} instead of {before:.3f}"
+                    found[name] = (Note(code=code, message=message, severity="fragile"),)
+            silent = [one for one in self.requests if crowded and one.name not in found]
+            outlying = data.outlying() if silent else ()
+            if outlying:
+                (clipped,) = self.source.tables(self.settings, "clipped", 1, 0, pairs=self.pairs)
+                for one in silent:
+                    own = moved_by_outliers(self.values[one.name], float(one.read(clipped).value), outlying)
+                    found |= {one.name: own} if own else {}
+        bins = of_columns.code_bins
+        if (
+            of_entropy
+            and bins is not None
+            and (distinct > bins).any()
+            and isinstance(rule, EqualWidth | EqualFrequency)
+        ):
+            n_bins = FINER * rule.bins
+            for name, before, after in self._moved(self._again(of_entropy, binning=replace(rule, bins=n_bins))):
+                message = (
+                    f"the entropy of a continuous code is that of its bins: with {n_bins} bins instead of {rule.bins} "
+                    f"it would be {after:.3f}, not {before:.3f}"
+                )
+                found[name] = (*found.get(name, ()), Note(code="finer-bins", message=message, severity="fragile"))
+        return found
 
-    Parameters
-    ----------
-    spans : mapping of name to (array, float, (float, float))
-        The score on resamples, the level of its interval and the range of the metric, where an interval is asked for.
-    """
-    if not values or settings.estimator != "histogram" or settings.correction != "none" or settings.soft:
-        return {}
-    widths = {
-        name: np.ptp(Draws.quantiles(*spans[name], value)) for name, (value, _) in values.items() if name in spans
-    }
-    limits = {name: min(FRAGILE, float(widths.get(name, 1.0)) / 4) for name in values}
-    bias, most_bins = 0.0, 1 if table.code_bins is None else int(table.code_bins.max())
-    for factor, height in zip(source.rows().factors.columns, table.factor_entropy.tolist(), strict=True):
-        cells = (most_bins - 1) * ((len(factor.levels) if factor.categorical else most_bins) - 1)
-        if height > 0:  # expected bias of the plug-in information, in units of the factor's entropy
-            bias = max(bias, cells / (2 * factor.n_annotated * height))
-    if bias <= min(0.02, *(limit / 2 for limit in limits.values())):
-        return {}
-    other = source.table(replace(settings, correction="adjusted"), pairs=pairs)  # Miller-Madow hardly corrects these
-    notes = {}
-    for name, (before, read) in values.items():
-        after = _read_again(read, other) if source.in_groups else float(read(other).value)
-        if abs(after - before) > limits[name]:
-            low, high = Draws.quantiles(*spans[name], after) if name in spans else (np.nan, np.nan)
-            span = f" [{low:.3f}, {high:.3f}]" if name in spans else ""
+    def adjusted(self, resamples: Mapping[str, Draws], level: float) -> dict[str, tuple[Note, dict[str, float]]]:
+        """Return notes by metric for scores of few rows, with what information adjusted for chance gives.
+
+        A score that moves by more than 0.1 has one, and a score that moves by more than a quarter of its interval's
+        width: resamples repeat the bias of few rows, so that the interval is in the wrong place. The adjusted table is
+        computed only where its bias could be as large.
+        """
+        settings, source = self.settings, self.source
+        if not self.requests or settings.estimator != "histogram" or settings.correction != "none" or settings.soft:
+            return {}
+        ranges = {one.name: one.metric.range for one in self.requests}
+
+        def span(name: str, centre: float) -> tuple[float, float]:
+            if name not in resamples:
+                return np.nan, np.nan
+            low, high = Draws.quantiles(resamples[name].value, level, ranges[name], centre)
+            return float(low), float(high)
+
+        limits = {}
+        for name, value in self.values.items():
+            low, high = span(name, value)
+            limits[name] = min(FRAGILE, (high - low) / 4) if name in resamples else FRAGILE
+        bias, most_bins = 0.0, 1 if self.table.code_bins is None else int(self.table.code_bins.max())
+        for factor, height in zip(source.rows().factors.columns, self.table.factor_entropy.tolist(), strict=True):
+            cells = (most_bins - 1) * ((len(factor.levels) if factor.categorical else most_bins) - 1)
+            if height > 0:  # expected bias of the plug-in information, in units of the factor's entropy
+                bias = max(bias, cells / (2 * factor.n_annotated * height))
+        if bias <= min(0.02, *(limit / 2 for limit in limits.values())):
+            return {}
+        notes = {}
+        changed = self._again(self.requests, correction="adjusted")  # Miller-Madow hardly corrects these
+        for name, before, after in self._moved(changed, limits):
+            low, high = span(name, after)
+            ends = f" [{low:.3f}, {high:.3f}]" if name in resamples else ""
             message = (
                 f"{source.rows().n} rows are few for the cells: adjusted for chance it would be "
-                f"{after:.3f}{span} instead of {before:.3f} ({setting(correction='adjusted')})"
+                f"{after:.3f}{ends} instead of {before:.3f} ({setting(correction='adjusted')})"
             )
             severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"
             note = Note(code="few-rows", message=message, severity=severity)
-            notes[name] = (note, {"value": after, "low": float(low), "high": float(high)})
-    return notes
+            notes[name] = (note, {"value": after, "low": low, "high": high})
+        return notes
 
-
-def finer_bins_notes(
-    source: Source,
-    settings: TableSettings,
-    table: InformationTable,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
-    notes: Mapping[str, tuple[Note, ...]],
-) -> dict[str, tuple[Note, ...]]:
-    """Return the notes with those of scores that finer bins would move, of codes that have more values than bins.
-
-    ``values`` are scores that the entropy of the codes' bins enters, and how they are read off a table.
-    """
-    found, rule = dict(notes), settings.binning
-    if not values or table.code_bins is None or not isinstance(rule, EqualWidth | EqualFrequency):
+    def _again(self, requests: Sequence[Request], **changed: Any) -> dict[str, float]:
+        """Return scores under another setting; NaN where groups of columns have too many cells to be counted there."""
+        table, found = self.source.table(replace(self.settings, **changed), pairs=self.pairs), {}
+        for one in requests:
+            try:
+                found[one.name] = float(one.read(table).value)
+            except NotEnoughData:
+                found[one.name] = float("nan")
         return found
-    distinct = 1 + (np.diff(_sample(source.rows().codes.values), axis=0) != 0).sum(axis=0)
-    of_columns = source.table_of_columns(settings) if source.in_groups else table
-    if of_columns.code_bins is None or not (distinct > of_columns.code_bins).any():
-        return found
-    finer = source.table(replace(settings, binning=replace(rule, bins=FINER * rule.bins)))
-    for name, (before, read) in values.items():
-        after = _read_again(read, finer) if source.in_groups else float(read(finer).value)
-        if abs(after - before) > FRAGILE:
-            message = (
-                f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins instead of "
-                f"{rule.bins} it would be {after:.3f}, not {before:.3f}"
-            )
-            found[name] = (*found.get(name, ()), Note(code="finer-bins", message=message, severity="fragile"))
-    return found
 
-
-def _read_again(read: Callable[[InformationTable], Native], table: InformationTable) -> float:
-    """Return a score under another setting; NaN where groups of columns have too many cells to be counted there."""
-    try:
-        return float(read(table).value)
-    except NotEnoughData:
-        return float("nan")
-
-
-def _clipped_notes(
-    source: Source,
-    settings: TableSettings,
-    values: Mapping[str, tuple[float, Callable[[InformationTable], Native]]],
-    *,
-    pairs: bool,
-) -> dict[str, tuple[Note, ...]]:
-    """Return notes by metric for scores that move when outlying columns are clipped, under the same bins."""
-    outlying = source.rows().outlying()
-    if not outlying or not values:
-        return {}
-    (clipped,) = source.tables(settings, "clipped", 1, 0, pairs=pairs)
-    found = {
-        name: moved_by_outliers(value, float(read(clipped).value), outlying) for name, (value, read) in values.items()
-    }
-    return {name: notes for name, notes in found.items() if notes}
+    def _moved(
+        self, changed: Mapping[str, float], limits: Mapping[str, float] = MappingProxyType({})
+    ) -> Iterator[tuple[str, float, float]]:
+        """Yield the scores that another setting moves by more than they may be moved, before and after."""
+        for name, after in changed.items():
+            if abs(after - self.values[name]) > limits.get(name, FRAGILE):
+                yield name, self.values[name], after
 
 
 def _crowded(data: Data, table: InformationTable, distinct: NDArray[np.intp]) -> list[int]:

@@ -18,30 +18,25 @@ from demele.core.pieces import in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
 from demele.core.sentences import marked, plural
 from demele.core.signature import Signature
-from demele.core.version import __version__
-from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.draws import Draws, Outcome
 from demele.metrics.guards import (
     FRAGILE,
-    adjusted_notes,
+    TableScores,
     beside_chance,
     beside_level,
     counted_noise_notes,
     few_rows_notes,
-    finer_bins_notes,
     many_codes,
     noise_notes,
-    table_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import MATRIX, SUMMED, Array, Metric, Native, applied
+from demele.metrics.metric import MATRIX, SUMMED, Array, Draws, Metric, Native, Outcome, applied
 from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
 from demele.metrics.pictures import rows_for_pictures
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.reg_dim import assumed_codes, below_zero
 from demele.metrics.request import Request, checked, resolved
-from demele.metrics.source import InMemory, Source, Subject
+from demele.metrics.source import Draw, InMemory, Source, Subject
 from demele.metrics.tasks import fitted
 from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
 from demele.runtime.progress import Report, reporting
@@ -54,11 +49,18 @@ ROBUST = "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes
 
 @dataclass(slots=True)
 class Found:
-    """What came of a call: requests that could be computed with their outcomes, and why there is no more.
+    """What came of requests to a source: those that could be computed with their outcomes, and why there is no more.
 
-    ``refused`` are metrics that do not apply to the representation, ``failed`` those whose computing failed.
+    ``refused`` are metrics that do not apply to the representation, ``failed`` those whose computing failed. Without
+    ``guards`` scores are not examined, and errors of computing are reasons as well; if ``named``, a metric that does
+    not apply is an error.
     """
 
+    source: Source
+    run: Run
+    report: Report | None = None
+    guards: bool = True
+    named: bool = False
     requests: list[Request] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     refused: dict[str, DemeleError] = field(default_factory=dict)
@@ -69,6 +71,163 @@ class Found:
         """Which metrics have no number, and why: first those that do not apply."""
         reasons = {name: str(error) for name, error in self.refused.items()} | self.failed
         return tuple(LeftOut(metric=name, reason=reason) for name, reason in reasons.items())
+
+    def scores(self, protocol: str, kinds: object, *, warn: bool = True) -> list[Score]:
+        """Name, note and sign what was computed, and warn of what is fragile."""
+        scores = []
+        for request in self.requests:
+            score = _score_of(self, request, protocol, kinds)
+            scores.append(score if score.chance is None else replace(score, notes=beside_level(score.notes)))
+        if warn and any(score.fragile for score in scores):
+            warn_of_fragile(scores)
+        return scores
+
+    def refuse(self, name: str, error: DemeleError) -> None:
+        """Keep the reason why a metric does not apply, or raise it."""
+        if self.named or (self.guards and not isinstance(error, NotEnoughData)):
+            raise error
+        self.refused[name] = error
+
+    def read_table(self, settings: TableSettings, requests: list[Request], *, shuffle: bool) -> None:
+        """Read metrics off a table and off those of all draws, and examine them."""
+        started, source, run, guards = time.perf_counter(), self.source, self.run, self.guards
+        pairs = any(item.metric.pairs for item in requests)
+        natives: dict[str, Native] = {}
+        try:
+            table = source.table(settings, pairs=pairs)
+        except DemeleError as error:
+            if guards:
+                raise
+            self.failed |= {item.name: str(error) for item in requests}
+            return
+        for request in requests:
+            try:
+                natives[request.name] = request.read(table)
+            except DemeleError as error:
+                self.refuse(request.name, error)
+        requests = [item for item in requests if item.name in natives]
+        moved = [item for item in requests if guards and item.metric.guards.bins and "rows" in source.states]
+        values = {item.name: float(natives[item.name].value) for item in moved}
+        examined = TableScores(source, settings, table, moved, values, pairs)
+        notes = examined.notes()
+        seconds = time.perf_counter() - started
+
+        def drawn(draw: Draw, n_draws: int, label: str) -> dict[str, Draws]:
+            collected: dict[str, list[Native]] = {request.name: [] for request in requests}
+            done = 0
+            for one in source.tables(settings, draw, n_draws, run.seed, pairs=pairs):
+                if self.report is not None and label:  # a table holds one draw, or a block of them
+                    self.report(done, n_draws, label)
+                done += 1 if one.information.ndim == 2 else len(one.information)
+                for request in requests:
+                    collected[request.name].append(request.read(one))
+            return {name: Draws.of(natives) for name, natives in collected.items()}
+
+        resamples = drawn("resamples", run.n_bootstrap, "resamples") if run.n_bootstrap else {}
+        halves = resamples if run.halves else {}
+        if halves and settings.resamples_by_weight:
+            halves = drawn("halves", run.n_bootstrap, "half-samples")
+        permutations = drawn("permutations", run.n_permutations, "permutations") if run.n_permutations else {}
+        shuffled = permutations or (drawn("permutations", 1, "") if shuffle else {})
+        adjusted = examined.adjusted(resamples if run.n_bootstrap > 1 else {}, run.level)
+        for name, (_, details) in adjusted.items():
+            natives[name] = replace(natives[name], details={**natives[name].details, "adjusted_for_chance": details})
+        columns = source.subject("table", {"bins": settings.binning}).factors.columns if guards else ()
+        for request in requests:
+            name, own = request.name, request.metric.guards
+            told = notes.get(name, ()) + (adjusted[name][:1] if name in adjusted else ())
+            if request.notes:
+                told += assumed_codes(request.notes, request.options.get("reg_dim"), table)
+            elif guards and request.options.get("reg_dim") is not None:
+                told += below_zero(float(natives[name].value), request.options["reg_dim"], table)
+            if guards and shuffled:
+                told += beside_chance(natives[name], shuffled[name].value, source.rows())
+            if guards and (not source.probed or any(one.n_annotated < own.fewest_rows for one in columns)):
+                subject = source.subject("table", request.options)
+                if not any(note.code == "few-rows" for note in told):  # a probe said more of it
+                    told += few_rows_notes(own, subject.varying, request.options)
+                if not source.probed:
+                    told += unprobed_notes(own, 0.0, subject.n, subject.codes.d, kept="counts", chance=True)
+            self.outcomes[name] = Outcome(
+                native=natives[name],
+                resamples=resamples.get(name),
+                resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
+                halves=halves.get(name),
+                permutations=permutations.get(name),
+                seconds=seconds,
+                notes=told,
+            )
+
+    def read_sums(self, request: Request) -> None:
+        """Read a metric off the sums of all rows."""
+        sums = self.source.sums(request.state, request.options)
+        native: Native = applied(request.metric.formula, sums, request.options)
+        subject, guards = self.source.subject(request.state, request.options), request.metric.guards
+        notes = request.notes + few_rows_notes(guards, subject.varying, request.options)
+        if not self.source.probed:
+            n, d = subject.n, subject.codes.d
+            notes += unprobed_notes(guards, float(native.value), n, d, kept="sums", chance=False)
+        self.outcomes[request.name] = Outcome(native=native, notes=notes)
+
+    def note_noise(self) -> None:
+        """Add a note to scores above 0 of codes that tell nothing; the source looks once."""
+        for request in self.requests:
+            outcome = self.outcomes[request.name]
+            value = float(outcome.native.value)
+            if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
+                continue
+            finding = self.source.finding(request.options)
+            if finding is None:
+                continue
+            if "rows" in self.source.states:
+                notes = noise_notes(value, finding)
+            else:
+                subject = self.source.subject(request.state, request.options)
+                notes = counted_noise_notes(value, subject.n, subject.codes.d, finding)
+            self.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
+
+
+def computed(
+    asked: Iterable[Request],
+    source: Source,
+    run: Run,
+    *,
+    report: Report | None = None,
+    guards: bool = True,
+    named: bool = False,
+) -> Found:
+    """Compute metrics of one source, with what was asked of repeats, resamples and permutations."""
+    found = Found(source, run, report, guards, named)
+    for one in asked:
+        try:
+            found.requests.append(resolved(one, source, run.seed))
+        except DemeleError as error:
+            found.refuse(one.name, error)
+    shuffle = guards and bool(found.requests) and "rows" in source.states
+    if shuffle:  # scores are compared to those of shuffled rows where codes are many, and tell anything at all
+        subject = source.subject("rows")
+        finding = source.finding() if many_codes(subject.n, subject.codes.d) else None
+        shuffle = finding is not None and finding.detected
+    tables: dict[TableSettings, list[Request]] = {}
+    for request in found.requests:
+        if request.settings is not None:
+            tables.setdefault(request.settings, []).append(request)
+    for settings, group in tables.items():
+        found.read_table(settings, group, shuffle=shuffle)
+    of_rows = [item for item in found.requests if item.state in ("rows", "arrays")]
+    if of_rows:
+        for name, outcome in fitted(of_rows, source, run, report, shuffle=shuffle, guards=guards).items():
+            if isinstance(outcome, str):
+                found.failed[name] = outcome
+            else:
+                found.outcomes[name] = outcome
+    for request in found.requests:
+        if request.state in SUMMED:
+            found.read_sums(request)
+    found.requests = [item for item in found.requests if item.name in found.outcomes]
+    if guards:
+        found.note_noise()
+    return found
 
 
 # Calls ----------------------------------------------------------------------------------------------------------------
@@ -112,7 +271,7 @@ def scored(
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)
-    return scores_of(found, source, settings, DEFAULT_PROTOCOL, kinds)
+    return found.scores(DEFAULT_PROTOCOL, kinds)
 
 
 def evaluation(
@@ -148,24 +307,20 @@ def evaluation(
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:
             warn_user(f"no score of {one.name}: {found.failed[one.name]}", DemeleWarning)
-    scores = tuple(scores_of(found, source, run, protocol, kinds))
+    scores = found.scores(protocol, kinds)
     pictures: tuple[Any, ...] = ()
     for request in found.requests:
         if request.metric.pictures is not None and "rows" in source.states:
             native = found.outcomes[request.name].native
             pictures += request.metric.pictures(source.rows(), request.options, native)
     subject = source.subject("rows")
-    return Evaluation(
-        scores=scores,
-        left_out=found.left_out,
-        protocol=protocol,
+    return subject.evaluation(
+        scores,
+        protocol,
         name=name,
-        n=subject.n,
-        code_names=subject.codes.names,
-        factors=subject.summaries(),
+        left_out=found.left_out,
         dependency=pictures,
         notes=beside_level(subject.notes) if run.n_permutations else subject.notes,
-        version=__version__,
         later=_later(source, run, scores),
     )
 
@@ -201,230 +356,13 @@ def numbers_or_reasons(
     return numbers, {**reasons, **told}
 
 
-def scores_of(
-    found: Found, source: Source, run: Run, protocol: str, kinds: object, *, warn: bool = True
-) -> list[Score]:
-    """Name, note and sign what was computed, and warn of what is fragile."""
-    scores = []
-    for request in found.requests:
-        subject = source.subject(request.state, request.options)
-        outcome = found.outcomes[request.name]
-        score = _score_of(request, outcome, subject, run, protocol, kinds, source.context)
-        scores.append(score if score.chance is None else replace(score, notes=beside_level(score.notes)))
-    if warn and any(score.fragile for score in scores):
-        warn_of_fragile(scores)
-    return scores
-
-
-# Computing ------------------------------------------------------------------------------------------------------------
-
-
-def computed(
-    asked: Iterable[Request],
-    source: Source,
-    run: Run,
-    *,
-    report: Report | None = None,
-    guards: bool = True,
-    named: bool = False,
-) -> Found:
-    """Compute metrics of one source, with what was asked of repeats, resamples and permutations.
-
-    Parameters
-    ----------
-    asked : iterable of Request
-    source : Source
-    run : Run
-    report : callable, optional
-        Of progress.
-    guards : bool
-        Whether scores are examined: without, errors of computing are reasons as well.
-    named : bool
-        Whether a metric that does not apply is an error.
-    """
-    found = Found()
-
-    def refuse(name: str, error: DemeleError) -> None:
-        if named or (guards and not isinstance(error, NotEnoughData)):
-            raise error
-        found.refused[name] = error
-
-    for one in asked:
-        try:
-            found.requests.append(resolved(one, source, run.seed))
-        except DemeleError as error:
-            refuse(one.name, error)
-    shuffle = guards and bool(found.requests) and "rows" in source.states
-    if shuffle:  # scores are compared to those of shuffled rows where codes are many, and tell anything at all
-        subject = source.subject("rows")
-        finding = source.finding() if many_codes(subject.n, subject.codes.d) else None
-        shuffle = finding is not None and finding.detected
-    tables: dict[TableSettings, list[Request]] = {}
-    for request in found.requests:
-        if request.settings is not None:
-            tables.setdefault(request.settings, []).append(request)
-    for settings, group in tables.items():
-        _read_off_table(settings, group, source, run, found, report, refuse, shuffle=shuffle, guards=guards)
-    of_rows = [item for item in found.requests if item.state in ("rows", "arrays")]
-    if of_rows:
-        for name, outcome in fitted(of_rows, source, run, report, shuffle=shuffle, guards=guards).items():
-            if isinstance(outcome, str):
-                found.failed[name] = outcome
-            else:
-                found.outcomes[name] = outcome
-    for request in found.requests:
-        if request.state in SUMMED:
-            found.outcomes[request.name] = _of_sums(request, source)
-    found.requests = [item for item in found.requests if item.name in found.outcomes]
-    if guards:
-        _beside_noise(found, source)
-    return found
-
-
-def _read_off_table(
-    settings: TableSettings,
-    requests: list[Request],
-    source: Source,
-    run: Run,
-    found: Found,
-    report: Report | None,
-    refuse: Callable[[str, DemeleError], None],
-    *,
-    shuffle: bool,
-    guards: bool,
-) -> None:
-    started = time.perf_counter()
-    pairs = any(item.metric.pairs for item in requests)
-    natives: dict[str, Native] = {}
-    try:
-        table = source.table(settings, pairs=pairs)
-    except DemeleError as error:
-        if guards:
-            raise
-        found.failed |= {item.name: str(error) for item in requests}
-        return
-    for request in requests:
-        try:
-            natives[request.name] = request.read(table)
-        except DemeleError as error:
-            refuse(request.name, error)
-    requests = [item for item in requests if item.name in natives]
-    notes: Mapping[str, tuple[Note, ...]] = {}
-    examined: dict[str, tuple[float, Callable[[InformationTable], Native]]] = {
-        item.name: (float(natives[item.name].value), item.read)
-        for item in requests
-        if guards and item.metric.guards.bins and "rows" in source.states
-    }
-    if examined:
-        notes = table_notes(source, settings, table, examined, pairs=pairs)
-        of_entropy = {item.name: examined[item.name] for item in requests if item.metric.guards.code_entropy}
-        if of_entropy:
-            notes = finer_bins_notes(source, settings, table, of_entropy, notes)
-    seconds = time.perf_counter() - started
-    resamples = halves = permutations = None
-    if run.n_bootstrap:
-        tables = source.tables(settings, "resamples", run.n_bootstrap, run.seed, pairs=pairs)
-        resamples = halves = _drawn(tables, requests, run.n_bootstrap, "resamples", report)
-        if run.halves and settings.resamples_by_weight:
-            tables = source.tables(settings, "halves", run.n_bootstrap, run.seed, pairs=pairs)
-            halves = _drawn(tables, requests, run.n_bootstrap, "half-samples", report)
-    if run.n_permutations:
-        tables = source.tables(settings, "permutations", run.n_permutations, run.seed, pairs=pairs)
-        permutations = _drawn(tables, requests, run.n_permutations, "permutations", report)
-    drawn = {} if resamples is None or run.n_bootstrap < 2 else resamples
-    spans = {item.name: (drawn[item.name].value, run.level, item.metric.range) for item in requests if drawn}
-    adjusted = adjusted_notes(source, settings, table, examined, spans, pairs=pairs)
-    for name, (_, details) in adjusted.items():
-        natives[name] = replace(natives[name], details={**natives[name].details, "adjusted_for_chance": details})
-    shuffled = permutations
-    if permutations is None and shuffle:
-        tables = source.tables(settings, "permutations", 1, run.seed, pairs=pairs)
-        shuffled = _drawn(tables, requests, 1, "shuffles", None)
-    unprobed = not source.probed
-    columns = source.subject("table", {"bins": settings.binning}).factors.columns if guards else ()
-    for request in requests:
-        name = request.name
-        told = notes.get(name, ()) + (adjusted[name][:1] if name in adjusted else ())
-        if request.notes:
-            told += assumed_codes(request.notes, request.options.get("reg_dim"), table)
-        elif guards and request.options.get("reg_dim") is not None:
-            told += below_zero(float(natives[name].value), request.options["reg_dim"], table)
-        if guards and shuffled is not None:
-            told += beside_chance(natives[name], shuffled[name].value, source.rows())
-        if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):
-            subject, own = source.subject("table", request.options), request.metric.guards
-            if not any(note.code == "few-rows" for note in told):  # a probe said more of it
-                told += few_rows_notes(own, subject.varying, request.options)
-            if unprobed:
-                told += unprobed_notes(own, 0.0, subject.n, subject.codes.d, kept="counts", chance=True)
-        found.outcomes[name] = Outcome(
-            native=natives[name],
-            resamples=None if resamples is None else resamples[name],
-            resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
-            halves=None if halves is None or not run.halves else halves[name],
-            permutations=None if permutations is None else permutations[name],
-            seconds=seconds,
-            notes=told,
-        )
-
-
-def _drawn(
-    tables: Iterable[InformationTable], requests: list[Request], n_draws: int, label: str, report: Report | None
-) -> dict[str, Draws]:
-    collected: dict[str, list[Native]] = {request.name: [] for request in requests}
-    done = 0
-    for table in tables:
-        if report is not None:  # a table holds one draw, or a block of them
-            report(done, n_draws, label)
-        done += 1 if table.information.ndim == 2 else len(table.information)
-        for request in requests:
-            collected[request.name].append(request.read(table))
-    return {name: Draws.of(natives) for name, natives in collected.items()}
-
-
-def _of_sums(request: Request, source: Source) -> Outcome:
-    """Read a metric off the sums of all rows."""
-    sums = source.sums(request.state, request.options)
-    native: Native = applied(request.metric.formula, sums, request.options)
-    subject = source.subject(request.state, request.options)
-    few_rows = few_rows_notes(request.metric.guards, subject.varying, request.options)
-    value, guards = float(native.value), request.metric.guards
-    n, d = subject.n, subject.codes.d
-    unprobed = () if source.probed else unprobed_notes(guards, value, n, d, kept="sums", chance=False)
-    return Outcome(native=native, notes=request.notes + few_rows + unprobed)
-
-
-def _beside_noise(found: Found, source: Source) -> None:
-    """Add a note to scores above 0 of codes that tell nothing; the source looks once."""
-    for request in found.requests:
-        outcome = found.outcomes[request.name]
-        value = float(outcome.native.value)
-        if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
-            continue
-        finding = source.finding(request.options)
-        if finding is None:
-            continue
-        if "rows" in source.states:
-            notes = noise_notes(value, finding)
-        else:
-            subject = source.subject(request.state, request.options)
-            notes = counted_noise_notes(value, subject.n, subject.codes.d, finding)
-        found.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
-
-
 # Scores -------------------------------------------------------------------------------------------------------------
 
 
-def _score_of(
-    request: Request,
-    outcome: Outcome,
-    subject: Subject,
-    run: Run,
-    protocol: str,
-    kinds: object,
-    context: Mapping[str, str] | None = None,
-) -> Score:
+def _score_of(found: Found, request: Request, protocol: str, kinds: object) -> Score:
     """Put names, intervals, notes and the signature to what was computed; ``context`` is what the source adds to it."""
+    run, outcome = found.run, found.outcomes[request.name]
+    subject = found.source.subject(request.state, request.options)
     native = outcome.native
     value = float(native.value)
     per_factor, matrix = native.per_factor, native.matrix
@@ -457,7 +395,7 @@ def _score_of(
         metric=request.name,
         value=value,
         n=used,
-        signature=_signature(request, subject, run, protocol, kinds, context or {}),
+        signature=_signature(found, request, subject, protocol, kinds),
         code_names=subject.codes.names,
         factor_names=subject.factors.names,
         per_factor=per_factor,
@@ -563,9 +501,8 @@ def _intervals(
     return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
 
 
-def _signature(
-    request: Request, subject: Subject, run: Run, protocol: str, kinds: object, context: Mapping[str, str]
-) -> Signature:
+def _signature(found: Found, request: Request, subject: Subject, protocol: str, kinds: object) -> Signature:
+    run = found.run
     metric, unused = request.metric, []
     if request.settings is not None:  # options that the call did not look at would only lengthen its signature
         unused += ["n_neighbors"] if request.settings.estimator == "histogram" else ["bins", "correction"]
@@ -587,14 +524,10 @@ def _signature(
     arguments |= subject.arguments
     if kinds is not None or any(factor.cyclic for factor in subject.factors.columns):
         arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
-    met = {
-        "rows": str(subject.codes.n),
-        "codes": str(subject.codes.d),
-        "factors": str(subject.m),
-        "protocol": protocol,
-        "demele": __version__,
-    }
-    return Signature(request.name, arguments, {**met, **metric.provenance, **context})
+    made = Signature.of(
+        request.name, arguments, rows=subject.codes.n, codes=subject.codes.d, factors=subject.m, protocol=protocol
+    )
+    return replace(made, context={**made.context, **metric.provenance, **found.source.context})
 
 
 def warn_of_fragile(scores: Sequence[Score]) -> None:

@@ -1,6 +1,6 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -17,9 +17,10 @@ from demele.core.errors import (
     warn_user,
 )
 from demele.core.inputs import Codes, Factor, Factors, read_codes
-from demele.core.results import FactorSummary, Note
+from demele.core.results import Evaluation, FactorSummary, Note, Score
 from demele.core.row_blocks import read_blocks
 from demele.core.seeds import rng_for
+from demele.core.version import __version__
 from demele.estimation.counts import (
     JointCounts,
     PackedRows,
@@ -103,10 +104,16 @@ class Subject:
                 kind=factor.kind,
                 n_levels=len(factor.levels) if factor.categorical else None,
                 n_annotated=factor.n_annotated,
-                constant=factor.constant,
+                constant=index not in self.active,
             )
-            for factor in self.factors.columns
+            for index, factor in enumerate(self.factors.columns)
         )
+
+    def evaluation(self, scores: Iterable[Score], protocol: str, *, name: str = "codes", **more: Any) -> Evaluation:
+        """Return the evaluation that these scores make, with what is to be said of the columns."""
+        about = {"n": self.n, "code_names": self.codes.names, "factors": self.summaries(), "notes": self.notes}
+        made: dict[str, Any] = {"protocol": protocol, "name": name, "version": __version__, **about, **more}
+        return Evaluation(scores=tuple(scores), **made)
 
 
 def spread(values: Array, active: Sequence[int], n_factors: int) -> Array:

@@ -12,9 +12,8 @@ from demele.core.errors import DemeleError, NotEnoughData, quoted
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
-from demele.metrics.draws import Draws, Outcome
 from demele.metrics.guards import beside_chance, few_rows_notes, moved_by_outliers
-from demele.metrics.metric import Array, Native, Streams, applied, takes_rng
+from demele.metrics.metric import Array, Draws, Native, Outcome, Streams, applied, takes_rng
 from demele.metrics.options import RANDOM, Run
 from demele.metrics.request import Request
 from demele.metrics.source import Source, half_of_rows

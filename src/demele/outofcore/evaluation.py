@@ -23,12 +23,11 @@ from demele.core.inputs import read_pair
 from demele.core.later import Later
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.sentences import marked
-from demele.core.version import __version__
 from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import Guards
 from demele.metrics.options import Run
 from demele.metrics.request import Request, applies
-from demele.metrics.run import computed, evaluation, scores_of
+from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.source import WholeRows, whole_rows
 from demele.runtime.progress import reporting
@@ -123,7 +122,7 @@ def evaluation_in_pieces(
         whole = computed(counted, rows, run, named=named)
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
-        scores = {score.metric: score for score in scores_of(whole, rows, run, protocol, kinds, warn=False)}
+        scores = {score.metric: score for score in whole.scores(protocol, kinds, warn=False)}
         about, reason = _of_sample(rows, kept, asked, run, protocol, False if report is None else report)
     if about is None and named and len(counted) < len(asked):
         raise NotEnoughData(reason)
@@ -139,22 +138,14 @@ def evaluation_in_pieces(
             left_out.append(LeftOut(metric=one.name, reason=reasons.get(one.name, reason)))
     drawn_later = Later() if about is None else about.later
     pictured = None if about is None or about.rows is None else replace(about.rows, n=rows.n)
-    return Evaluation(
-        scores=tuple(scores[one.name] for one in asked if one.name in scores),
-        left_out=tuple(left_out),
-        protocol=protocol,
+    return subject.evaluation(
+        (scores[one.name] for one in asked if one.name in scores),
+        protocol,
         name=name,
-        n=rows.n,
-        code_names=subject.codes.names,
-        factors=subject.summaries(),
+        left_out=tuple(left_out),
         dependency=() if about is None else about.dependency,
-        notes=subject.notes,
-        version=__version__,
         later=Later({"verdict": lambda: drawn_later["verdict"]}, rows=pictured),
     )
-
-
-# Scores ---------------------------------------------------------------------------------------------------------------
 
 
 def _of_sample(

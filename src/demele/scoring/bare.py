@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 from demele.core.errors import InputError
 from demele.core.inputs import read_pair
-from demele.core.results import Evaluation
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, free_name, given_options, merged_options
-from demele.metrics.run import bare_values, computed, numbers_or_reasons, scores_of
+from demele.metrics.run import bare_values, computed, numbers_or_reasons
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.alignment import with_alignment
 from demele.scoring.noisy.correct import checked_noise, corrected
@@ -111,16 +110,8 @@ def _of_scores(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return the corrected or aligned numbers by metric, and the reasons of those that have none."""
     found = computed(asked, source, run, guards=False)
-    subject = source.subject("rows")
-    given = Evaluation(
-        scores=tuple(scores_of(found, source, run, protocol, None, warn=False)),
-        left_out=found.left_out,
-        protocol=protocol,
-        name="codes",
-        n=subject.n,
-        code_names=subject.codes.names,
-        factors=subject.summaries(),
-    )
+    scores = found.scores(protocol, None, warn=False)
+    given = source.subject("rows").evaluation(scores, protocol, left_out=found.left_out)
     if which == "aligned":
         scored = with_alignment(given, source, asked, run)
         values = {one.metric: one.alignment.aligned for one in scored.scores if one.alignment is not None}

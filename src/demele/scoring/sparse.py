@@ -28,7 +28,7 @@ from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning, at_least
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, given_options, merged_options
-from demele.metrics.run import computed, scores_of, warn_of_fragile
+from demele.metrics.run import computed, warn_of_fragile
 from demele.metrics.source import Subject
 from demele.metrics.sparse_results import SparseEvaluation
 from demele.metrics.sparse_source import SHUFFLED_CODES, SparseRows
@@ -194,7 +194,7 @@ def evaluate_sparse(
         if named and counts.left_out:
             raise NotEnoughData(counts.left_out[0].reason)
         left_out |= {item.metric: item for item in counts.left_out}
-        found = scores_of(counts, source, run, DEFAULT_PROTOCOL, kinds, warn=False)
+        found = counts.scores(DEFAULT_PROTOCOL, kinds, warn=False)
         scores = {score.metric: _counted(score, source) for score in found}
         fitted = [one for one in wanted if one.metric.screened]
         if fitted:
@@ -204,7 +204,7 @@ def evaluate_sparse(
             if named and of_rows.failed:
                 raise NotEnoughData(next(iter(of_rows.failed.values())))
             left_out |= {item.metric: item for item in of_rows.left_out}
-            for score in scores_of(of_rows, rows, run, DEFAULT_PROTOCOL, kinds, warn=False):
+            for score in of_rows.scores(DEFAULT_PROTOCOL, kinds, warn=False):
                 if CATALOGUE[score.metric].of_each_code:
                     score = source.sap_of_all(score, rows.chosen)
                 told = tuple(note for note in subject.notes if note.code != "missing-annotations")

@@ -17,7 +17,7 @@ from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, chosen_metrics, given_options, requests_of
-from demele.metrics.run import computed, evaluation, scores_of
+from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.streaming.archive import Archive, Arrays, opened, refusing
 from demele.streaming.batches import Names, read_batch, read_deviations, read_rows
@@ -248,7 +248,8 @@ class Accumulator:
         missing = tuple(left_out[name] for name in self._settings.names if name in left_out)
         scores = tuple(found[name] for name in self._settings.names if name in found)
         if seen is not None:
-            return seen.evaluation(scores, missing, self._settings.protocol, () if about is None else about.dependency)
+            pictures = () if about is None else about.dependency
+            return seen.subject().evaluation(scores, self._settings.protocol, left_out=missing, dependency=pictures)
         if about is None:
             raise ValueError("an accumulator counts rows, sums them, or keeps some")
         return replace(about, scores=scores, left_out=missing, n=self.n)
@@ -364,7 +365,7 @@ class Accumulator:
         asked.sort(key=lambda one: self._states[one.name] == "table")
         run = Run(seed=settings.seed, missing=settings.missing)
         whole = computed(asked, source, run)
-        scores = scores_of(whole, source, run, settings.protocol, settings.kinds, warn=False)
+        scores = whole.scores(settings.protocol, settings.kinds, warn=False)
         found |= {score.metric: score for score in scores}
         left_out |= {item.metric: item for item in whole.left_out}
         return source.about()

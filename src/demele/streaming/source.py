@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import given_kinds
-from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score, Severity
-from demele.core.version import __version__
+from demele.core.results import Note, Severity
 from demele.estimation.counts import JointCounts
 from demele.estimation.independence import Finding, dependence_of_counts
 from demele.estimation.information import InformationTable
@@ -98,40 +97,6 @@ class Described:
             subject = tuple(name for name, _, _ in narrow)
             notes.append(Note(code="wide-frame", message=message, subject=subject, severity="fragile"))
         return notes
-
-    def evaluation(
-        self,
-        scores: tuple[Score, ...],
-        left_out: tuple[LeftOut, ...],
-        protocol: str,
-        dependency: tuple[Dependency, ...],
-    ) -> Evaluation:
-        """Return scores with what is known of the representation."""
-        return Evaluation(
-            scores=scores,
-            left_out=left_out,
-            protocol=protocol,
-            name="codes",
-            n=self.n,
-            code_names=self.frame.codes,
-            factors=self.summaries(),
-            dependency=dependency,
-            notes=self.subject().notes,
-            version=__version__,
-        )
-
-    def summaries(self) -> tuple[FactorSummary, ...]:
-        """Say of each factor what an evaluation does."""
-        return tuple(
-            FactorSummary(
-                name=column.name,
-                kind=column.kind,
-                n_levels=len(column.levels) if column.kind == "categorical" else None,
-                n_annotated=known,
-                constant=index not in self.active,
-            )
-            for index, (column, known) in enumerate(zip(self.frame.columns, self.annotated, strict=True))
-        )
 
 
 class AllRows(Source):

@@ -17,8 +17,8 @@ from demele.estimation.discretise import Binning
 from demele.estimation.extremes import irs_score
 from demele.estimation.general_irs import Centre, GeneralIRS, disentanglement_scores, general_irs
 from demele.metrics.data import Array, Data
-from demele.metrics.draws import Draws
 from demele.metrics.guards import moved_by_outliers
+from demele.metrics.metric import Draws
 from demele.metrics.options import Run, as_binning
 from demele.metrics.source import half_of_rows
 
