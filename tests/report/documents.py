@@ -8,7 +8,6 @@ from demele.report.document import (
     INK,
     Choice,
     Document,
-    Facts,
     Graph,
     Heat,
     Images,
@@ -151,7 +150,7 @@ def plain() -> Document:
         {
             (0, 1): [
                 "The score rises with noise.",
-                Facts([("Seeds", "20")]),
+                Table("Seeds", {"Scenario": "text", "Seeds": "count"}, [("noise", 20)]),
                 Table("Steps", {"Noise": "percent", "Score": "number"}, [(0.1, 0.2), (0.5, 0.4)]),
             ]
         },
@@ -196,7 +195,7 @@ def plain() -> Document:
                     )
                 ],
             ),
-            Section("Data", [Facts([("Rows", "5,432"), ("Classes", "4")]), long]),
+            Section("Data", [long]),
         ],
         assumptions=["At most 108 labels are wrong", "Rows are a random sample of the population."],
         notes=[
@@ -260,7 +259,7 @@ def hostile() -> Document:
         names,
         {(i, j): Pill(texts[i], "bad") for i in range(8) for j in range(8)},
         {texts[0]: texts[1]},
-        {(i, 0): [texts[i], Facts([(texts[i], texts[1])]), texts[0]] for i in range(8)},
+        {(i, 0): [texts[i], texts[0]] for i in range(8)},
     )
     table = Table(
         texts[6],
@@ -291,7 +290,7 @@ def hostile() -> Document:
             ),
             Section(
                 texts[2],
-                [Choice(texts[7], {one: [Facts([(one, texts[0])]), table] for one in names})],
+                [Choice(texts[7], {one: [table] for one in names})],
             ),
             Section(
                 "Graph",

@@ -3,22 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from demele.report.document import Facts, Line, Lines
+from demele.report.document import Line, Lines, Table
 from demele.report.words import is_missing, joined, name, title_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def facts_of(settings: Mapping[str, Any]) -> Facts:
-    """Return settings as they were given, one after another; of long lists the first ones.
+def settings_table(settings: Mapping[str, Any]) -> Table:
+    """Return settings as they were given, a row for each; of long lists the first ones.
 
     Examples
     --------
-    >>> facts_of({"n_images": 20, "sizes": [8, 16]}).items[0][0]
+    >>> settings_table({"n_images": 20, "sizes": [8, 16]}).rows[0][0]
     'N images'
     """
-    return Facts([(title_of(key), _words(value)) for key, value in settings.items()])
+    rows = [(title_of(key), _words(value)) for key, value in settings.items()]
+    return Table("Settings", {"Setting": "text", "Value": "text"}, rows)
 
 
 def _words(value: Any) -> str:

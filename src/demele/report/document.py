@@ -150,13 +150,6 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """Names and values."""
-
-    items: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
     """Panels of blocks by name, shown one at a time; a single one has no name."""
 
@@ -165,7 +158,7 @@ class Choice:
 
 
 #: A part of a page; a text is a paragraph.
-Block = str | Table | Strips | Lines | Heat | Matrix | Images | Graph | Facts | Choice
+Block = str | Table | Strips | Lines | Heat | Matrix | Images | Graph | Choice
 #: Those that are drawn.
 Figure = Strips | Lines | Heat | Matrix | Images | Graph
 
@@ -177,7 +170,7 @@ def is_empty(block: Block | None) -> bool:
             return True
         case Table(rows=held) | Strips(rows=held) | Images(rows=held) | Heat(rows=held) | Matrix(cells=held):
             return len(held) == 0
-        case Lines(lines=held) | Facts(items=held) | Choice(of=held):
+        case Lines(lines=held) | Choice(of=held):
             return len(held) == 0
     return False
 

@@ -10,7 +10,7 @@ from demele.core.png import Pixels, strip, within
 from demele.core.result import notices
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
 from demele.core.verdict_documents import verdict_methods, verdict_sentences, verdict_strips, verdict_table
-from demele.models.documents import facts_of, history_lines
+from demele.models.documents import history_lines, settings_table
 from demele.models.vae.documents import LINES
 from demele.report.document import (
     NOTHING,
@@ -64,7 +64,7 @@ def examination_document(result: "Examination") -> Document:
             _traversals(result, drawn),
             _reconstructions(result, drawn),
             Section("Training", [] if result.history is None else [*history_lines(result.history, "step", LINES)]),
-            Section("Data", [facts_of(result.facts), smaller]),
+            Section("Data", [settings_table(result.facts), smaller]),
         ],
         notes=[*notices(result.notes), *notes_of([] if scores is None else [scores])],
         methods=[

@@ -10,7 +10,7 @@ import numpy as np
 from demele.bench.agreement_documents import title_of_metric
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.metrics.request import RECOMMENDED
-from demele.models.documents import facts_of
+from demele.models.documents import settings_table
 from demele.report.document import NOTHING, Block, Choice, Document, Heat, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, name, written
@@ -46,7 +46,7 @@ def study_document(result: "Study") -> Document:
             f"{written(result.steps[-1], 'count')} steps",
             str(settings["protocol"]),
         ),
-        sections=[_grids(result), Section("Models", [models]), Section("Data", [facts_of(settings)])],
+        sections=[_grids(result), Section("Models", [models]), Section("Data", [settings_table(settings)])],
         methods=[
             f"{count(len(result.models), 'model')} were trained on {name(settings['images'])} and scored with",
             f"{count(len(result.metrics), 'metric')} by demele [@demele], under the protocol {settings['protocol']}.",

@@ -132,7 +132,7 @@ def _best(result: "MethodComparison", measure: str, shown: float) -> str:
 def _errors(result: "MethodComparison", measure: str, table: Table) -> Choice | Strips:
     """Return type I errors and power: along the noise rates, or those of the table at the only one."""
     if len(result.columns) == 1:
-        return drawn(table, "Power", tick="Type I error", interval="-", ends=(0.0, 1.0), most=_MOST_LINES)
+        return drawn(table, "Power", tick="Type I error", ends=(0.0, 1.0), most=_MOST_LINES)
     tallies: dict[str, list[Tally]] = {}
     for one in result.tallies:
         if one.measure == measure:

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
-from demele.models.documents import facts_of, history_lines
+from demele.models.documents import history_lines, settings_table
 from demele.models.fabric.lattice import Lattice
 from demele.report.document import Cell, Document, Graph, Notice, Section, Strips, Table
 from demele.report.listing import drawn, listed, table_of_frame
@@ -102,7 +102,7 @@ def fabric_document(result: "FabricReport") -> Document:
             Section("Measures", [counts, _errors(result), _times(result)]),
             Section("Structure", [_prunings(result)]),
             _training(result.run),
-            Section("Data", [facts_of({"images": result.image_shape, **spec, **trained})]),
+            Section("Data", [settings_table({"images": result.image_shape, **spec, **trained})]),
         ],
         notes=[Notice(limit, "warning", (which,)) for which, limit in limits if limit],
         version=result.version,

@@ -15,7 +15,6 @@ from demele.report.document import (
     Cell,
     Choice,
     Document,
-    Facts,
     Figure,
     Heat,
     Images,
@@ -125,8 +124,6 @@ def block(one: Block) -> Html:
         return h("p", one)
     if isinstance(one, Table):
         return _captioned(one.caption, table(one), kind="table")
-    if isinstance(one, Facts):
-        return h("dl", (h("div", h("dt", term), h("dd", value)) for term, value in one.items), class_="facts")
     if isinstance(one, Choice) and len(one.of) == 1:
         return h("", (map(block, blocks) for blocks in one.of.values()))
     if isinstance(one, Choice):

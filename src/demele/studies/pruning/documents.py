@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
-from demele.models.documents import facts_of
+from demele.models.documents import settings_table
 from demele.models.fabric.documents import lattice_graph
 from demele.report.document import Block, Choice, Document, Pill, Section, Strips, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
@@ -82,7 +82,7 @@ def pruning_document(result: "PruningStudy") -> Document:
             Section("Published results", [_statements(published)]),
             Section("Models", _models(frame)),
             _structure(result, frame),
-            Section("Data", [facts_of(result.settings)]),
+            Section("Data", [settings_table(result.settings)]),
         ],
         methods=[
             f"Fabrics were pruned in {count(len(result.configurations), 'way')} under",
