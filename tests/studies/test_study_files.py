@@ -37,8 +37,9 @@ STUDY = [
     *every(0, ["configurations"], None, 5, [5], [{}]),
     *every(0, ["configurations", 0, "options"], 5, [], {"beta": "x"}, {"gamma": []}),
     *every(0, ["configurations", 0, "latents"], ..., "x", []),
-    *every(1, ["scores", "5000 real", 0], "x", [], {}),
-    *[(1, ["train", name], ...) for name in ("status", "kl", "floor")],
+    *every(1, [0], [["score"]], 5, [None, []], ["score", 5]),
+    *every(1, [1, "value"], "x", [], {}),
+    *[(-1, [1, name], ...) for name in ("status", "kl", "floor")],
 ]
 PRUNED = [
     (0, ["demele"], ...),

@@ -1,17 +1,17 @@
 """Files of a study: its plan and its rows; and all of it packed into one file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError, quoted
+from demele.core.errors import quoted
 from demele.core.reading import check_shape, parsing, path_of
-from demele.core.store import Key, Store, reading_record
+from demele.core.store import Key, reading_record
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
-from demele.studies.folders import check_format, json_lines
-from demele.studies.jobs import Configuration, score_key, train_key
+from demele.studies.folders import check_format, json_of, opened
+from demele.studies.jobs import Configuration, train_key
 from demele.studies.planning import StudyPlan
 from demele.studies.study import FORMAT, FORMAT_VERSION, Study, TrainedModel, header
 
@@ -115,7 +115,7 @@ def study_file(plan: StudyPlan, folder: Path) -> StudyFile:
     )
     if not (folder / FILE).exists():
         return found
-    before = _read_file(folder / FILE)
+    before = StudyFile.of(json_of(folder / FILE, _WHAT), folder / FILE)
     merged = dict(found.settings)
     for name in ("metrics", "kinds"):
         merged[name] = list(dict.fromkeys([*before.settings[name], *found.settings[name]]))
@@ -149,13 +149,9 @@ def load(path: str | Path) -> Study:
     1
     """
     path = path_of(path)
-    if not path.is_dir():
-        return _unpacked(path)
-    if not (path / FILE).exists() or not (path / ROWS).exists():
-        hint = "demele study pruning show is for one of pruning" if (path / "pruning.json").exists() else ""
-        raise InputError("study", f"{path}: expected the folder of a study, which holds {FILE} and {ROWS}", hint)
-    _, records = Store.read(path / ROWS)
-    return _read_file(path / FILE).study(records)
+    hint = "demele study pruning show is for one of pruning" if (path / "pruning.json").exists() else ""
+    about, records = opened(path, _WHAT, FILE, ROWS, hint=hint)
+    return StudyFile.of(about, path).study(records)
 
 
 def demo() -> Study:
@@ -174,26 +170,4 @@ def demo() -> Study:
     >>> [model.flag for model in found.models].count("collapsed")
     6
     """
-    return _unpacked(DEMO)
-
-
-def _read_file(path: Path) -> StudyFile:
-    (first,) = json_lines(path, _WHAT, whole=True)
-    return StudyFile.of(first, path)
-
-
-def _unpacked(path: Path) -> Study:
-    lines: Sequence[Any] = json_lines(path, _WHAT)
-    about = StudyFile.of(lines[0] if lines else None, path)
-    records: dict[Key, Record] = {}
-    with parsing(f"{path}: not {_WHAT}"):
-        for line in lines[1:]:
-            if line["train"] is not None:
-                records[train_key(line["id"])] = line["train"]
-            for place, values in line["scores"].items():
-                step, kind = place.split(" ")
-                for metric, value in zip(about.settings["metrics"], values, strict=True):
-                    reason = line["reasons"].get(f"{place} {metric}")
-                    record = {"value": value} if reason is None else {"value": value, "reason": reason}
-                    records[score_key(line["id"], int(step), kind, metric)] = record
-    return about.study(records)
+    return load(DEMO)

@@ -1,13 +1,16 @@
-"""The folder and the JSON files of a study."""
+"""The folder of a study, and the file that it is packed into."""
 
+import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, OutputError, quoted, shortened
 from demele.core.reading import check_nesting, parsed_json, parsing, path_of, read_whole
+from demele.core.store import Key, Store
+from demele.runtime.sweep import Record
 
 
 @contextmanager
@@ -44,28 +47,59 @@ def working_folder(store: Any, rows: str, *, prefix: str) -> Iterator[Path]:
     yield folder
 
 
-def json_lines(path: Path, what: str, *, whole: bool = False) -> list[Any]:
-    """Return what a file of JSON holds, whole or line by line.
+def packed(about: Mapping[str, Any], records: Mapping[Key, Record]) -> str:
+    """Return a study as text: a line about it, then one for each record, in the order of their keys."""
+    lines = [about, *([list(key), records[key]] for key in sorted(records, key=lambda key: [*map(str, key)]))]
+    return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
+
+
+def opened(path: Path, what: str, file: str, rows: str, *, hint: str = "") -> tuple[Any, Mapping[Key, Record]]:
+    """Return what a folder, or a packed file, says of a study, and its records.
 
     Parameters
     ----------
     path : Path
     what : str
         What it should hold: "a study of demele".
-    whole : bool
+    file, rows : str
+        Files of the folder: what the study is, and its records.
+    hint : str
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is none, it cannot be read, or is no JSON.
+    """
+    if path.is_dir():
+        if not (path / file).exists() or not (path / rows).exists():
+            raise InputError("study", f"{path}: expected the folder of {what}, which holds {file} and {rows}", hint)
+        return json_of(path / file, what), Store.read(path / rows)[1]
+    lines = _content(path, what).splitlines()
+    with parsing(f"{path}: not {what}"):
+        about, *rest = map(parsed_json, lines or [b"null"])
+        return about, {tuple(key): dict(record) for key, record in rest}
+
+
+def json_of(path: Path, what: str) -> Any:
+    """Return what a file of JSON holds.
 
     Raises
     ------
     InputError, FormatError
         If it cannot be read, or is no JSON.
     """
+    content = _content(path, what)
+    with parsing(f"{path}: not {what}"):
+        return parsed_json(content)
+
+
+def _content(path: Path, what: str) -> bytes:
     try:
         content = read_whole(path)
     except OSError as error:
         raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
     check_nesting(str(path), content)
-    with parsing(f"{path}: not {what}"):
-        return [parsed_json(part) for part in ([content] if whole else content.splitlines())]
+    return content
 
 
 def check_format(content: Any, path: Path, what: str, expected: tuple[str, int]) -> None:

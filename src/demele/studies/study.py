@@ -1,8 +1,7 @@
 """A study: its models, their scores, its compact file, and how far metrics agree."""
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,8 @@ from demele.core.store import Key
 from demele.core.table_columns import as_float
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
-from demele.studies.jobs import Configuration, Kind, score_key, scored_places
+from demele.studies.folders import packed
+from demele.studies.jobs import Configuration, Kind, score_key, train_key
 from demele.studies.study_documents import study_document
 
 if TYPE_CHECKING:
@@ -165,27 +165,6 @@ def header(settings: Mapping[str, Any], configurations: Mapping[str, Configurati
         "settings": dict(settings),
         "configurations": [{"id": name, **one.to_dict()} for name, one in configurations.items()],
     }
-
-
-def packed(
-    settings: Mapping[str, Any], models: Sequence[TrainedModel], scores: Mapping[Key, Record], version: str
-) -> str:
-    """Return a study as text: scores with their reasons, without native values, notes and signatures."""
-    lines: list[Mapping[str, Any]] = [header(settings, {model.id: model.configuration for model in models}, version)]
-    metrics: list[str] = settings["metrics"]
-    for model in models:
-        values: dict[str, list[float | None]] = {}
-        reasons: dict[str, str] = {}
-        for step, kind in scored_places(settings["steps"], settings["kinds"]):
-            records = [scores.get((model.id, step, kind, metric)) for metric in metrics]
-            if all(record is None for record in records):
-                continue
-            values[f"{step} {kind}"] = [None if record is None else record.get("value") for record in records]
-            for metric, record in zip(metrics, records, strict=True):
-                if record is not None and record.get("value") is None:
-                    reasons[f"{step} {kind} {metric}"] = str(record.get("reason") or "")
-        lines.append({"id": model.id, "train": model.record(), "scores": values, "reasons": reasons})
-    return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
 
 
 # All models -----------------------------------------------------------------------------------------------------------
@@ -335,4 +314,9 @@ class Study(Result):
         ------
         OutputError
         """
-        return write_whole(path, packed(self.settings, self.models, self.scores, self.version))
+        about = header(self.settings, {model.id: model.configuration for model in self.models}, self.version)
+        records = {train_key(model.id): held for model in self.models if (held := model.record()) is not None}
+        for key, record in self.scores.items():
+            value = record.get("value")
+            records["score", *key] = {"value": value} | ({} if value is not None else {"reason": record.get("reason")})
+        return write_whole(path, packed(about, records))

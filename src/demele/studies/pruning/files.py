@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError
 from demele.core.reading import check_shape, parsing, path_of
-from demele.core.store import Key, Store, reading_record
+from demele.core.store import Key, reading_record
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
 from demele.runtime.sweep import Record
-from demele.studies.folders import check_format, json_lines
+from demele.studies.folders import check_format, json_of, opened
 from demele.studies.pruning.study import FIGURES, FORMAT, FORMAT_VERSION, PruningStudy
 
 #: In the folder of a study: what it is, and its rows.
@@ -43,7 +42,7 @@ def header(settings: Mapping[str, Any], folder: Path | None = None) -> dict[str,
     """
     own = dict(settings)
     if folder is not None and (folder / FILE).exists():
-        before = _checked(json_lines(folder / FILE, _WHAT, whole=True)[0], folder / FILE)["settings"]
+        before = _checked(json_of(folder / FILE, _WHAT), folder / FILE)["settings"]
         for name in ("noises", "configurations"):
             own[name] = before[name] + [one for one in own[name] if one not in before[name]]
         own["seeds"] = max(before["seeds"], own["seeds"])
@@ -100,13 +99,8 @@ def load_pruning(path: str | Path) -> PruningStudy:
     345
     """
     path = path_of(path)
-    if not path.is_dir():
-        return _unpacked(path)
-    if not (path / FILE).exists() or not (path / ROWS).exists():
-        raise InputError("study", f"{path}: expected the folder of a study of pruning, which holds {FILE} and {ROWS}")
-    about = _checked(json_lines(path / FILE, _WHAT, whole=True)[0], path / FILE)
-    _, records = Store.read(path / ROWS)
-    return study_of(about, records)
+    about, records = opened(path, _WHAT, FILE, ROWS)
+    return study_of(_checked(about, path), records)
 
 
 def pruning_demo() -> PruningStudy:
@@ -122,17 +116,7 @@ def pruning_demo() -> PruningStudy:
     >>> [noise.name for noise in studies.pruning_demo().noises]
     ['none', 'visibility 10%', 'visibility 20%']
     """
-    return _unpacked(DEMO)
-
-
-def _unpacked(path: Path) -> PruningStudy:
-    lines = json_lines(path, _WHAT)
-    about = _checked(lines[0] if lines else None, path)
-    records: dict[Key, Record] = {}
-    with parsing(f"{path}: not {_WHAT}"):
-        for key, record in lines[1:]:
-            records[tuple(key)] = dict(record)
-    return study_of(about, records)
+    return load_pruning(DEMO)
 
 
 def _checked(content: Any, path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from demele.core.store import Key
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
 from demele.runtime.sweep import Record
+from demele.studies.folders import packed
 from demele.studies.pruning.claims import CLAIMS, Difference, differences
 from demele.studies.pruning.configurations import WHOLE, LabelNoise, PruningConfiguration
 from demele.studies.pruning.documents import pruning_document
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 FORMAT, FORMAT_VERSION = "demele-pruning", 1
 #: Digits after the point that are kept of numbers that are no counts.
 _DIGITS = 5
-
-
-def packed(settings: Mapping[str, Any], records: Mapping[Key, Record], version: str) -> str:
-    """Return a study as text: a line about it, then one for each record; shares have five digits after the point."""
-    about = {"format": FORMAT, "format_version": FORMAT_VERSION, "demele": version}
-    lines: list[Any] = [{**about, "settings": dict(settings)}]
-    lines += [[list(key), _rounded(records[key])] for key in sorted(records, key=lambda key: [*map(str, key)])]
-    return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
 
 
 def _rounded(value: Any) -> Any:
@@ -263,7 +255,9 @@ class PruningStudy(Result):
         ------
         OutputError
         """
-        return write_whole(path, packed(self.settings, self.records, self.version))
+        about = {"format": FORMAT, "format_version": FORMAT_VERSION, "demele": self.version}
+        rounded = {key: _rounded(record) for key, record in self.records.items()}
+        return write_whole(path, packed({**about, "settings": dict(self.settings)}, rounded))
 
 
 def _counted(decided: list[Mapping[str, str]], method: str) -> dict[str, Any]:
