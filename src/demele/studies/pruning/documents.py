@@ -187,7 +187,7 @@ _OF_DIFFERENCES = (
 
 
 def _with_labels(frame: "pd.DataFrame") -> "pd.DataFrame":
-    return frame.assign(labels=frame.noise.map(labels_words)) if len(frame) else frame
+    return frame.assign(labels=frame.noise.map(labels_words)) if "noise" in frame else frame
 
 
 def _ranking(result: "PruningStudy") -> list[Block]:
