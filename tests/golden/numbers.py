@@ -105,7 +105,7 @@ def consensus() -> Named:
 def judged() -> Named:
     """Yield the scores that two metrics get on scenarios."""
     found = bench.characterise(["mig", "sap"], ["rotation", "noise"], seeds=2, n_rows=500)
-    yield "bench", found.to_frame()
+    yield "bench", found.value_frame()
     yield "demonstration", data.demo().codes[:3]
 
 
