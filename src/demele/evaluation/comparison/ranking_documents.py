@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from demele.core.result import about
 from demele.evaluation.comparison.documents import how_compared
 from demele.evaluation.documents import estimate_columns, estimate_strips, measure_of, rests_on
 from demele.report.document import NOTHING, Document, Images, Mark, Matrix, Pill, Section, Strip, Strips, Table
-from demele.report.listing import Column, listed
+from demele.report.listing import Column, listed, table_of_frame
 from demele.report.words import at_most, count, is_missing, joined, name, rate, title_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,20 @@ _CORRECTIONS = {
 }
 _STATES = (Pill("worse", "bad"), Pill("inconclusive", "open"), Pill("better", "good"))
 _SIGNS = ("▽", "·", "▲")
+#: Columns of the pairs, of which the first is the one that ranks higher.
+_PAIRS = {
+    "candidate": "text",
+    "baseline": "text",
+    "verdict": "text",
+    "difference": "points",
+    "low": "points",
+    "high": "points",
+    "p_value": "p",
+    "holds_up_to": "text",
+    "won": "count",
+    "lost": "count",
+    "neither": "count?",
+}
 #: Of pairs that are worse, inconclusive, better.
 _COLOURS = np.array([(213, 94, 0), (221, 221, 221), (0, 114, 178)], dtype=np.uint8)
 
@@ -125,23 +140,12 @@ def _pairs(result: "Ranking", models: Sequence[str]) -> Section:
     tones = {(i, j): "none" if i > j else _STATES[state[i, j]].tone for i, j in itertools.permutations(range(m), 2)}
     cells = {place: Pill(_SIGNS[state[place]], tone) for place, tone in tones.items()}
     signs = {"▲": "the row is significantly better", "▽": "the column is significantly better", "·": "inconclusive"}
-    place: dict[Any, int] = {model: position for position, model in enumerate(result.names)}
-    rows = [row for row in result.pairs.itertuples() if place[row.candidate] < place[row.baseline]]
-    sign = -1 if result.measure == "error" else 1
-    columns: list[Column[Any]] = [
-        ("Model", "text", "candidate"),
-        ("Against", "text", "baseline"),
-        ("Result", "text", lambda row: _STATES[state[place[row.candidate], place[row.baseline]]]),
-        ("Difference (pp)", "points", lambda row: sign * row.difference),
-        ("Interval", "points", lambda row: tuple(sorted((sign * row.low, sign * row.high)))),
-        ("p", "p", "p_value"),
-        ("Holds up to", "text", lambda row: "" if is_missing(row.breakdown_rate) else at_most(row.breakdown_rate)),
-        ("Label agrees", "count", "won"),
-        ("With the other", "count", "lost"),
-        ("Neither", "count?", "neither"),
-    ]
-    ordered = sorted(rows, key=lambda row: (place[row.candidate], place[row.baseline]))
-    table = listed("All pairs", ordered[:_LISTED], columns, first=MOST_MODELS)
+    place = {model: position for position, model in enumerate(result.names)}
+    pairs = result.pairs.assign(rank=result.pairs["candidate"].map(place), other=result.pairs["baseline"].map(place))
+    ahead = pairs[pairs["rank"] < pairs["other"]].sort_values(["rank", "other"]).head(_LISTED)
+    holds = ["" if is_missing(share) else at_most(share) for share in ahead["breakdown_rate"]]
+    table, _ = table_of_frame("All pairs", ahead.assign(holds_up_to=holds)[list(_PAIRS)], _PAIRS)
+    table = replace(table, first=MOST_MODELS, note=f"Difference: {measure_of(result.measure)}, candidate − baseline.")
     grid = Matrix("Pairwise results", models, models, cells, signs)
     return Section("Pairwise results", [grid, table])
 

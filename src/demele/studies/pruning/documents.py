@@ -88,8 +88,8 @@ def pruning_document(result: "PruningStudy") -> Document:
             f"Fabrics were pruned in {count(len(result.configurations), 'way')} under",
             f"{count(len(result.noises), 'label noise')} with {count(result.seeds, 'seed')} each, with demele",
             "[@demele]. Differences were paired by seed (Student's 95% interval over seeds) and corrected by Holm's",
-            "procedure [@holm1979simple] at 5%, over all claims under the same labels. The published claims are those",
-            "of [@benjelloun2021impact].",
+            "procedure [@holm1979simple] at 5%, over all claims under the same labels. The published claims are",
+            "Benjelloun's [@benjelloun2021impact].",
         ],
         **about(result),
     )
