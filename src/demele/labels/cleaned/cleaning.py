@@ -17,7 +17,7 @@ from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column
-from demele.labels.cleaned.documents import cleaning_document
+from demele.labels.documents import cleaning_document
 from demele.noise.square_tables import digest, set_fields
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
 from demele.core.table_columns import check_rows
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
-from demele.labels.cleaned.documents import harm_document
+from demele.labels.documents import harm_document
 
 if TYPE_CHECKING:
     import pandas as pd
