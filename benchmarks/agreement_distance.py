@@ -126,7 +126,7 @@ def scored_rows(study: Study) -> NDArray[np.int64]:
         betas=None,
         latents=None,
         seeds=1,
-        preset_name=study.settings["preset"],
+        preset=study.settings["preset"],
         objective="beta_vae",
         options=None,
         beta_scale=study.settings["model"]["beta_scale"],

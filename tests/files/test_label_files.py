@@ -111,7 +111,7 @@ def test_labels_are_no_model(labels_folder: Path, warned: list[str]) -> None:
     assert list(models("data.csv", warned.append, labels="./data.csv::label")) == ["old", "new", "twin", "true"]
     assert warned == ["data.csv: column label was left out of the models: it is LABELS"]
     assert "label" in models("data.csv", warned.append, labels="data.tsv::label")
-    with pytest.raises(InputError, match="label is given as a model and as LABELS"):
+    with pytest.raises(InputError, match="label is given among the models and as LABELS"):
         models("data.csv::old,label", warned.append, labels="data.csv::label")
 
 

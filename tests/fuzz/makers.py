@@ -111,7 +111,7 @@ def sheet_key() -> tuple[bytes, list[str]]:
     """The key of an expert's sheet of eight rows, and their keys."""
     rows = np.arange(8) * 2
     key = new_key(rows, columns()["label"], "uniform", seed=0)
-    return key.to_json().encode(), list(key.keys)
+    return key.to_json().encode(), [line.key for line in key.lines]
 
 
 @cache

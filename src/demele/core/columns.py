@@ -68,8 +68,7 @@ class Codes:
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Which codes take one value only."""
-        flat: NDArray[np.bool_] = self.low == self.high
-        return flat
+        return np.asarray(self.low == self.high)
 
     def dense(self) -> NDArray[np.float64]:
         """All rows as float64, contiguous."""
@@ -140,8 +139,7 @@ class Factor:
         """Which rows are annotated."""
         if self.complete:
             return np.ones(len(self.values), dtype=bool)
-        known: NDArray[np.bool_] = self.values >= 0 if self.categorical else ~np.isnan(self.values)
-        return known
+        return self.values >= 0 if self.categorical else ~np.isnan(self.values)
 
     def take(self, rows: NDArray[np.intp]) -> "Factor":
         """Return some rows, in the given order; levels that no longer occur are dropped."""

@@ -208,15 +208,12 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     if not isinstance(missing, str) or missing not in ("raise", "omit"):
         raise InputError("missing", f"expected 'raise' or 'omit', got {quoted(missing)}")
     columns, names = split_columns(factors, "factors", default="v")
-    n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
-    if n_columns == 0:
+    columns = list(columns.T) if isinstance(columns, np.ndarray) else columns
+    if not columns:
         raise NotEnoughData("factors", "expected at least 1 column, got none")
-    n_rows = columns.shape[0] if isinstance(columns, np.ndarray) else len(columns[0])
-    if n_rows == 0:
+    if not len(columns[0]):
         raise NotEnoughData("factors", "expected at least 2 rows, got none")
     given = given_kinds(kinds, names, circles=True)
-    if isinstance(columns, np.ndarray):
-        columns = [columns[:, index] for index in range(n_columns)]
     read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
     periods = getattr(factors, "attrs", {}).get("periods", {})
     read = tuple(
@@ -348,7 +345,9 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
             low, high = min(low, chunk_low), max(high, chunk_high)
         if n_infinite:
             raise infinite_values(column, name, n_infinite)
-        if (given or _detected(column)) == "categorical":
+        whole = whole_numbers(column) if given is None else None
+        few = whole is not None and are_classes(len(whole), len(column) - n_missing, integer=False)
+        if few or given == "categorical":
             return _categorical(column, name, given)
         return Factor(name, "continuous", column, (), low, high, len(column) - n_missing)
     if given == "continuous" and column.dtype.kind in "iub":
@@ -385,13 +384,6 @@ def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
         else:
             return None
     return result
-
-
-def _detected(column: NDArray[Any]) -> Kind:
-    """Categorical when the floats are whole numbers that repeat as labels do."""
-    whole = whole_numbers(column)
-    known = whole is not None and are_classes(len(whole), int((~np.isnan(column)).sum()), integer=False)
-    return "categorical" if known else "continuous"
 
 
 def ambiguity_of(factor: Factor, column: Any) -> str | None:

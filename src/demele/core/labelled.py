@@ -232,10 +232,11 @@ def read_labels(values: object, argument: str) -> NDArray[Any]:
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         else:
+            table = array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind in "biufO"
             raise InputError(
                 argument,
                 f"expected one class per instance, shape (n,), got shape {array.shape}"
-                + (f"; if these are probabilities or scores, pass {argument}.argmax(axis=1)" if _table(array) else ""),
+                + (f"; if these are probabilities or scores, pass {argument}.argmax(axis=1)" if table else ""),
             )
     if array.size == 0:
         raise NotEnoughData(argument, "expected at least 1 instance, got none")
@@ -361,11 +362,6 @@ def _slip_of_coding(values: NDArray[Any], words: Vocabulary) -> str | None:
                 other = alike[value.strip().casefold()]
                 return f"{value!r} and {other!r} differ by case or blanks only: write both in one way"
     return None
-
-
-def _table(array: NDArray[Any]) -> bool:
-    """Whether these could be probabilities or scores of classes."""
-    return array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind in "biufO"
 
 
 def _item(values: NDArray[Any], row: int) -> int | str:

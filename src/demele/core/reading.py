@@ -111,12 +111,8 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
         raise FormatError(
             what,
             f"its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
-            f"are allowed; if it is meant to be so large, {give(max_size=_rounded_up(size))}",
+            f"are allowed; if it is meant to be so large, {give(max_size=1 << max(size - 1, 1).bit_length())}",
         )
-
-
-def _rounded_up(size: int) -> int:
-    return 1 << max(size - 1, 1).bit_length()
 
 
 def path_of(value: Any, argument: str = "path") -> Path:

@@ -56,15 +56,13 @@ class SparseCodes:
     @property
     def activity(self) -> NDArray[np.float64]:
         """Share of the rows in which each code is not zero."""
-        rates: NDArray[np.float64] = self.n_nonzeros / self.n
-        return rates
+        return self.n_nonzeros / self.n
 
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Which codes take one value only: no non-zero at all, or the same one in every row."""
         filled = self.n_nonzeros
-        flat: NDArray[np.bool_] = (filled == 0) | ((filled == self.n) & (self.low == self.high))
-        return flat
+        return np.asarray((filled == 0) | ((filled == self.n) & (self.low == self.high)))
 
     def column(self, code: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.float64]]:
         """Return the rows and the values of one code's non-zeros."""
@@ -136,7 +134,11 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
             f"{plural(len(own), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
             f"{names[first]!r}{listed}, first at row {own.min()}; drop or impute them",
         )
-    low, high = _extremes(values, columns.indptr)
+    filled = np.flatnonzero(np.diff(columns.indptr))
+    low, high = np.zeros(d), np.zeros(d)
+    if len(filled):
+        low[filled] = np.minimum.reduceat(values, columns.indptr[filled])
+        high[filled] = np.maximum.reduceat(values, columns.indptr[filled])
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(np.isinf(np.maximum(high, 0.0) - np.minimum(low, 0.0)))
     if len(wide):
@@ -184,12 +186,3 @@ def _canonical(matrix: Any) -> Any:
     columns.sum_duplicates()
     columns.eliminate_zeros()
     return columns
-
-
-def _extremes(values: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    filled = np.flatnonzero(np.diff(starts))
-    low, high = np.zeros(len(starts) - 1), np.zeros(len(starts) - 1)
-    if len(filled):
-        low[filled] = np.minimum.reduceat(values, starts[filled])
-        high[filled] = np.maximum.reduceat(values, starts[filled])
-    return low, high

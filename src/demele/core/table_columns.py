@@ -15,58 +15,40 @@ from demele.core.sentences import give, in_code, plural
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint
 
-Columns = tuple[list[NDArray[Any]], tuple[str, ...]]
 
+def _pandas_of(data: Any, argument: str) -> Any:
+    """Return an object of xarray as one of pandas; a ``DataArray`` without names of columns as the array that it is.
 
-def labelled_columns(data: Any, argument: str) -> Columns | None:
-    """Split an object of xarray into columns and names.
-
-    Parameters
-    ----------
-    data : xarray.DataArray or xarray.Dataset
-        A ``DataArray`` of one dimension has its own name, one of two the labels of its second. A ``Dataset`` has a
-        variable of one dimension, the same for all, for each column.
-    argument : str
-        What messages call it.
-
-    Returns
-    -------
-    tuple of list of ndarray, and tuple of str, or None
-        None for a ``DataArray`` without names, which is read as the array that it is.
+    A ``DataArray`` of one dimension has its own name, one of two the labels of its second. A ``Dataset`` has a variable
+    of one dimension, the same for all, for each column.
 
     Raises
     ------
     InputError, InputTypeError
-        If two columns have one name; if a ``Dataset`` is no table, or it is another object of xarray.
+        If a ``Dataset`` is no table, or it is another object of xarray.
     """
+    import pandas as pd
+
     if hasattr(data, "data_vars"):
-        variables = {str(name): variable for name, variable in data.data_vars.items()}
-        shapes = {tuple(variable.dims) for variable in variables.values()}
-        if len(shapes) != 1 or any(len(dimensions) != 1 for dimensions in shapes):
-            held = ", ".join(f"{name} ({', '.join(map(str, one.dims))})" for name, one in list(variables.items())[:6])
+        dimensions = {str(name): tuple(map(str, variable.dims)) for name, variable in data.data_vars.items()}
+        if len(set(dimensions.values())) != 1 or any(len(own) != 1 for own in dimensions.values()):
+            held = ", ".join(f"{name} ({', '.join(own)})" for name, own in list(dimensions.items())[:6])
             raise InputError(
                 argument,
                 f"expected a Dataset whose variables are columns along one dimension, got {held or 'no variable'}",
                 "pick variables of one dimension, or give one DataArray (n_samples, n_columns)",
             )
-        columns, names = [np.asarray(variable.values) for variable in variables.values()], tuple(variables)
-    elif hasattr(data, "coords") and hasattr(data, "values"):
-        dimensions = tuple(data.dims)
-        if len(dimensions) == 1 and data.name is not None:
-            return [np.asarray(data.values)], (str(data.name),)
-        if len(dimensions) != 2 or dimensions[1] not in data.coords:
-            return None
-        values = np.asarray(data.values)
-        columns = [values[:, place] for place in range(values.shape[1])]
-        names = tuple(str(label) for label in np.asarray(data.coords[dimensions[1]].values).tolist())
-    else:
+        return pd.DataFrame({str(name): np.asarray(one.values) for name, one in data.data_vars.items()})
+    if not hasattr(data, "coords") or not hasattr(data, "values"):
         raise InputTypeError(
             argument, f"expected a DataArray or a Dataset of xarray, got {type(data).__name__}; take its .values"
         )
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InputError(argument, f"expected distinct column names, got {quoted(repeated[0])} more than once; rename")
-    return columns, names
+    values = np.asarray(data.values)
+    if len(data.dims) == 1 and data.name is not None:
+        return pd.Series(values, name=str(data.name))
+    if len(data.dims) != 2 or data.dims[1] not in data.coords:
+        return values
+    return pd.DataFrame(values, columns=list(map(str, np.asarray(data.coords[data.dims[1]].values).tolist())))
 
 
 #: Sparse codes of more entries or columns than this are made dense with a warning.
@@ -100,14 +82,17 @@ def circle_period(values: NDArray[Any], low: float, high: float) -> float | None
     return None
 
 
+def _indexes(*given: Any) -> list[Any]:
+    """Return the indexes of those that are of pandas."""
+    return [data.index for data in given if type(data).__module__.startswith("pandas") and hasattr(data, "index")]
+
+
 def check_same_order(first: object, second: object, names: tuple[str, str]) -> None:
     """Refuse pandas objects whose indexes hold the same labels in another order: rows are paired by position."""
-    a, b = (
-        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None for data in (first, second)
-    )
-    if a is None or b is None or a.equals(b) or not a.is_unique or not b.is_unique:
+    indexes = _indexes(first, second)
+    if len(indexes) < 2 or indexes[0].equals(indexes[1]) or not all(one.is_unique for one in indexes):
         return
-    if len(a.difference(b)) == 0:
+    if len(indexes[0].difference(indexes[1])) == 0:
         raise InputError(
             names,
             "their indexes hold the same labels in another order, and rows are paired by position; align them with "
@@ -171,13 +156,10 @@ def check_same_rows(codes: object, factors: object, *, optional: bool = False) -
         Naming the first row at which the labels differ.
     """
     check_same_order(codes, factors, ("codes", "factors"))
-    a, b = (
-        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None
-        for data in (codes, factors)
-    )
-    if a is None or b is None or len(a) != len(b) or a.equals(b):
+    indexes = _indexes(codes, factors)
+    if len(indexes) < 2 or len(indexes[0]) != len(indexes[1]) or indexes[0].equals(indexes[1]):
         return
-    pairs = enumerate(zip(a, b, strict=True))
+    pairs = enumerate(zip(*indexes, strict=True))
     found = next(((row, one, other) for row, (one, other) in pairs if not _same_label(one, other)), None)
     if found is None:  # the same labels, of other types
         return
@@ -345,11 +327,10 @@ def other_lengths(codes: tuple[int, ...], factors: tuple[int, ...]) -> InputErro
 
 def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]] | None:
     """Split a data frame or series of any library into columns with names."""
-    module = type(data).__module__.partition(".")[0]
-    if module in ("numpy", "builtins"):
+    if type(data).__module__.startswith("xarray"):
+        data = _pandas_of(data, argument)
+    if type(data).__module__.partition(".")[0] in ("numpy", "builtins"):
         return None
-    if module == "xarray":
-        return labelled_columns(data, argument)
     narwhals = importlib.import_module("narwhals")
     try:
         native = narwhals.from_native(data, pass_through=True, allow_series=True)
@@ -407,10 +388,8 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
 
 def real_matrix(array: NDArray[Any], names: tuple[str, ...], argument: str) -> NDArray[Any]:
     """Return an array of real numbers, of the type that it came with where that is one."""
-    if array.dtype.kind in "fiu":
-        return array
-    if array.dtype.kind == "b":
-        return array.astype(np.float64)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64) if array.dtype.kind == "b" else array
     return np.column_stack(
         [real_column(array[:, index], name, argument) for index, name in enumerate(names)]
         or [np.empty((array.shape[0], 0))]
@@ -422,10 +401,8 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
         column = series_to_numpy(column, keep_kind=False)
     values: NDArray[Any] = np.asarray(column)
-    if values.dtype.kind in "fiu":
-        return values
-    if values.dtype.kind == "b":
-        return values.astype(np.float64)
+    if values.dtype.kind in "fiub":
+        return values.astype(np.float64) if values.dtype.kind == "b" else values
     if values.dtype.kind == "O":
         result = np.empty(len(values), dtype=np.float64)
         wrong = []

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from demele.files.sheets import Cells
     from demele.noise.audit import Audit
+    from demele.noise.factor_noise import FactorAudit
 
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
 #: says, how rows were drawn, and how likely this one was.
@@ -329,12 +330,6 @@ def answers_text(
             line[PROBABILITY] = repr(float(probabilities[index]))
         writer.writerow({name: escaped(value) for name, value in line.items()})
     return text.getvalue()
-
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from demele.noise.factor_noise import FactorAudit
 
 
 def read_factor_audits(text: str, factors: Sequence[str], design: str | None, warn: Warn) -> "dict[str, FactorAudit]":

@@ -10,7 +10,7 @@ import numpy as np
 from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
-from demele.core.reading import real_path
+from demele.files.label_files import given_elsewhere
 from demele.files.named import read_table, split_name
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
@@ -78,19 +78,13 @@ def numbers_of(text: str, warn: Warn, *, labels: str | None = None, others: Sequ
     table = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
         return table
-    path, picked = split_name(text)
     for other in (labels, *others):
-        file, own = split_name(other) if other is not None else (None, ())
-        if file is None or len(own) != 1 or own[0] not in table or real_path(file) != real_path(path):
-            continue
-        if own[0] in picked:
-            raise InputError(f"{text}: {own[0]} is given among the features and as {other}; leave it out of them")
-        warn(f"{path}: column {own[0]} was left out of the features: it is given as {other}")
-        table = table.drop(columns=own[0])
+        own = given_elsewhere(text, other, list(map(str, table)), warn, of="features", called=f"given as {other}")
+        table = table if own is None else table.drop(columns=own)
     words = [str(name) for name in table if table[name].dtype.kind not in "biuf"]
     if words:
         raise InputError(
             f"{text}: expected columns of numbers, got words in {', '.join(words[:6])}; pick columns, such as "
-            f"{path}::a,b"
+            f"{split_name(text)[0]}::a,b"
         )
     return table

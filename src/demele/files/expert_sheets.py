@@ -8,9 +8,9 @@ own, ``NAME.key.json``.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,15 @@ _LENGTH = 6
 _DESIGNS = ("uniform", "weighted", "stratified", "sequential")
 
 
+class SheetRow(NamedTuple):
+    """A row of a sheet: its key, its number in the test set from 0, when it was drawn from 1, and how likely."""
+
+    key: str
+    row: int
+    draw: int
+    probability: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class SheetKey:
     """The map from a sheet back to the rows, in its own file.
@@ -48,13 +57,8 @@ class SheetKey:
         Rows of the test set.
     labels : str
         Digest of LABELS.
-    keys : tuple of str
-        Keys of each row of the sheet, in the order in which it was written.
-    rows : tuple of int
-        Number of each of these rows in the test set, from 0.
-    draws : tuple of int
-        When each was drawn, from 1.
-    probabilities : tuple of float or None
+    lines : tuple of SheetRow
+        In the order in which the sheet was written.
     least_probability : float or None
     comparison : str or None
         For ``"sequential"``: the comparison that asks.
@@ -66,22 +70,14 @@ class SheetKey:
     seed: int
     n: int
     labels: str
-    keys: tuple[str, ...]
-    rows: tuple[int, ...]
-    draws: tuple[int, ...]
-    probabilities: tuple[float, ...] | None = None
+    lines: tuple[SheetRow, ...]
     least_probability: float | None = None
     comparison: str | None = None
     within: tuple[int, ...] | None = None
 
     def to_json(self) -> str:
         """Return the content of its file."""
-        rows: list[dict[str, Any]] = [
-            {"key": key, "row": row, "draw": draw}
-            for key, row, draw in zip(self.keys, self.rows, self.draws, strict=True)
-        ]
-        for place, chance in enumerate(self.probabilities or ()):
-            rows[place]["probability"] = chance
+        rows = [{name: value for name, value in line._asdict().items() if value is not None} for line in self.lines]
         about = {name: getattr(self, name) for name in ("design", "seed", "n", "labels")}
         about |= {"least_probability": self.least_probability, "comparison": self.comparison}
         about |= {"rows": rows} if self.within is None else {"within": self.within, "rows": rows}
@@ -127,26 +123,19 @@ def new_key(
     before : SheetKey, optional
         That of a sheet that these rows are added to.
     """
-    digest, taken = labels_digest(given), before.keys if before is not None else ()
+    digest, held = labels_digest(given), before.lines if before is not None else ()
     rng, found = rng_for(seed, "expert sheet", "keys", digest), dict[str, None]()
-    while len(found) < len(rows) + len(taken):  # the keys of a shorter list come first
+    while len(found) < len(rows) + len(held):  # the keys of a shorter list come first
         found["".join(rng.choice(_LETTERS, _LENGTH).tolist())] = None
-    names = list(found)[len(taken) :]
     order = np.arange(len(rows))
     if design != "uniform":
-        order = rng_for(seed, "expert sheet", "order", digest, len(taken)).permutation(len(rows))
-    first = len(taken) + 1
-    chances = None if probabilities is None else tuple(float(probabilities[place]) for place in order)
-    fresh = SheetKey(
-        design, seed, given.size, digest, tuple(names), tuple(int(rows[place]) for place in order),
-        tuple(int(place) + first for place in order), chances, least_probability, comparison,
-        None if within is None else tuple(within.tolist()),
-    )  # fmt: skip
-    if before is None:
-        return fresh
-    return replace(
-        fresh, keys=before.keys + fresh.keys, rows=before.rows + fresh.rows, draws=before.draws + fresh.draws
-    )
+        order = rng_for(seed, "expert sheet", "order", digest, len(held)).permutation(len(rows))
+    lines = [*held]
+    for key, place in zip(list(found)[len(held) :], order.tolist(), strict=True):
+        chance = None if probabilities is None else float(probabilities[place])
+        lines.append(SheetRow(key, int(rows[place]), len(held) + 1 + place, chance))
+    first = None if within is None else tuple(within.tolist())
+    return SheetKey(design, seed, given.size, digest, tuple(lines), least_probability, comparison, first)
 
 
 def labels_digest(given: NDArray[Any]) -> str:
@@ -162,7 +151,6 @@ def write_sheet(
     *,
     classes: Sequence[str] = (),
     held: Sequence[Cells] = (),
-    replace_it: bool = True,
 ) -> None:
     """Write a sheet, and its key next to it.
 
@@ -177,8 +165,6 @@ def write_sheet(
         What an answer may be: a workbook offers them, and ``unclear``.
     held : sequence of rows
         What the sheet holds already, its names first; the other rows are added below.
-    replace_it : bool
-        Whether files may be replaced.
 
     Raises
     ------
@@ -192,13 +178,13 @@ def write_sheet(
     head = list(held[0]) if held else [KEY, *names, ANSWER]
     columns = [kept.iloc[:, place].tolist() for place in range(len(names))]
     lines = list(held) or [head]
-    for name, row in list(zip(key.keys, key.rows, strict=True))[len(lines) - 1 :]:
-        line = {KEY: name, **{names[place]: _cell(column[row]) for place, column in enumerate(columns)}}
+    for one in key.lines[len(lines) - 1 :]:
+        line = {KEY: one.key, **{names[place]: _cell(column[one.row]) for place, column in enumerate(columns)}}
         lines.append([line.get(str(column)) for column in head])
     choices = {ANSWER: (*classes, UNCLEAR)} if classes else {}
     content = sheet_bytes(lines, path, choices=choices)
-    write_whole(key_path(path), key.to_json(), replace=replace_it)
-    write_whole(path, content, replace=replace_it)
+    write_whole(key_path(path), key.to_json())
+    write_whole(path, content)
 
 
 def _cell(value: Any) -> Any:
@@ -225,17 +211,23 @@ def read_key(path: Path) -> SheetKey:
     if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("rows"), list):
         raise FormatError(f"{path}: not the key of a sheet: expected the file that demele wrote next to the sheet")
     with parsing(f"{path}: damaged, or changed"):
-        rows = [(str(one["key"]), int(one["row"]), int(one["draw"])) for one in data["rows"]]
-        keys, places, draws = zip(*rows, strict=True)
-        chances = tuple(float(one["probability"]) for one in data["rows"]) if data["design"] == "weighted" else None
-        least = data["least_probability"]
-        key = SheetKey(
-            str(data["design"]), int(data["seed"]), int(data["n"]), str(data["labels"]), keys, places, draws,
-            chances, None if least is None else float(least), data["comparison"],
-            tuple(int(row) for row in data["within"]) if data["design"] == "stratified" else None,
-        )  # fmt: skip
-    whole = len(set(keys)) == len(keys) == len(set(places)) and sorted(draws) == list(range(1, len(keys) + 1))
-    if key.design not in _DESIGNS or not whole or not all(0 <= row < key.n for row in places):
+        design, least = str(data["design"]), data["least_probability"]
+        lines = tuple(
+            SheetRow(
+                str(one["key"]),
+                int(one["row"]),
+                int(one["draw"]),
+                float(one["probability"]) if design == "weighted" else None,
+            )
+            for one in data["rows"]
+        )
+        least = None if least is None else float(least)
+        within = tuple(int(row) for row in data["within"]) if design == "stratified" else None
+        about = int(data["seed"]), int(data["n"]), str(data["labels"])
+        key = SheetKey(design, *about, lines, least, data["comparison"], within)
+    whole = all(len({line[place] for line in lines}) == len(lines) for place in (0, 1))
+    whole = whole and sorted(line.draw for line in lines) == list(range(1, len(lines) + 1))
+    if not lines or design not in _DESIGNS or not whole or not all(0 <= line.row < key.n for line in lines):
         raise FormatError(f"{path}: damaged, or changed: not a key that demele wrote")
     return key
 
@@ -281,29 +273,28 @@ def read_sheet(
         if len(places) != 1:
             raise FormatError(f"{path}: expected one column {name}, got {len(places)}")
     by_key = _rows_by_key(path, lines, at[KEY][0], found)
-    order = np.argsort(found.draws)
-    said = [_at(by_key[key_][1], at[ANSWER][0]) for key_ in found.keys]
+    drawn = sorted(found.lines, key=lambda line: line.draw)
+    said = [_at(by_key[line.key][1], at[ANSWER][0]) for line in drawn]
     unclear = np.array([is_unclear(value, given) for value in said], dtype=bool)
     labels: list[int | str | None]
     if as_known is None:
-        labels = _classes(path, said, unclear, [by_key[key_][0] for key_ in found.keys], given, classes)
+        labels = _classes(path, said, unclear, [by_key[line.key][0] for line in drawn], given, classes)
     else:
         open_ = [not odd and not is_empty(value) for value, odd in zip(said, unclear, strict=True)]
         labels = [as_known(class_text(value)) if some else None for value, some in zip(said, open_, strict=True)]
-    chances = None if found.probabilities is None else np.array(found.probabilities)[order]
     return Answers(
         str(path),
         ANSWER,
-        np.array(found.rows, dtype=np.intp)[order],
-        [labels[place] for place in order],
-        unclear[order],
-        [found.keys[place] for place in order],
+        np.array([line.row for line in drawn], dtype=np.intp),
+        labels,
+        unclear,
+        [line.key for line in drawn],
         found.design,
-        chances,
+        np.array([line.probability for line in drawn]) if found.design == "weighted" else None,
         found.least_probability,
         found.comparison,
         key=found,
-        cells=[head, *(by_key[key_][1] for key_ in found.keys)],
+        cells=[head, *(by_key[line.key][1] for line in found.lines)],
     )
 
 
@@ -320,7 +311,7 @@ def _rows_by_key(
 ) -> Mapping[str, tuple[int, Cells]]:
     """Return the rows of a sheet by their keys, each with its number in the sheet."""
     found: dict[str, tuple[int, Cells]] = {}
-    known, strange, twice = set(key.keys), [], []
+    known, strange, twice = {line.key for line in key.lines}, [], []
     for number, cells in lines:
         name = _name(_at(cells, place))
         if name not in known:
@@ -335,12 +326,10 @@ def _rows_by_key(
     if twice:
         shown = ", ".join(f"{first} and {second}" for first, second in twice[:_SHOWN])
         faults.append(f"the same key stands in rows {shown}")
-    missing = [number for number, name in enumerate(key.keys, 2) if name not in found]
+    missing = [(number, line.key) for number, line in enumerate(key.lines, 2) if line.key not in found]
     if missing:
-        faults.append(
-            f"{len(missing)} of {len(key.keys)} rows are missing, first {key.keys[missing[0] - 2]}, row {missing[0]} "
-            "as written"
-        )
+        number, name = missing[0]
+        faults.append(f"{len(missing)} of {len(known)} rows are missing, first {name}, row {number} as written")
     if faults:
         raise FormatError(
             f"{path}: {'; '.join(faults)}; the column {KEY} leads back to the test set: put it back as it was written; "
@@ -380,7 +369,7 @@ def _classes(
         if text and found[-1] is None:
             odd.append((number, text))
     if odd:
-        shown = ", ".join(f"row {number} {quoted(text)}" for number, text in odd[:_SHOWN])
+        shown = ", ".join(f"row {number} {quoted(text)}" for number, text in sorted(odd)[:_SHOWN])
         raise InputError(
             f"{path}: column {ANSWER}: {plural(len(odd), 'answer is', 'answers are')} no class of LABELS: "
             f"{shown}; write a class, unclear, or "

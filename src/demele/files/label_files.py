@@ -1,7 +1,7 @@
 """Files of predictions, labels, transitions and cleanings, as the commands about classifiers read them."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,18 +80,27 @@ def models(text: str, warn: Warn, *, labels: str | None = None) -> dict[str, Any
             raise InputError(f"{text}: expected a column of classes per model; {_PROBABILITIES}")
         return {f"model {index + 1}": table[:, index] for index in range(table.shape[1])}
     read = {str(name): table[name] for name in table}
-    path, picked = split_name(text)
-    other, own = split_name(labels) if labels is not None else (None, ())
-    if other is not None and len(own) == 1 and own[0] in read and real_path(other) == real_path(path):
-        if own[0] in picked:
-            raise InputError(f"{text}: {own[0]} is given as a model and as LABELS; it would be compared with itself")
-        warn(f"{path}: column {own[0]} was left out of the models: it is LABELS")
-        del read[own[0]]
+    left_out = given_elsewhere(text, labels, read, warn, of="models", called="LABELS")
+    read = {name: values for name, values in read.items() if name != left_out}
     if all(values.dtype.kind == "f" and _fractions(values.to_numpy()) for values in read.values()):
         raise InputError(f"{text}: expected a column of classes per model; {_PROBABILITIES}")
     for values in read.values():
         _refuse_missing_words(text, values)
     return read
+
+
+def given_elsewhere(
+    text: str, other: str | None, held: Collection[str], warn: Warn, *, of: str, called: str
+) -> str | None:
+    """Return the column of a table that another argument, ``FILE::name``, names, and say that it is left out."""
+    path, picked = split_name(text)
+    file, own = split_name(other) if other is not None else (None, ())
+    if file is None or len(own) != 1 or own[0] not in held or real_path(file) != real_path(path):
+        return None
+    if own[0] in picked:
+        raise InputError(f"{text}: {own[0]} is given among the {of} and as {called}; leave it out of them")
+    warn(f"{path}: column {own[0]} was left out of the {of}: it is {called}")
+    return own[0]
 
 
 def in_one_vocabulary(columns: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -103,15 +112,11 @@ def in_one_vocabulary(columns: Mapping[Any, Any]) -> dict[Any, Any]:
     names = {value for array in arrays for value in array.tolist() if isinstance(value, str)}
     if not names:
         return dict(columns)
-    return {key: _as_names(values, names) for key, values in columns.items()}
-
-
-def _as_names(values: Any, names: set[str]) -> Any:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        return values
-    written = array.astype(str)
-    return written.astype(object) if names.intersection(written.tolist()) else values
+    read = dict(columns)
+    for key, array in zip(read, map(np.asarray, columns.values()), strict=True):
+        if array.dtype.kind in "iu" and names.intersection(array.astype(str).tolist()):
+            read[key] = array.astype(str).astype(object)
+    return read
 
 
 def classes_named(text: str, given: NDArray[Any]) -> list[int | str]:

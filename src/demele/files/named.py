@@ -101,8 +101,9 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
 # Sparse matrices -------------------------------------------------------------------------------------------------
 
 
-def is_sparse(path: Path) -> bool:
+def holds_sparse(text: str) -> bool:
     """Whether a file is a sparse matrix, as ``scipy.sparse.save_npz`` writes it."""
+    path = split_name(text)[0]
     if path.suffix.lower() != ".npz" or not path.is_file() or not zipfile.is_zipfile(path):
         return False
     try:
@@ -112,7 +113,7 @@ def is_sparse(path: Path) -> bool:
         return False
 
 
-def load_sparse(path: Path) -> Any:
+def read_sparse(text: str) -> Any:
     """Read a file of ``scipy.sparse.save_npz``.
 
     Raises
@@ -122,6 +123,9 @@ def load_sparse(path: Path) -> Any:
     """
     import scipy.sparse
 
+    path, chosen = split_name(text)
+    if chosen:
+        raise UnknownNameError(f"{path}: holds one sparse matrix; leave out '::{','.join(chosen)}'")
     size = regular_file(path)
     what = f"{path}: not a sparse matrix that can be read"
     with opened_archive(path) as archive:
@@ -142,9 +146,6 @@ def load_sparse(path: Path) -> Any:
     with parsing(what):
         return checked_structure(scipy.sparse.load_npz(path), str(path))
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: All that may stand after ``FILE::``, and one name of it.
 _SELECTED = re.compile(rf"(.*?)::({NAME}(?:,{NAME})*)", re.DOTALL)
@@ -245,22 +246,3 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     if table.ndim > 1 and table.shape[1] == 0:
         raise FormatError(f"{path}: expected a table, got one without columns")
     return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table
-
-
-def holds_sparse(text: str) -> bool:
-    """Whether a file is a sparse matrix, as ``scipy.sparse.save_npz`` writes it."""
-    return is_sparse(split_name(text)[0])
-
-
-def read_sparse(text: str) -> Any:
-    """Read a sparse matrix from a file of ``scipy.sparse.save_npz``.
-
-    Raises
-    ------
-    FormatError
-        If it cannot be read.
-    """
-    path, names = split_name(text)
-    if names:
-        raise UnknownNameError(f"{path}: holds one sparse matrix; leave out '::{','.join(names)}'")
-    return load_sparse(path)

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,7 +44,9 @@ def refuse_other_order(texts: Sequence[str]) -> None:
         If there is such a column: row r of one file is not row r of the other.
     """
     picked = {name for text in texts for name in split_name(text)[1]}
-    tables = list(_tables(texts))
+    paths = dict.fromkeys(path for path, names in map(split_name, texts) if names and path.suffix.lower() in _TABLES)
+    read = paths if len(paths) > 1 else ()  # the whole of each file that is a table with more than is asked for, once
+    tables: list[tuple[Path, Any]] = [(path, read_table(str(path), warn=lambda _: None)) for path in read]
     for text, table in tables[1:]:
         path, first = tables[0]
         shared = [name for name in first if name in table and name not in picked]
@@ -57,23 +59,11 @@ def refuse_other_order(texts: Sequence[str]) -> None:
                 )
 
 
-def _tables(texts: Sequence[str]) -> "Iterator[tuple[str, pd.DataFrame]]":
-    """Read the whole of each file that is a table with more than is asked for, once."""
-    paths = dict.fromkeys(path for path, names in map(split_name, texts) if names and path.suffix.lower() in _TABLES)
-    for path in paths if len(paths) > 1 else ():
-        table: Any = read_table(str(path), warn=lambda _: None)
-        yield str(path), table
-
-
 def _reordered(one: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
     if one.dtype.kind == "f" or other.dtype.kind == "f" or not (one.is_unique and other.is_unique):
         return False
     values, others = one.tolist(), other.tolist()
     return values != others and set(values) == set(others)
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +401,7 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
     return PredictionSet(
         made,
         labels,
-        _texts(kept),
+        np.array(kept, dtype=object),
         classes,
         graded=kind == "graded",
         open=kind == "open",
@@ -419,10 +409,6 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
         left_out=left_out,
         notes=tuple(notes),
     )
-
-
-def _texts(names: Sequence[str]) -> NDArray[np.object_]:
-    return np.array(names, dtype=object)
 
 
 # Tables ----------------------------------------------------------------------------------------------------------
@@ -486,17 +472,17 @@ def _of_tables(
         kept, left_out = common([list(one or ()) for one in every], [labels, *texts], ids)
         target = _at(target, gold, kept)
         models = {name: _at(values, tables[name], kept) for name, values in models.items()}
-    held = {name: tables[name].scores for name in models}
+    held = {name: (table, table.scores) for name, table in tables.items()}
     tied = {
-        name: value if column is None else _at(value, tables[name], kept)
-        for name, value in held.items()
-        if value is not None
+        name: scores if column is None else _at(scores, table, kept)
+        for name, (table, scores) in held.items()
+        if scores is not None
     }
     columns = in_one_vocabulary({"labels": target, **{("model", name): values for name, values in models.items()}})
     return PredictionSet(
         predictions={name: np.asarray(columns["model", name]) for name in models},
         labels=np.asarray(columns["labels"]),
-        ids=None if column is None else _texts(kept),
+        ids=None if column is None else np.array(kept, dtype=object),
         scores=tied,
         left_out=left_out,
         notes=tuple(notes),
@@ -506,8 +492,7 @@ def _of_tables(
 def _at(values: Any, table: PredictedColumns, kept: Sequence[str]) -> NDArray[Any]:
     """Return values in the order of some identifiers."""
     place = {name: row for row, name in enumerate(table.ids or ())}
-    array: NDArray[Any] = np.asarray(values)[[place[name] for name in kept]]
-    return array
+    return np.asarray(values)[[place[name] for name in kept]]
 
 
 # Rows ------------------------------------------------------------------------------------------------------------

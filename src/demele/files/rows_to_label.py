@@ -58,8 +58,8 @@ class RowsToLabel(TableResult):
         import pandas as pd
 
         if self.key is not None and self.kept is not None:
-            shown = self.kept.iloc[list(self.key.rows)].reset_index(drop=True)
-            shown.insert(0, KEY, list(self.key.keys))
+            shown = self.kept.iloc[[line.row for line in self.key.lines]].reset_index(drop=True)
+            shown.insert(0, KEY, [line.key for line in self.key.lines])
             return shown.assign(**{ANSWER: ""})
         return pd.DataFrame(self._lines())
 

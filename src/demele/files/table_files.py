@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, UnknownNameError, quoted, shortened
 from demele.core.parquet_files import check_columns, facts_of, parsing_parquet
 from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
+from demele.core.sentences import plural
 from demele.core.written_numbers import thousands
 
 if TYPE_CHECKING:
@@ -63,18 +64,17 @@ def read_csv(
         check_unpacked(path, len(first) * BYTES_PER_COLUMN, stored=path.stat().st_size)
         expected, blank = 0, 0
         with opened(path) as file:
-            for line, found in _widths(_without_nulls(file, path), delimiter):
+            for line, found in _widths(file, path, delimiter):
                 if not found:
                     blank = blank or line * bool(expected)
                     continue
                 expected = expected or found
-                if blank:
-                    raise FormatError(
-                        f"{path}: line {blank}: expected {_fields(expected)}, got a blank line; "
-                        "write nan for a missing value, or delete the line"
-                    )
-                if found != expected:
-                    raise FormatError(f"{path}: line {line}: expected {_fields(expected)} as in the first, got {found}")
+                if blank or found != expected:
+                    fields = plural(expected, "field", "fields")
+                    if not blank:
+                        raise FormatError(f"{path}: line {line}: expected {fields} as in the first, got {found}")
+                    remedy = "write nan for a missing value, or delete the line"
+                    raise FormatError(f"{path}: line {blank}: expected {fields}, got a blank line; {remedy}")
         header = _has_header(first, path, warn, decimal)
         if header:
             _check_repeated([name.strip() for name in first if name.strip()], path)
@@ -155,16 +155,16 @@ def first_row(path: Path) -> tuple[str, list[str]]:
     return delimiter, rows[delimiter]
 
 
-def _without_nulls(file: Iterable[str], path: Path) -> Iterator[str]:
+def _without_nulls(file: Iterable[str], path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(file, 1):
         if "\0" in line:
             raise FormatError(f"{path}: line {number} holds a null byte: not a file of text, or damaged")
-        yield line
+        yield number, line
 
 
-def _widths(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, int]]:
+def _widths(file: Iterable[str], path: Path, delimiter: str) -> Iterator[tuple[int, int]]:
     """Yield the line at which each row starts, and how many fields it has: none if it is blank."""
-    lines = enumerate(file, 1)
+    lines = _without_nulls(file, path)
     for number, line in lines:
         if '"' in line:  # the row may have delimiters in its fields, and go on in the next lines
             row = csv.reader(chain([line], (more for _, more in lines)), delimiter=delimiter)
@@ -220,10 +220,6 @@ def _warn_of_other_signs(path: Path, first: str, warn: Warn, decimal: str) -> No
         if many and ("|" in first or any(_is_number(field, decimal) for field in fields[1])):
             warn(f"{path}: read as one column: {what} split none, only commas, semicolons and tabs do")
             return
-
-
-def _fields(number: int) -> str:
-    return f"{number} field" + ("" if number == 1 else "s")
 
 
 def _has_header(first: Sequence[str], path: Path, warn: Warn, decimal: str) -> bool:
