@@ -239,7 +239,7 @@ def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: p
         trained(2, fit={"checkpoint": path})
     with pytest.raises(FormatError, match="not a training of demele"):
         demele.models.load(path)
-    monkeypatch.setattr("demele.models.checkpoint.__version__", "9.9")
+    monkeypatch.setattr("demele.models.training.__version__", "9.9")
     with pytest.raises(InputError, match=r"was trained by demele .*load it with demele.models.Fabric.load"):
         trained(2, fit={"checkpoint": path})
 

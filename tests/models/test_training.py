@@ -200,7 +200,7 @@ def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, mo
     vae, _ = fitted(steps=2, fit={"checkpoint": path})
     with pytest.raises(demele.InputError, match="was trained with other images"):
         vae.fit(squares().subset(np.arange(144)[::-1]), steps=4, batch=8, checkpoint=path)
-    monkeypatch.setattr("demele.models.checkpoint.__version__", "9.9")
+    monkeypatch.setattr("demele.models.training.__version__", "9.9")
     with pytest.raises(demele.InputError, match=r"was trained by demele .*, this is 9\.9"):
         vae.fit(squares(), steps=4, batch=8, checkpoint=path)
     assert load(path).run is not None

@@ -42,8 +42,14 @@ def called(model: Any) -> Iterator[Call]:
         with _without_gradients():
             yield lambda pixels: model(pixels, training=False)
     elif _is_of("torch.nn", "Module", _owner(model)):
-        with _evaluating(_owner(model)) as tensor_of:
-            yield lambda pixels: model(tensor_of(pixels))
+        import torch
+
+        from demele.models.networks import in_eval_mode
+
+        network = _owner(model)
+        weights = next((one for one in network.parameters() if one.is_floating_point()), torch.empty(0))
+        with in_eval_mode(network), torch.no_grad():
+            yield lambda pixels: model(torch.from_numpy(pixels).to(device=weights.device, dtype=weights.dtype))
     elif callable(model):
         with _without_gradients(), _buffers_kept(reached_modules(model)):
             yield model
@@ -152,22 +158,6 @@ def _is_of(module: str, name: str, model: Any) -> bool:
     return found is not None and isinstance(model, getattr(found, name))
 
 
-@contextmanager
-def _evaluating(module: Any) -> Iterator[Callable[[NDArray[np.float32]], Any]]:
-    """Yield what makes tensors as the weights are; within, the module evaluates and keeps no gradients."""
-    import torch
-
-    modes = [(one, one.training) for one in module.modules()]
-    weights = next((one for one in module.parameters() if one.is_floating_point()), torch.empty(0))
-    module.eval()
-    try:
-        with torch.no_grad():
-            yield lambda pixels: torch.from_numpy(pixels).to(device=weights.device, dtype=weights.dtype)
-    finally:
-        for one, training in modes:
-            one.training = training
-
-
 # Outputs --------------------------------------------------------------------------------------------------------------
 
 
@@ -187,6 +177,14 @@ _KEYS: Mapping[str, str] = {
     **dict.fromkeys(("logvar", "log_var", "log_variance", "log_covariance", "z_log_var", "z_logvar"), "logvar"),
     **dict.fromkeys(("std", "stddev", "scale", "sigma"), "std"),
     **dict.fromkeys(("var", "variance"), "variance"),
+}
+
+
+#: Standard deviations from each of the numbers that encoders return in their place.
+_DEVIATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "std": lambda std: std,
+    "variance": np.sqrt,
+    "logvar": lambda logvar: np.exp(logvar / 2),
 }
 
 
@@ -223,7 +221,8 @@ def read_output(given: Any, output: str | None) -> Encoded:
     """
     if isinstance(given, Mapping):
         return _of_parts(_of_keys(given))
-    if _is_distribution(given):
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(given, torch.distributions.Distribution):
         return _of_parts({"mean": given.mean, "std": given.stddev})
     arrays = list(given) if isinstance(given, tuple | list) else [given]
     if output is None and len(arrays) > 1:
@@ -260,21 +259,12 @@ def _of_keys(given: Mapping[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def _is_distribution(given: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(given, torch.distributions.Distribution)
-
-
 def _of_parts(parts: Mapping[str, Any]) -> Encoded:
     mean = _matrix(parts["mean"], "mean")
-    if "std" in parts:
-        std = _matrix(parts["std"], "std")
-    elif "variance" in parts:
-        std = np.sqrt(_matrix(parts["variance"], "variance"))
-    elif "logvar" in parts:
-        std = np.exp(_matrix(parts["logvar"], "logvar") / 2)
-    else:
+    spread = next((name for name in _DEVIATIONS if name in parts), None)
+    if spread is None:
         return Encoded(mean, None)
+    std = _DEVIATIONS[spread](_matrix(parts[spread], spread))
     if std.shape != mean.shape:
         raise InputError("model", f"expected deviations of the shape of the means, {mean.shape}, got {std.shape}")
     return Encoded(mean, std)

@@ -97,22 +97,6 @@ def read_checkpoint(path: Path, layout: Layout) -> dict[str, Any]:
     return content
 
 
-def refuse_other_version(path: Path, content: Mapping[str, Any], layout: Layout) -> None:
-    """Refuse to go on with what another version began: its bits would be of neither.
-
-    Raises
-    ------
-    InputError
-    """
-    if content["demele"] != __version__:
-        told = shortened(str(content["demele"]), 40)
-        raise InputError(
-            "checkpoint",
-            f"{path} was trained by demele {told}, this is {__version__}; finish it with that version, "
-            f"{layout.reader}, or give another file",
-        )
-
-
 def _plain_tensors(value: Any) -> Any:
     """Return a copy with all tensors on the CPU, so that a file can be read anywhere."""
     if isinstance(value, torch.Tensor):

@@ -1,7 +1,6 @@
 """Codes and factors from a trained model of any framework, with checks for common mistakes."""
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,12 +120,25 @@ def encode(
         first = pixels(wanted[: max(size, _TRIED)])
         with telling_of_shapes("model", first[:_TRIED].shape, _remedy(layout, axes)):
             _check_calls(call, first, known, moved=_moved(model))
-        found = list(_encoded(call, images, wanted, size, pixels, known, report))
+        found: list[Encoded] = []
+        for start in range(0, len(wanted), size):
+            part = wanted[start : start + size]
+            own = read_output(call(pixels(part)), known)
+            if len(own.mean) != len(part):
+                expected = f"expected {len(part)} rows of codes, one per image"
+                raise InputError("model", f"{expected}, got {len(own.mean)} from image {part[0]} on")
+            if found and own.mean.shape[1] != found[0].mean.shape[1]:
+                expected = f"expected {found[0].mean.shape[1]} codes as before"
+                raise InputError("model", f"{expected}, got {own.mean.shape[1]} from image {part[0]} on")
+            found.append(own)
+            if report is not None:
+                done = start + len(part)
+                report(done, len(wanted), f"{done:,} of {len(wanted):,} images encoded")
     mean = np.concatenate([one.mean for one in found]) if found else np.zeros((0, 0))
     stds = [one.std for one in found if one.std is not None]
     name = getattr(model, "__qualname__", type(model).__name__)
-    own = "" if (low, high) == (0, images.stored_white) else f", stored from 0 to {images.stored_white}"
-    told = f"Codes of {images.name} by {name}; pixels from {low:g} to {high:g}{own}."
+    stored = "" if (low, high) == (0, images.stored_white) else f", stored from 0 to {images.stored_white}"
+    told = f"Codes of {images.name} by {name}; pixels from {low:g} to {high:g}{stored}."
     return sample_of(mean, np.concatenate(stds) if stds else None, images, wanted, provenance=told)
 
 
@@ -162,35 +174,6 @@ def _table(numbers: NDArray[np.float64]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame(numbers, columns=[f"z{number}" for number in range(1, numbers.shape[1] + 1)])
-
-
-def _encoded(
-    call: Call,
-    images: ImageSet,
-    rows: NDArray[Any],
-    size: int,
-    pixels: Any,
-    output: str | None,
-    report: Report | None,
-) -> Iterator[Encoded]:
-    """Yield codes batch by batch."""
-    codes: int | None = None
-    for start in range(0, len(rows), size):
-        part = rows[start : start + size]
-        found = read_output(call(pixels(part)), output)
-        if len(found.mean) != len(part):
-            raise InputError(
-                "model",
-                f"expected {len(part)} rows of codes, one per image, got {len(found.mean)} from image {part[0]} on",
-            )
-        if codes is not None and found.mean.shape[1] != codes:
-            raise InputError(
-                "model", f"expected {codes} codes as before, got {found.mean.shape[1]} from image {part[0]} on"
-            )
-        codes = found.mean.shape[1]
-        yield found
-        if report is not None:
-            report(start + len(part), len(rows), f"{start + len(part):,} of {len(rows):,} images encoded")
 
 
 def _remedy(layout: str | None, axes: str) -> str:

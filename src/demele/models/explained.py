@@ -117,15 +117,18 @@ def importance_maps(
     chosen = checked_name(method, "method", METHODS)
     size = checked_count(batch, "batch", 1)
     ground = checked_number(baseline, "baseline", "a finite number", inside=lambda one: bool(np.isfinite(one)))
-    side, count = _checked_window(window, shown.shape[1:3]), checked_count(steps, "steps", 1)
+    count, most = checked_count(steps, "steps", 1), min(shown.shape[1:3])
+    side = max(1, max(shown.shape[1:3]) // 8)
+    if window is not None:
+        side = checked_whole(window, "window", f"a side from 1 to {most} pixels", inside=lambda one: 1 <= one <= most)
     with network.evaluating(), telling_of_shapes("model", network.shape(shown), _REMEDY):
         wanted = _checked_targets(targets, network, shown, size)
-        explain = _explainer(attr, chosen, network, ground, side, count, size)
+        how = {"baseline": ground, "window": side, "steps": count, "batch": size}
         found = []
         with reporting(progress) as report:
             for start in range(0, len(shown), size):
                 part = network.tensor(shown[start : start + size])
-                found.append(_by_pixel(explain(part, wanted[start : start + size]), chosen, network))
+                found.append(_by_pixel(attr, chosen, network, part, wanted[start : start + size], **how))
                 if report is not None:
                     done = start + len(part)
                     report(done, len(shown), f"{done:,} of {len(shown):,} images explained")
@@ -187,8 +190,7 @@ def predictor(
         shown = _checked_images(images)
         with network.evaluating(), torch.no_grad(), telling_of_shapes("model", network.shape(shown), _REMEDY):
             found = network.outputs(network.tensor(shown)).double()
-        numbers: Floats = (found.softmax(dim=1) if softmax else found).cpu().numpy()
-        return numbers
+        return (found.softmax(dim=1) if softmax else found).cpu().numpy()
 
     return predict
 
@@ -209,18 +211,16 @@ class _Network:
     def evaluating(self) -> Iterator[None]:
         """Put it into evaluation mode, with gradients whatever the caller's mode is; restore both."""
         torch = require("torch", purpose="a network")
-        modes, before = [(one, one.training) for one in self.module.modules()], torch.get_num_threads()
-        self.module.eval()
+        from demele.models.networks import in_eval_mode
+
+        before = torch.get_num_threads()
         try:
             if self.threads is not None:
                 torch.set_num_threads(self.threads)
-            with torch.inference_mode(False), torch.enable_grad():
+            with in_eval_mode(self.module), torch.inference_mode(False), torch.enable_grad():
                 yield
         finally:
-            if self.threads is not None:
-                torch.set_num_threads(before)
-            for one, training in modes:
-                one.training = training
+            torch.set_num_threads(before)
 
     def shape(self, images: NDArray[Any]) -> tuple[int, ...]:
         """Return the shape of the first batch, for a message."""
@@ -273,13 +273,6 @@ def _checked_images(images: Any) -> NDArray[Any]:
     return found
 
 
-def _checked_window(window: Any, shape: tuple[int, ...]) -> int:
-    if window is None:
-        return max(1, max(shape) // 8)
-    expected = f"a side from 1 to {min(shape)} pixels"
-    return checked_whole(window, "window", expected, inside=lambda side: 1 <= side <= min(shape))
-
-
 def _checked_targets(targets: Any, network: _Network, images: NDArray[Any], size: int) -> NDArray[np.int64]:
     """Return the class that is explained of each image."""
     torch = require("torch", purpose="a network")
@@ -287,8 +280,7 @@ def _checked_targets(targets: Any, network: _Network, images: NDArray[Any], size
         parts = [network.outputs(network.tensor(images[k : k + size])) for k in range(0, len(images), size)]
     said = torch.cat(parts)
     if targets is None:
-        predicted: NDArray[np.int64] = said.argmax(dim=1).cpu().numpy()
-        return predicted
+        return np.asarray(said.argmax(dim=1).cpu().numpy())
     found = np.asarray(targets)
     if found.shape != (len(images),) or found.dtype.kind not in "iu":
         raise InputError("targets", f"expected a class number for each of {len(images)} images, got {found.shape}")
@@ -299,43 +291,30 @@ def _checked_targets(targets: Any, network: _Network, images: NDArray[Any], size
     return found.astype(np.int64)
 
 
-def _explainer(
-    attr: Any, method: str, network: _Network, baseline: float, window: int, steps: int, batch: int
-) -> Callable[[torch.Tensor, NDArray[np.int64]], torch.Tensor]:
-    """Return what gives the importance of every number that the network sees."""
-    as_tensor = require("torch", purpose="a network").from_numpy
-
-    def explain(pixels: torch.Tensor, wanted: NDArray[np.int64]) -> torch.Tensor:
-        target = as_tensor(wanted).to(pixels.device)
-        given = pixels.detach().requires_grad_(method != "occlusion")
-        if method == "gradient":
-            found = attr.Saliency(network.outputs).attribute(given, target=target, abs=False)
-        elif method == "gradient_x_input":
-            found = attr.InputXGradient(network.outputs).attribute(given, target=target)
-        elif method == "integrated_gradients":
-            ways = attr.IntegratedGradients(network.outputs)
-            options = {"n_steps": steps, "internal_batch_size": max(batch, len(given))}
-            found = ways.attribute(given, baselines=baseline, target=target, **options)
-        else:
-            stride, channels = max(1, window // 2), given.shape[1 if network.channels_first else 3]
-            shape = (channels, window, window) if network.channels_first else (window, window, channels)
-            moves = (channels, stride, stride) if network.channels_first else (stride, stride, channels)
-            ways = attr.Occlusion(network.outputs)
-            windows = {"sliding_window_shapes": shape, "strides": moves}
-            found = ways.attribute(given, **windows, baselines=baseline, target=target)
-        whole: torch.Tensor = found.detach()
-        return whole
-
-    return explain
-
-
-def _by_pixel(found: torch.Tensor, method: str, network: _Network) -> Floats:
-    """Gather what is said of the channels of each pixel."""
+def _by_pixel(
+    attr: Any, method: str, network: _Network, pixels: torch.Tensor, wanted: NDArray[np.int64], **how: Any
+) -> Floats:
+    """Return the importance of each pixel, gathered from what is said of its channels."""
+    target = require("torch", purpose="a network").from_numpy(wanted).to(pixels.device)
     axis = 1 if network.channels_first else 3
-    whole = found.double()
+    given = pixels.detach().requires_grad_(method != "occlusion")
     if method == "gradient":
-        gathered = whole.square().sum(dim=axis).sqrt()
-    else:  # occlusion covers all channels at once, and says the same of each
-        gathered = whole.mean(dim=axis) if method == "occlusion" else whole.sum(dim=axis)
-    numbers: Floats = gathered.cpu().numpy()
-    return numbers
+        found = attr.Saliency(network.outputs).attribute(given, target=target, abs=False)
+        gathered = found.double().square().sum(dim=axis).sqrt()
+    elif method == "gradient_x_input":
+        gathered = attr.InputXGradient(network.outputs).attribute(given, target=target).double().sum(dim=axis)
+    elif method == "integrated_gradients":
+        options = {"n_steps": how["steps"], "internal_batch_size": max(how["batch"], len(given))}
+        ways = attr.IntegratedGradients(network.outputs)
+        found = ways.attribute(given, baselines=how["baseline"], target=target, **options)
+        gathered = found.double().sum(dim=axis)
+    else:
+        window, channels = how["window"], given.shape[axis]
+        stride = max(1, window // 2)
+        shape = (channels, window, window) if network.channels_first else (window, window, channels)
+        moves = (channels, stride, stride) if network.channels_first else (stride, stride, channels)
+        windows = {"sliding_window_shapes": shape, "strides": moves}
+        ways = attr.Occlusion(network.outputs)
+        found = ways.attribute(given, **windows, baselines=how["baseline"], target=target)
+        gathered = found.double().mean(dim=axis)  # it covers all channels at once, and says the same of each
+    return np.asarray(gathered.detach().cpu().numpy())

@@ -48,6 +48,18 @@ def computing(*, threads: int | None, device: str, gradients: bool) -> Iterator[
         torch.set_num_threads(before)
 
 
+@contextmanager
+def in_eval_mode(network: nn.Module) -> Iterator[None]:
+    """Look at a network in eval mode; afterwards each of its parts has its own mode again."""
+    modes = [(one, one.training) for one in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for one, training in modes:
+            one.training = training
+
+
 def checked_device(device: Any) -> str:
     """Return where to compute: a device that was named, or with "auto" CUDA if there is one.
 

@@ -9,10 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import NotConvergedWarning, warn_user
+from demele.core.errors import InputError, NotConvergedWarning, shortened, warn_user
 from demele.core.locks import locked
 from demele.core.reading import parsing
-from demele.models.checkpoint import Layout, read_checkpoint, refuse_other_version, write_checkpoint
+from demele.core.version import __version__
+from demele.models.checkpoint import Layout, read_checkpoint, write_checkpoint
 from demele.models.networks import checked_device, computing
 from demele.models.specs import Plain, refuse_other
 from demele.runtime.interrupts import held_interrupts
@@ -115,7 +116,13 @@ class KeptTraining(ABC):
         what = f"{self._path}: not {self._layout.what}"
         with parsing(what):
             refuse_other(self._settings_in(content, what), self._settings, self._path)
-        refuse_other_version(self._path, content, self._layout)
+        if content["demele"] != __version__:
+            made_by = shortened(str(content["demele"]), 40)
+            raise InputError(
+                "checkpoint",
+                f"{self._path} was trained by demele {made_by}, this is {__version__}; finish it with that version, "
+                f"{self._layout.reader}, or give another file",
+            )
         return content
 
     def _work_off(self, until: int, report: Report | None, on_row: OnRow | None) -> str:

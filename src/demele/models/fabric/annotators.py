@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.checked_numbers import checked_count, checked_jobs, checked_number, checked_whole
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.extras import require
-from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.labelled import Indices, read_labels, vocabulary
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
@@ -25,6 +25,7 @@ from demele.core.store import Key, reading_record, unpacked_classes
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
 from demele.models.encode import check_images
+from demele.models.fabric.lattice import scales_of
 from demele.models.fabric.presets import AnnotatorRecipe, checked_recipe
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Record, Sweep, Task
@@ -272,24 +273,51 @@ def fabric_annotators(
     0.1
     """
     require("torch", purpose="a fabric")
+    from demele.models.fabric.annotating import Annotating
+    from demele.models.networks import checked_device
+
     wanted = checked_count(n_annotators, "n_annotators", 1)
     most = max(8, wanted) if most_fabrics is None else checked_count(most_fabrics, "most_fabrics", 1)
-    jobs = "a number of processes, or -1 for all processors"
-    processes = checked_whole(n_jobs, "n_jobs", jobs, inside=lambda number: number == -1 or number > 0)
-    common, true, words = _common(
-        images,
-        labels,
+    processes = checked_jobs(n_jobs)
+    check_images(images)
+    true = read_labels(labels, "labels")
+    if len(true) != len(images):
+        raise InputError("labels", f"expected one for each of the {len(images)} images, got {len(true)}")
+    words = vocabulary(true)
+    if len(words) < 2:
+        raise NotEnoughData("labels", f"expected at least 2 classes, got only {words.classes[0]!r}")
+    if len(words) >= true.size:
+        raise NotEnoughData("labels", f"expected fewer classes than images, got {len(words)} of {true.size}")
+    common = Annotating(
+        images=images,
+        coded=words.encode(true, "labels").astype(np.int64),
+        classes=len(words),
+        scales=scales_of(images.shape, "images"),
         recipe=checked_recipe(recipe),
         aims=ErrorAims.checked(highest_error, step, tolerance),
         stop_at=checked_number(stop_at, "stop_at", "a share in [0, 1)", inside=lambda one: 0 <= one < 1),
         seed=checked_seed(seed),
-        device=device,
+        device=checked_device(device),
     )
     where = None if store is None else path_of(store, "store")
-    with Sweep(_identity(common, words), store=where, n_jobs=processes, executor=executor, progress=progress) as sweep:
+    identity: dict[str, str | int] = {
+        "demele": __version__,
+        "run": "fabric annotators",
+        "images": images.digest,
+        "labels": digest_of("labels", common.coded, *words.classes),
+        "recipe": repr(common.recipe),
+        "aims": repr(common.aims),
+        "stop_at": repr(common.stop_at),
+        "seed": common.seed,
+        "device": common.device,
+    }
+    with Sweep(identity, store=where, n_jobs=processes, executor=executor, progress=progress) as sweep:
         records = _trained(sweep, common, wanted, most)
     states = _states(records, common)
-    kept = _chosen(states, len(common.aims))[:wanted]
+    groups: list[list[int]] = [[] for _ in range(len(common.aims))]
+    for place, state in enumerate(states):
+        groups[state.aim].append(place)
+    kept = in_turn(groups)[:wanted]
     kept.sort(key=lambda place: (states[place].what.error, place))
     return FabricAnnotators(
         predictions=np.array(words.classes, dtype=true.dtype)[np.stack([states[place].coded for place in kept])],
@@ -311,63 +339,6 @@ class _State:
 
 
 # Input ---------------------------------------------------------------------------------------------------------------
-
-
-def _common(
-    images: Any, labels: Any, *, recipe: AnnotatorRecipe, aims: ErrorAims, stop_at: float, seed: int, device: str
-) -> tuple[Annotating, NDArray[Any], Vocabulary]:
-    from demele.models.fabric.annotating import Annotating
-    from demele.models.networks import checked_device
-
-    check_images(images)
-    true = read_labels(labels, "labels")
-    if len(true) != len(images):
-        raise InputError("labels", f"expected one for each of the {len(images)} images, got {len(true)}")
-    words = vocabulary(true)
-    if len(words) < 2:
-        raise NotEnoughData("labels", f"expected at least 2 classes, got only {words.classes[0]!r}")
-    if len(words) >= true.size:
-        raise NotEnoughData("labels", f"expected fewer classes than images, got {len(words)} of {true.size}")
-    common = Annotating(
-        images=images,
-        coded=words.encode(true, "labels").astype(np.int64),
-        classes=len(words),
-        scales=_scales(images),
-        recipe=recipe,
-        aims=aims,
-        stop_at=stop_at,
-        seed=seed,
-        device=checked_device(device),
-    )
-    return common, true, words
-
-
-def _scales(images: ImageSet) -> int:
-    """Return the scales of fabrics for images: one for each halving, and one more."""
-    height, width, _ = images.shape
-    if height != width or height & (height - 1):
-        nearest = 2 ** round(math.log2(max(height, width)))
-        raise InputError(
-            "images",
-            f"expected square images with a power of two of pixels a side, got {height} x {width}; "
-            f"images.resized({nearest}) changes height and width",
-        )
-    return height.bit_length()
-
-
-def _identity(common: Annotating, words: Vocabulary) -> dict[str, str | int]:
-    """Return what all records have in common; how many are wanted may change."""
-    return {
-        "demele": __version__,
-        "run": "fabric annotators",
-        "images": common.images.digest,
-        "labels": digest_of("labels", common.coded, *words.classes),
-        "recipe": repr(common.recipe),
-        "aims": repr(common.aims),
-        "stop_at": repr(common.stop_at),
-        "seed": common.seed,
-        "device": common.device,
-    }
 
 
 # Training ------------------------------------------------------------------------------------------------------------
@@ -440,14 +411,6 @@ def _states(records: Sequence[Record], common: Annotating) -> list[_State]:
                 )
                 states.append(_State(what, one["aim"], coded))
     return states
-
-
-def _chosen(states: Sequence[_State], aims: int) -> list[int]:
-    """Return the places of states, one near each multiple in turn."""
-    groups: list[list[int]] = [[] for _ in range(aims)]
-    for place, state in enumerate(states):
-        groups[state.aim].append(place)
-    return in_turn(groups)
 
 
 # The result ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ eval mode, where a weight changes the output; in training mode batch norm hides 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from demele.core.extras import require
 from demele.models.fabric.lattice import Link
 from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer, folded
+from demele.models.networks import in_eval_mode
 
 if TYPE_CHECKING:
     import torch
@@ -37,17 +38,14 @@ Scores = dict[Link, Tensor]
 @contextmanager
 def judged(network: FabricNetwork) -> Iterator[list[Tensor]]:
     """Yield the kernels of all links, with gradients on, of a network in eval mode; restored afterwards."""
-    training = network.training
     kernels = [network.layer(link).conv.weight for link in network.lattice.links]
     wanted = [kernel.requires_grad for kernel in kernels]
-    network.eval()
     for kernel in kernels:
         kernel.requires_grad_(True)
     try:
-        with torch.enable_grad():
+        with in_eval_mode(network), torch.enable_grad():
             yield kernels
     finally:
-        network.train(training)
         for kernel, flag in zip(kernels, wanted, strict=True):
             kernel.requires_grad_(flag)
 
@@ -62,18 +60,13 @@ def _size(data: Sequence[Batch]) -> int:
     return sum(len(labels) for _, labels in data)
 
 
-def _gradients(network: FabricNetwork, data: Sequence[Batch], kernels: list[Tensor]) -> list[Tensor]:
-    """Gradient of the mean loss over all data."""
+def _summed(values: Iterable[Tensor], kernels: list[Tensor]) -> list[Tensor]:
+    """Return the sum of the gradients of some values."""
     total = [torch.zeros_like(kernel) for kernel in kernels]
-    for batch in data:
-        found = torch.autograd.grad(loss_of(network, batch), kernels)
-        _add(total, found)
-    return [one / _size(data) for one in total]
-
-
-def _add(total: list[Tensor], found: Sequence[Tensor]) -> None:
-    for one, other in zip(total, found, strict=True):
-        one.add_(other)
+    for value in values:
+        for one, other in zip(total, torch.autograd.grad(value, kernels), strict=True):
+            one.add_(other)
+    return total
 
 
 def _scored(network: FabricNetwork, values: Sequence[Tensor]) -> Scores:
@@ -129,8 +122,8 @@ def synflow(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Genera
 def sensitivity(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
     """Return abs(w g), g the gradient of the mean loss over all data (Lee et al. 2019)."""
     with judged(network) as kernels:
-        gradients = _gradients(network, data, kernels)
-    return _scored(network, [(kernel * gradient).abs() for kernel, gradient in zip(kernels, gradients, strict=True)])
+        total, size = _summed((loss_of(network, batch) for batch in data), kernels), _size(data)
+    return _scored(network, [(kernel * (one / size)).abs() for kernel, one in zip(kernels, total, strict=True)])
 
 
 def fisher(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
@@ -139,23 +132,24 @@ def fisher(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generat
         total = [torch.zeros_like(kernel) for kernel in kernels]
         for batch in data:
             found = torch.autograd.grad(loss_of(network, batch) / len(batch[1]), kernels)
-            _add(total, [one**2 for one in found])
+            total = [one + other**2 for one, other in zip(total, found, strict=True)]
     return _scored(network, [kernel**2 * one / len(data) for kernel, one in zip(kernels, total, strict=True)])
 
 
 def _curvature(network: FabricNetwork, data: Sequence[Batch], temperature: float) -> list[Tensor]:
     """Return w (H g), H the Hessian of the mean loss and g its gradient, of kernels."""
+    size = _size(data)
+
+    def loss(batch: Batch) -> Tensor:
+        return loss_of(network, batch, temperature=temperature) / size
+
+    def inner(batch: Batch) -> Tensor:
+        own = torch.autograd.grad(loss(batch), kernels, create_graph=True)
+        return sum(((one * g).sum() for one, g in zip(own, total, strict=True)), torch.zeros(()))
+
     with judged(network) as kernels:
-        total, size = [torch.zeros_like(kernel) for kernel in kernels], _size(data)
-        for batch in data:
-            loss = loss_of(network, batch, temperature=temperature) / size
-            _add(total, torch.autograd.grad(loss, kernels))
-        product = [torch.zeros_like(kernel) for kernel in kernels]
-        for batch in data:
-            loss = loss_of(network, batch, temperature=temperature) / size
-            own = torch.autograd.grad(loss, kernels, create_graph=True)
-            inner = sum(((one * g).sum() for one, g in zip(own, total, strict=True)), torch.zeros(()))
-            _add(product, torch.autograd.grad(inner, kernels))
+        total = _summed(map(loss, data), kernels)
+        product = _summed(map(inner, data), kernels)
     return [kernel.detach() * one for kernel, one in zip(kernels, product, strict=True)]
 
 
@@ -179,11 +173,8 @@ def grasp_abs(
 def label_free(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
     """Return abs(w dT/dw), T the mean length of the value of the last node: of images, whatever their classes."""
     with judged(network) as kernels:
-        total = [torch.zeros_like(kernel) for kernel in kernels]
-        for images, _ in data:
-            length = network.output_node(images).flatten(1).norm(dim=1).sum()
-            _add(total, torch.autograd.grad(length, kernels))
-        size = _size(data)
+        lengths = (network.output_node(images).flatten(1).norm(dim=1).sum() for images, _ in data)
+        total, size = _summed(lengths, kernels), _size(data)
     return _scored(network, [(kernel * one).abs() / size for kernel, one in zip(kernels, total, strict=True)])
 
 
@@ -329,19 +320,14 @@ def random_links(network: FabricNetwork, data: Sequence[Batch], rng: np.random.G
 
 def gate(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Floats:
     """Return abs(dL/da) for a gate a = 1 on each link: the first order of what its removal does."""
-    training = network.training
-    network.eval()
     links = len(network.lattice.links)
     total, device = torch.zeros(links), network.head.weight.device
-    try:
+    with in_eval_mode(network), torch.enable_grad():
         for images, labels in data:
             gates = torch.ones(links, device=device, requires_grad=True)
-            with torch.enable_grad():
-                loss = functional.cross_entropy(network(images, gates), labels, reduction="sum")
-                total += torch.autograd.grad(loss, gates)[0].cpu()
-    finally:
-        network.train(training)
-    return total.abs().double().numpy() / sum(len(labels) for _, labels in data)
+            loss = functional.cross_entropy(network(images, gates), labels, reduction="sum")
+            total += torch.autograd.grad(loss, gates)[0].cpu()
+    return total.abs().double().numpy() / _size(data)
 
 
 def mean_loss(network: FabricNetwork, data: Sequence[Batch], live: Collection[Link]) -> float:
@@ -367,14 +353,10 @@ def mean_loss(network: FabricNetwork, data: Sequence[Batch], live: Collection[Li
 
 def leave_one_out(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Floats:
     """Return by how much the loss grows when a link is removed, with all that is then on no path."""
-    lattice, training = network.lattice, network.training
-    network.eval()
-    try:
+    lattice = network.lattice
+    with in_eval_mode(network):
         whole = mean_loss(network, data, lattice.useful())
-        each = [mean_loss(network, data, lattice.useful((link,))) - whole for link in lattice.links]
-    finally:
-        network.train(training)
-    return np.array(each)
+        return np.array([mean_loss(network, data, lattice.useful((link,))) - whole for link in lattice.links])
 
 
 def screening(
@@ -392,18 +374,14 @@ def screening(
     """
     images = torch.cat([images for images, _ in data])
     images = images[torch.from_numpy(rng.permutation(len(images))[:sample]).to(images.device)]
-    training, squares = network.training, np.zeros(len(network.lattice.links))
-    network.eval()
-    try:
-        with torch.no_grad():
-            before = _lengths(network, images)
-            for place, link in enumerate(network.lattice.links):
-                shape = tuple(network.layer(link).conv.weight.shape)
-                for _ in range(n_repeats):
-                    after = _lengths_moved(network, images, link, step * rng.choice([-1.0, 1.0], shape))
-                    squares[place] += float(np.mean((after - before) ** 2))
-    finally:
-        network.train(training)
+    squares = np.zeros(len(network.lattice.links))
+    with in_eval_mode(network), torch.no_grad():
+        before = _lengths(network, images)
+        for place, link in enumerate(network.lattice.links):
+            shape = tuple(network.layer(link).conv.weight.shape)
+            for _ in range(n_repeats):
+                after = _lengths_moved(network, images, link, step * rng.choice([-1.0, 1.0], shape))
+                squares[place] += float(np.mean((after - before) ** 2))
     return np.sqrt(squares / n_repeats)
 
 
@@ -419,8 +397,7 @@ def _lengths_moved(network: FabricNetwork, images: Tensor, link: Link, moved: Fl
 
 
 def _lengths(network: FabricNetwork, images: Tensor) -> Floats:
-    found: Floats = network.output_node(images).flatten(1).norm(dim=1).double().cpu().numpy()
-    return found
+    return np.asarray(network.output_node(images).flatten(1).norm(dim=1).double().cpu().numpy())
 
 
 def shapley(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int = 40) -> Floats:
@@ -436,15 +413,14 @@ def shapley_of_links(
     A set of links is worth what the fabric without the others is; sets without a path are worth guessing, and end a
     permutation.
     """
-    lattice, training = network.lattice, network.training
+    lattice = network.lattice
     guessing = -math.log(network.spec.classes)
 
     def worth(members: Flags) -> float:
         gone = {link for link, member in zip(lattice.links, members, strict=True) if not member}
         return max(-mean_loss(network, data, lattice.useful(gone)), guessing)
 
-    network.eval()
-    try:
+    with in_eval_mode(network):
         return shapley_values(
             worth,
             len(lattice.links),
@@ -452,8 +428,6 @@ def shapley_of_links(
             rng=rng,
             is_void=lambda members: not lattice.connected(members),
         )
-    finally:
-        network.train(training)
 
 
 #: Criteria of links alone, by name.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from html import escape
 
 import numpy as np
 
@@ -63,23 +64,14 @@ def structure_svg(
     )
     head = (
         f'<svg class="fabric" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" role="img" aria-label="{_escaped(told)}">'
+        f'height="{height}" role="img" aria-label="{escape(told)}">'
     )
     marker = (
         '<defs><marker id="fabric-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>'
     )
-    parts = [
-        head,
-        f"<title>{_escaped(told)}</title><style>{_STYLE}</style>",
-        marker,
-        *gone,
-        *live,
-        *nodes,
-        *numbers,
-        *ends,
-    ]
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    title = f"<title>{escape(told)}</title><style>{_STYLE}</style>"
+    return "\n".join([head, title, marker, *gone, *live, *nodes, *numbers, *ends, "</svg>\n"])
 
 
 def _strokes(lattice: Lattice, scores: Mapping[Link, float] | None) -> dict[Link, float]:
@@ -125,7 +117,3 @@ def _number(node: Node, width: int) -> str:
 def _text(node: Node, text: str, side: int) -> str:
     x, y = _place(node)
     return f'<text x="{x}" y="{y + side * (_RADIUS + 10) + 4}">{text}</text>'
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -310,6 +310,24 @@ class TrainingSpec(Plain):
         return self.rate / 10.0 ** sum(epoch >= one for one in self.milestones)
 
 
+def scales_of(shape: Sequence[int], argument: str) -> int:
+    """Return the scales of a fabric for images of a shape.
+
+    Raises
+    ------
+    InputError
+    """
+    height, width = int(shape[0]), int(shape[1])
+    if height != width or height & (height - 1):
+        nearest = 2 ** round(math.log2(max(height, width)))
+        raise InputError(
+            argument,
+            f"expected square images with a power of two of pixels a side, got {height} x {width}; "
+            f"images.resized({nearest}) changes height and width",
+        )
+    return height.bit_length()
+
+
 def check_size(spec: FabricSpec, shape: tuple[int, int, int], argument: str = "images") -> None:
     """Refuse images that a fabric has no place for.
 
@@ -402,12 +420,18 @@ def counted(
         Masked weights.
     """
     kernels = {link: TAPS * widths[link.source] * widths[link.target] for link in lattice.links}
-    weights = sum(kernels.values())
+    weights, first = sum(kernels.values()), widths[lattice.start]
+    # beside kernels, the input link and the classifier: two numbers of each norm, and a bias of what links make
+    parameters = weights + TAPS * spec.image_channels * first + (widths[lattice.end] + 1) * spec.classes
+    if spec.normalisation == "link":
+        parameters += 3 * (first + sum(widths[link.target] for link in lattice.links))
+    else:
+        parameters += 2 * sum(widths[node] for node in lattice.nodes)
     return FabricCounts(
         links=len(lattice.links),
         nodes=len(lattice.nodes),
         channels=sum(widths[node] for node in lattice.nodes),
-        parameters=_parameters(spec, lattice, widths, weights),
+        parameters=parameters,
         weights=weights,
         nonzero=weights - sum((masked or {}).values()),
         unreached=sum(kernels[link] // TAPS * int((~spec.reached_taps(link)).sum()) for link in lattice.links),
@@ -416,14 +440,3 @@ def counted(
         longest=lattice.longest,
         paths=lattice.paths,
     )
-
-
-def _parameters(spec: FabricSpec, lattice: Lattice, widths: Mapping[Node, int], weights: int) -> int:
-    """Kernels, biases, norms, input link and classifier."""
-    first = widths[lattice.start]
-    total = weights + TAPS * spec.image_channels * first + (widths[lattice.end] + 1) * spec.classes
-    if (
-        spec.normalisation == "link"
-    ):  # a bias and two numbers of the norm for each channel that a link, or the input, makes
-        return total + 3 * (first + sum(widths[link.target] for link in lattice.links))
-    return total + 2 * sum(widths[node] for node in lattice.nodes)

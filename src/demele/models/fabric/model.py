@@ -17,11 +17,11 @@ from demele.core.extras import require
 from demele.core.given_arrays import items_of, real_numbers, whole_array
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
-from demele.core.reading import path_of
+from demele.core.reading import parsing, path_of
 from demele.core.result import plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
-from demele.data.images import ImageSet
+from demele.data.images import ImageSet, digest_of
 from demele.models.fabric.drawing import structure_svg
 from demele.models.fabric.lattice import (
     ACTIVATIONS,
@@ -261,14 +261,14 @@ class Fabric:
         """
         import torch
 
-        from demele.models.fabric.network import check_gates
-
-        feed = self._feed(images)
+        feed, held = self._feed(images), None
         wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
-        given = None if gates is None else real_numbers(gates, "gates").astype(np.float32)
-        held = None if given is None else torch.as_tensor(given, device=self._device)
-        if held is not None:
-            check_gates(held, len(self.links), len(wanted))
+        if gates is not None:
+            held = torch.as_tensor(real_numbers(gates, "gates").astype(np.float32), device=self._device)
+            links, n = len(self.links), len(wanted)
+            if tuple(held.shape) not in ((links,), (n, links)):
+                expected = f"expected shape ({links},) or ({n}, {links}), one gate per link"
+                raise InputError("gates", f"{expected}, got {tuple(held.shape)}")
         found = [np.zeros((0, self.spec.classes), dtype=np.float32)]
         with self._computing():
             start = 0
@@ -286,8 +286,7 @@ class Fabric:
         InputError
             For images of another size.
         """
-        found: NDArray[np.int64] = self.logits(images, rows).argmax(axis=1).astype(np.int64)
-        return found
+        return np.asarray(self.logits(images, rows).argmax(axis=1).astype(np.int64))
 
     def error(self, images: ImageSet, labels: ArrayLike) -> float:
         """Return the share of images whose class is not the label.
@@ -390,16 +389,19 @@ class Fabric:
         from demele.models.networks import checked_device
 
         given = checked_images(images, self.spec)
-        known = checked_labels(labels, len(given), self.spec.classes)
-        spec = self._training(
-            given,
-            known,
-            batch=batch,
-            rate=rate,
-            momentum=momentum,
-            weight_decay=weight_decay,
-            milestones=milestones,
-            seed=seed,
+        n, known = len(given), checked_labels(labels, len(given), self.spec.classes)
+        share, most = "a number in [0, 1)", f"images from 2 to {n}, all there are"
+        spec = self._continued(
+            images=given.name,
+            digest=given.digest,
+            labels=digest_of("labels", known),
+            n=n,
+            batch=checked_whole(batch, "batch", most, inside=lambda one: 2 <= one <= n),
+            rate=checked_number(rate, "rate", "a finite number above 0", inside=lambda one: 0 < one < float("inf")),
+            momentum=checked_number(momentum, "momentum", share, inside=lambda one: 0 <= one < 1),
+            weight_decay=checked_number(weight_decay, "weight_decay", share, inside=lambda one: 0 <= one < 1),
+            milestones=[checked_count(one, "milestones", 0) for one in milestones],
+            seed=checked_seed(seed),
         )
         where = checked_device(device)
         content = FabricFitting(
@@ -413,12 +415,11 @@ class Fabric:
         self._take(content, where)
         return self.run
 
-    def _training(self, images: ImageSet, labels: NDArray[np.int64], **asked: Any) -> TrainingSpec:
+    def _continued(self, **given: Any) -> TrainingSpec:
         """Return what a training is; one that goes on began where the one before did."""
         from demele.models.fabric.network import digest_of_network
-        from demele.models.fabric.train import training_of
 
-        given, before = training_of(images, labels, **asked), self._past["training"]
+        before = self._past["training"]
         now = {"begins": digest_of_network(self._network), "epoch": self._past["epoch"]}
         same = before is not None and all(before[name] == value for name, value in given.items())
         if same and now["begins"] == self._digest:  # nobody has changed the weights since
@@ -611,7 +612,7 @@ class Fabric:
 
         where = checked_name(level, "level", LEVELS)
         share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
-        settings = PruningSettings.checked(
+        settings = PruningSettings(
             min_links=min_links,
             overshoot=overshoot,
             round_to=round_to,
@@ -636,12 +637,12 @@ class Fabric:
         InputError
             If some are not there, or no path from input to output would be left.
         """
-        from demele.models.fabric.network import without_links
+        from demele.models.fabric.network import reduced
 
         known = {link.name: link for link in self.lattice.links}
         for name in items_of(links, "links", "names of links"):
             checked_name(name, "links", known)
-        network = without_links(self._network, {known[name] for name in links})
+        network = reduced(self._network, self.lattice.without({known[name] for name in links}), {})
         gone = [name for name in known if name not in {link.name for link in network.lattice.links}]
         plan = Pruning(
             level="links",
@@ -789,7 +790,6 @@ class Fabric:
             If there is no such file, or it is something else.
         """
         require("torch", purpose="a fabric")
-        from demele.core.reading import parsing, path_of
         from demele.models.checkpoint import read_checkpoint
         from demele.models.fabric.network import LAYOUT
 

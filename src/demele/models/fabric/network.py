@@ -262,39 +262,10 @@ def seen(stored: Tensor) -> Tensor:
     return stored.float().sub_(128).div_(64).contiguous(memory_format=torch.channels_last)
 
 
-def check_gates(gates: Tensor, links: int, n: int) -> None:
-    """Refuse gates of another shape.
-
-    Raises
-    ------
-    InputError
-    """
-    if tuple(gates.shape) not in ((links,), (n, links)):
-        raise InputError(
-            "gates", f"expected shape ({links},) or ({n}, {links}), one gate per link, got {tuple(gates.shape)}"
-        )
-
-
 # Copies with fewer parts ----------------------------------------------------------------------------------------------
 
 
 Kept = Mapping[Node, NDArray[np.int64]]
-
-
-def copied(network: FabricNetwork) -> FabricNetwork:
-    """Return the same fabric with weights of its own."""
-    return reduced(network, network.lattice, {})
-
-
-def without_links(network: FabricNetwork, removed: Collection[Link]) -> FabricNetwork:
-    """Return the fabric without some links, and without those that then lie on no path.
-
-    Raises
-    ------
-    InputError
-        If no path from input to output would be left.
-    """
-    return reduced(network, network.lattice.without(removed), {})
 
 
 def reduced(network: FabricNetwork, lattice: Lattice, kept: Kept) -> FabricNetwork:

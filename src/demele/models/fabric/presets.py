@@ -172,19 +172,7 @@ def _check_range(given: Any, argument: str, which: str, inside: Callable[[Any], 
         raise InputError(argument, f"expected the lower end first, got {quoted(given)}")
 
 
-def _in_print() -> AnnotatorRecipe:
-    own = PRESETS["annotator"].training
-    return AnnotatorRecipe(
-        layers=(4, 16),
-        channels=(8, 16, 32, 64, 128),
-        pruned=(0.0, 0.9),
-        rate=(own["rate"], own["rate"]),
-        first_epoch=10,
-        every=None,
-        **{name: own[name] for name in ("epochs", "milestones", "batch", "momentum", "weight_decay")},
-    )
-
-
+_PRINT = PRESETS["annotator"].training
 RECIPES: Mapping[str, AnnotatorRecipe] = {
     "embedded": AnnotatorRecipe(
         layers=(2, 6),
@@ -199,7 +187,15 @@ RECIPES: Mapping[str, AnnotatorRecipe] = {
         first_epoch=0,
         every=4,
     ),
-    "print": _in_print(),
+    "print": AnnotatorRecipe(
+        layers=(4, 16),
+        channels=(8, 16, 32, 64, 128),
+        pruned=(0.0, 0.9),
+        rate=(0.1, 0.1),
+        first_epoch=10,
+        every=None,
+        **{name: _PRINT[name] for name in ("epochs", "milestones", "batch", "momentum", "weight_decay")},
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, Batch, Criterion, Scores, norms
 from demele.models.fabric.lattice import Link, Node
-from demele.models.fabric.network import FabricNetwork, copied, reduced
+from demele.models.fabric.network import FabricNetwork, reduced
 from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
 
 if TYPE_CHECKING:
@@ -142,30 +142,16 @@ class PruningSettings:
     trim_taps: bool
     fraction_of: str
 
+    def __post_init__(self) -> None:
+        if self.cap is not None:
+            checked_number(self.cap, "cap", "a share in (0, 1], or None", inside=lambda one: 0 < one <= 1)
+        checked_number(self.overshoot, "overshoot", "a share from 0 to 1", inside=lambda one: 0 <= one <= 1)
+        checked_count(self.round_to, "round_to", 1)
+        checked_name(self.fraction_of, "fraction_of", ("live", "whole"))
+
     def removed(self, fraction: float, *, live: int, whole: int) -> int:
         """Return how many of those that live must go for a fraction, of them or of those of the whole fabric."""
         return round(fraction * live) if self.fraction_of == "live" else max(0, live - round((1 - fraction) * whole))
-
-    @classmethod
-    def checked(
-        cls, *, min_links: Any, overshoot: Any, round_to: Any, cap: Any, trim_taps: Any, fraction_of: Any
-    ) -> PruningSettings:
-        """Return settings that a user gave.
-
-        Raises
-        ------
-        InputError
-        """
-        if cap is not None:
-            cap = checked_number(cap, "cap", "a share in (0, 1], or None", inside=lambda one: 0 < one <= 1)
-        return cls(
-            min_links=min_links,
-            overshoot=checked_number(overshoot, "overshoot", "a share from 0 to 1", inside=lambda one: 0 <= one <= 1),
-            round_to=checked_count(round_to, "round_to", 1),
-            cap=cap,
-            trim_taps=bool(trim_taps),
-            fraction_of=checked_name(fraction_of, "fraction_of", ("live", "whole")),
-        )
 
 
 def pruned(
@@ -193,36 +179,23 @@ def pruned(
             if isinstance(judge, Judge)
             else np.array([judge[one] for one in network.lattice.links])
         )
-        return _without_links(network, scores, fraction, settings)
+        everything = network.spec.lattice()
+        left, plan = plan_links(
+            network.lattice,
+            scores,
+            remove=settings.removed(fraction, live=len(scores), whole=len(everything.links)),
+            least=links_to_keep(everything, network.lattice, settings.min_links),
+            overshoot=int(settings.overshoot * len(scores)),
+        )
+        return reduced(network, left, {}), plan
     if not isinstance(judge, Judge):
         raise InputTypeError("criterion", f"expected the name of one for {level}, got scores of links")
     if level == "channels":
-        return _without_channels(network, judge.channels(network), fraction, settings)
+        whole = network.spec.channels * len(network.spec.lattice().nodes)
+        remove = settings.removed(fraction, live=sum(network.widths.values()), whole=whole)
+        kept, plan = plan_channels(judge.channels(network), remove=remove, round_to=settings.round_to)
+        return reduced(network, network.lattice, kept), plan
     return _masked(network, judge.weights(network), fraction, settings)
-
-
-def _without_links(
-    network: FabricNetwork, scores: Floats, fraction: float, settings: PruningSettings
-) -> tuple[FabricNetwork, Pruning]:
-    lattice, whole = network.lattice, network.spec.lattice()
-    links = len(lattice.links)
-    left, plan = plan_links(
-        lattice,
-        scores,
-        remove=settings.removed(fraction, live=links, whole=len(whole.links)),
-        least=links_to_keep(whole, lattice, settings.min_links),
-        overshoot=int(settings.overshoot * links),
-    )
-    return reduced(network, left, {}), plan
-
-
-def _without_channels(
-    network: FabricNetwork, scores: dict[Node, Floats], fraction: float, settings: PruningSettings
-) -> tuple[FabricNetwork, Pruning]:
-    whole = network.spec.channels * len(network.spec.lattice().nodes)
-    remove = settings.removed(fraction, live=sum(network.widths.values()), whole=whole)
-    kept, plan = plan_channels(scores, remove=remove, round_to=settings.round_to)
-    return reduced(network, network.lattice, kept), plan
 
 
 def _masked(
@@ -240,7 +213,7 @@ def _masked(
     whole = sum(int(one.sum()) if settings.trim_taps else one.size * spec.channels**2 for one in kernels)
     remove = settings.removed(fraction, live=sum(map(len, flat)), whole=whole)
     masked, plan = plan_weights(flat, remove=remove, cap=settings.cap)
-    found = copied(network)
+    found = reduced(network, network.lattice, {})
     with torch.no_grad():
         for link, flags in zip(scores, masked, strict=True):
             layer, kept = found.layer(link), reached[link].copy()

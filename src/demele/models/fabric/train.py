@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.labelled import plain_text, read_labels
 from demele.core.reading import parsing
-from demele.core.seeds import checked_seed, rng_for
-from demele.data.images import ImageSet, digest_of
+from demele.core.seeds import rng_for
+from demele.data.images import ImageSet
 from demele.models.encode import check_images
 from demele.models.fabric.lattice import FabricSpec, TrainingSpec, check_size
 from demele.models.fabric.network import LAYOUT, FabricNetwork, check_past, network_from, network_state, seen
@@ -109,41 +108,6 @@ def checked_images(images: Any, spec: FabricSpec) -> ImageSet:
     check_images(images)
     check_size(spec, images.shape)
     return images  # type: ignore[no-any-return]
-
-
-def training_of(
-    images: ImageSet,
-    labels: NDArray[np.int64],
-    *,
-    batch: Any,
-    rate: Any,
-    momentum: Any,
-    weight_decay: Any,
-    milestones: Any,
-    seed: Any,
-) -> dict[str, Any]:
-    """Return what is asked of a training, checked, by the names of :class:`TrainingSpec`.
-
-    Raises
-    ------
-    InputError
-    """
-    n = len(images)
-    share = "a number in [0, 1)"
-    return {
-        "images": images.name,
-        "digest": images.digest,
-        "labels": digest_of("labels", labels),
-        "n": n,
-        "batch": checked_whole(
-            batch, "batch", f"images from 2 to {n}, all there are", inside=lambda one: 2 <= one <= n
-        ),
-        "rate": checked_number(rate, "rate", "a finite number above 0", inside=lambda one: 0 < one < float("inf")),
-        "momentum": checked_number(momentum, "momentum", share, inside=lambda one: 0 <= one < 1),
-        "weight_decay": checked_number(weight_decay, "weight_decay", share, inside=lambda one: 0 <= one < 1),
-        "milestones": [checked_count(one, "milestones", 0) for one in milestones],
-        "seed": checked_seed(seed),
-    }
 
 
 # Training -------------------------------------------------------------------------------------------------------------

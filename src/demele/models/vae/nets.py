@@ -5,6 +5,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,16 +194,6 @@ def _convolutional(shape: Shape, outputs: int, latents: int, *, width: int, dens
     return encoder, decoder
 
 
-def burgess32(shape: Shape, outputs: int, latents: int) -> tuple[nn.Module, nn.Module]:
-    """Return encoder and decoder with 32 channels and dense layers of 256, as of Burgess et al. 2018."""
-    return _convolutional(shape, outputs, latents, width=32, dense=256)
-
-
-def conv16(shape: Shape, outputs: int, latents: int) -> tuple[nn.Module, nn.Module]:
-    """Return the layout of :func:`burgess32` with 16 channels and dense layers of 128."""
-    return _convolutional(shape, outputs, latents, width=16, dense=128)
-
-
 def dlib64(shape: Shape, outputs: int, latents: int) -> tuple[nn.Module, nn.Module]:
     """Return encoder and decoder of the study of Locatello et al. 2019, for images of 64 x 64."""
     channels = shape[2]
@@ -236,8 +227,8 @@ def mlp(shape: Shape, outputs: int, latents: int) -> tuple[nn.Module, nn.Module]
 
 #: Each takes the shape of the images, the numbers that the encoder returns per image, and the codes.
 NETWORKS: Mapping[str, Callable[[Shape, int, int], tuple[nn.Module, nn.Module]]] = {
-    "conv16": conv16,
-    "burgess32": burgess32,
+    "conv16": partial(_convolutional, width=16, dense=128),
+    "burgess32": partial(_convolutional, width=32, dense=256),
     "dlib64": dlib64,
     "mlp": mlp,
 }

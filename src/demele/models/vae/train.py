@@ -82,8 +82,7 @@ class Feed:
         number, place = divmod(step, _BLOCK)
         if self._blocks.get(use, (-1,))[0] != number:
             self._blocks[use] = number, self._drawn_block(use, number)
-        found: NDArray[np.int64] = self._blocks[use][1][place]
-        return found
+        return np.asarray(self._blocks[use][1][place])
 
     def _drawn_block(self, use: str, number: int) -> NDArray[np.int64]:
         rng = rng_for(self._seed, use, number)
@@ -123,13 +122,6 @@ def batches(rows: NDArray[np.int64], size: int = BATCH) -> Iterator[NDArray[np.i
         yield rows[start : start + size]
 
 
-def examined_rows(n: int) -> NDArray[np.int64]:
-    """Return the rows that figures are of: all, or a sample that is the same for every model."""
-    if n <= MOST_EXAMINED:
-        return np.arange(n)
-    return np.sort(rng_for(0, "examined images", n).choice(n, MOST_EXAMINED, replace=False))
-
-
 def posteriors(pair: Pair, images: ImageSet, rows: NDArray[np.int64]) -> Posterior:
     """Return mean and log-variance of some images, on the CPU; of an autoencoder the second is empty."""
     device = str(pair.device)
@@ -147,7 +139,9 @@ def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
         least it can be, in nats per image; ``kl`` (NaN of an autoencoder) and ``std`` of the means by code;
         ``mutual_information`` and ``total_correlation``, stratified; ``largest_logvar``.
     """
-    rows, draws = examined_rows(len(images)), pair.objective.draws
+    rows, draws = np.arange(len(images)), pair.objective.draws
+    if len(images) > MOST_EXAMINED:
+        rows = np.sort(rng_for(0, "examined images", len(images)).choice(len(images), MOST_EXAMINED, replace=False))
     found = Posterior(*(part.double() for part in posteriors(pair, images, rows)))
     noise = torch.from_numpy(rng_for(0, "examined codes").standard_normal(found.mean.shape))
     codes = found.mean + torch.exp(found.logvar / 2) * noise if draws else found.mean
@@ -405,7 +399,7 @@ class Fitting(KeptTraining):
 
     _training: Training
     _feed: Feed
-    _rate: _Rate
+    _looked: tuple[int, float]  # at which step the speed was measured last, and when
 
     def __init__(self, spec: TrainingSpec, *, network: Any, images: ImageSet, **where: Any) -> None:
         super().__init__(spec, LAYOUT, **where)
@@ -440,7 +434,7 @@ class Fitting(KeptTraining):
         self._feed = Feed(self._images, batch=spec.batch, seed=spec.seed, changed=changed, device=self._device)
         if (until - self.done) * spec.batch >= len(self._images):
             self._feed.hold()
-        self._rate = _Rate(self.done)
+        self._looked = self.done - 1, time.monotonic()
 
     def _advance(self, until: int, interrupted: Callable[[], bool]) -> tuple[int, Row, str] | None:
         step = self.done
@@ -454,8 +448,9 @@ class Fitting(KeptTraining):
         self._last = terms.loss.item()
         if step % max(1, until // _ROWS) and self.done < until:
             return None
-        speed = self._rate(step) * self._spec.batch
-        row = history_row(self._training, terms, step=step, images_per_second=speed)
+        (before, then), self._looked = self._looked, (step, time.monotonic())
+        rate = (step - before) / max(self._looked[1] - then, 1e-9)
+        row = history_row(self._training, terms, step=step, images_per_second=rate * self._spec.batch)
         return step, row, f"step {step:,}, loss {self._last:.4g}"
 
     def _is_due(self, until: int) -> bool:
@@ -474,19 +469,6 @@ class Fitting(KeptTraining):
         with torch.no_grad():
             figures = measured(self.pair, self._images)
         return self._save("diverged" if problem else "done", problem, figures=figures)
-
-
-class _Rate:
-    """Steps per second since it was last asked."""
-
-    def __init__(self, step: int) -> None:
-        self._step, self._time = step - 1, time.monotonic()
-
-    def __call__(self, step: int) -> float:
-        now = time.monotonic()
-        rate = (step - self._step) / max(now - self._time, 1e-9)
-        self._step, self._time = step, now
-        return rate
 
 
 # Reading ------------------------------------------------------------------------------------------------------------
