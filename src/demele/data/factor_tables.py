@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from demele.core.columns import Factor
 from demele.core.errors import AmbiguousKindWarning, FormatError, InputError, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import is_text, read_factors
+from demele.core.reading import check_characters
 from demele.core.table_columns import split_columns
 from demele.data.space import FactorSpace
 
@@ -75,20 +76,27 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
     return pd.DataFrame({one.name: _column(one, parts[one.name]) for one in varied}, index=pd.RangeIndex(n))
 
 
-def factor_names(path: Path, held: NDArray[Any], n_factors: int) -> list[str]:
-    """Return the names of factors that a file holds.
+def columns_of(path: Path, table: NDArray[Any], names: NDArray[Any] | None = None) -> dict[str, NDArray[Any]]:
+    """Return the columns of the factors of a file, by name: of a structured array, or a table and another array.
 
     Raises
     ------
     FormatError
-        If they are not one different text for each.
+        If it is no table, or names are not one different text for each column.
     """
-    if held.dtype.kind != "U" or held.shape != (n_factors,) or len(set(held.tolist())) < held.size:
-        raise FormatError(
-            f"{path}::factor_names", f"expected {n_factors} different texts, found {held.dtype} {held.shape}"
-        )
-    names: list[str] = held.tolist()
-    return names
+    if table.dtype.names is not None:
+        for name in table.dtype.names:
+            check_characters(f"{path}::factors", table[name])
+        return {name: table[name] for name in table.dtype.names}
+    columns = table[:, None] if table.ndim == 1 else table
+    if columns.ndim != 2:
+        raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {table.shape}")
+    n = columns.shape[1]
+    if names is None:
+        return {f"v{number}": column for number, column in enumerate(columns.T, start=1)}
+    if names.dtype.kind != "U" or names.shape != (n,) or len(set(names.tolist())) < n:
+        raise FormatError(f"{path}::factor_names", f"expected {n} different texts, found {names.dtype} {names.shape}")
+    return dict(zip(names.tolist(), columns.T, strict=True))
 
 
 def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None:

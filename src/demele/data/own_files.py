@@ -26,10 +26,10 @@ from demele.core.npy_files import (
     read_member,
 )
 from demele.core.outputs import check_room, writing_whole
-from demele.core.reading import check_characters, check_unpacked, path_of, regular_file, unpacking_at_most
+from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
 from demele.data.catalogue import DRAWN
-from demele.data.factor_tables import factor_names
+from demele.data.factor_tables import columns_of
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray, mapped_member
@@ -190,7 +190,8 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
         if factors is not None or "factors" in members:
             texts.pop("space", None)  # it is of the columns
         if factors is None and "factors" in members:
-            factors = _table(path, read("factors"), read("factor_names") if "factor_names" in members else None)
+            names = read("factor_names") if "factor_names" in members else None
+            factors = columns_of(path, read("factors"), names)
         elif factors is None:
             columns = {}
             for name in (one for one in members if one not in ("images", *TEXTS)):
@@ -203,18 +204,6 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
                     columns[name] = read(name)
             factors = columns
     return _made(path, images, factors, kinds, texts)
-
-
-def _table(path: Path, held: NDArray[Any], names: NDArray[Any] | None) -> object:
-    """Return factors that one array holds: as a structure, or a table whose names are another array."""
-    if held.dtype.names is not None:
-        for name in held.dtype.names:
-            check_characters(f"{path}::factors", held[name])
-        return {name: held[name] for name in held.dtype.names}
-    table = held[:, None] if held.ndim == 1 else held
-    if table.ndim != 2:
-        raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {held.shape}")
-    return table if names is None else dict(zip(factor_names(path, names, table.shape[1]), table.T, strict=True))
 
 
 # Folders -------------------------------------------------------------------------------------------------------------

@@ -17,14 +17,12 @@ from demele.core.npy_files import members_of, opened_archive, read_member
 from demele.core.reading import check_unpacked, regular_file
 from demele.core.results import Note
 from demele.data.array_images import ArrayImages
-from demele.data.factor_tables import factor_names, factor_table
+from demele.data.factor_tables import columns_of, factor_table
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from demele.data.images import ImageSet
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -94,7 +92,11 @@ def read_codes_file(path: Path) -> CodesFile:
     n, d = codes.shape
     names = [f"z{number}" for number in range(1, d + 1)]
     std = _columns(path, arrays, "codes_std") if "codes_std" in arrays else None
-    given = _factors(path, arrays, n)
+    # single columns, which may be texts, before the columns of one table
+    given = {name: held for name, held in arrays.items() if name not in ARRAYS and held.shape == (n,)}
+    if "factors" in arrays:
+        table = columns_of(path, arrays["factors"], arrays.get("factor_names"))
+        given = {name: given.get(name, column) for name, column in table.items()}
     try:
         factors = factor_table(given, n)
         sample = Sample(pd.DataFrame(codes, columns=names), factors, f"Codes of the file {path.name}.", codes_std=std)  # type: ignore[arg-type]
@@ -104,22 +106,15 @@ def read_codes_file(path: Path) -> CodesFile:
         raise
     except InputError as error:
         raise FormatError(path, str(error)) from error
+    still = tuple(name for name in given if name not in factors.columns)
+    message = f"factors that do not vary are left out: {', '.join(map(quoted, still))}"
     return CodesFile(
         sample=sample,
         images=images,
         reconstructions=_pictures(path, arrays, "reconstructions", (n,)),
         traversals=_pictures(path, arrays, "traversals", (d,)),
-        notes=_left_out(given, factors),
+        notes=(Note(code="constant-factors", message=message, subject=still, severity="warning"),) if still else (),
     )
-
-
-def _left_out(given: Mapping[str, NDArray[Any]], factors: pd.DataFrame) -> tuple[Note, ...]:
-    """Say which factors do not vary."""
-    still = tuple(name for name in given if name not in factors.columns)
-    if not still:
-        return ()
-    message = f"factors that do not vary are left out: {', '.join(map(quoted, still))}"
-    return (Note(code="constant-factors", message=message, subject=still, severity="warning"),)
 
 
 def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
@@ -128,21 +123,6 @@ def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArr
     if held.ndim != 2 or held.dtype.kind not in "iuf" or not held.size:
         raise FormatError(f"{path}::{name}", f"expected numbers of shape (n, n_codes), found {held.dtype} {held.shape}")
     return held.astype(np.float64)
-
-
-def _factors(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:
-    """Return factors by name: single columns, which may be texts, before the columns of one table."""
-    single = {name: held for name, held in arrays.items() if name not in ARRAYS and held.shape == (n,)}
-    if "factors" not in arrays:
-        return single
-    table = arrays["factors"]
-    table = table[:, None] if table.ndim == 1 else table
-    if table.ndim != 2:
-        raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {table.shape}")
-    names = [f"v{number}" for number in range(1, table.shape[1] + 1)]
-    if "factor_names" in arrays:
-        names = factor_names(path, arrays["factor_names"], table.shape[1])
-    return {name: single.get(name, column) for name, column in zip(names, table.T, strict=True)}
 
 
 def _pictures(
