@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from demele.cli.engine import Command, Given
-from demele.cli.test_set import CALLED, hinting, read_test_set
+from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError, shortened
 from demele.evaluation.measures.assess import assess
 from demele.files.prediction_sets import read_predictions
@@ -18,7 +18,7 @@ def _run(given: Given) -> "partial[Any]":
     (predictions,) = found.predictions.values()
     if found.open:  # measures of single texts
         known |= {"per_class": False, "average": ()}
-    return given.bind(hinting(assess, found), predictions, found.labels, **known)
+    return given.bind(assess, predictions, found.labels, **known)
 
 
 ASSESS = Command(

@@ -14,7 +14,7 @@ from demele.cli.engine import Command, Given
 from demele.cli.results import Warned
 from demele.cli.sheets import check_sheet, kept_columns
 from demele.cli.targets import check_writable
-from demele.cli.test_set import CALLED, hinting, read_test_set
+from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.outputs import write_whole
@@ -145,7 +145,7 @@ def _run(given: Given) -> "partial[Any]":
     check_writable(path, force=True, inputs=[split_name(text)[0] for text in files])
     found, known = given.call(read_test_set, given, files, single=True)
     labels = read_labels(found.labels, "labels")
-    comparison = given.call(hinting(SequentialComparison, found), **two_of(found), **known)
+    comparison = given.call(SequentialComparison, **two_of(found), **known)
     kept = kept_columns(keep, files[-1], labels.size, given.warn, hidden=files, logs=found) if blind else None
     return given.bind(
         next_rows,

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from demele.cli.engine import Command, Given
-from demele.cli.test_set import CALLED, hinting, read_test_set
+from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.evaluation.comparison.audit_forecast import plan_audit
 from demele.files.prediction_sets import read_predictions
@@ -14,7 +14,7 @@ def _run(given: Given) -> "partial[Any]":
     if {"audit", "wrong"} <= given.options.keys():
         raise InputError("--wrong: has no part with --audit, which says how many labels are wrong; leave it out")
     found, known = given.call(read_test_set, given, given.expected(1))
-    return given.bind(hinting(plan_audit, found), found.predictions, found.labels, **known)
+    return given.bind(plan_audit, found.predictions, found.labels, **known)
 
 
 PLAN = Command(

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from demele.cli.engine import Command, Given
-from demele.cli.test_set import CALLED, hinting, read_test_set
+from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError, shortened
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.ranking import rank
@@ -25,13 +25,13 @@ def _run(given: Given) -> "partial[Any]":
     found, known = given.call(read_test_set, given, files, single=len(files) == 3)
     several = (len(files) == 1 or len(found.predictions) != 2) if found.fields else len(files) != 3
     if not several:
-        return given.bind(hinting(compare, found), **two_of(found), **known)
+        return given.bind(compare, **two_of(found), **known)
     if len(found.predictions) < 2:
         raise InputError(
             f"{files[0]}: expected the predictions of at least 2 models, one column each, got 1; "
             "to compare two files, give BASELINE CANDIDATE LABELS"
         )
-    return given.bind(hinting(rank, found), found.predictions, found.labels, **known)
+    return given.bind(rank, found.predictions, found.labels, **known)
 
 
 COMPARE = Command(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -104,18 +103,8 @@ def read_test_set(
         raise InputError("--audit-design and --audit-key: are for --audit, which is not given")
     if unseen_positives is not None:
         known["audit"] = _assuming(known.get("audit"), unseen_positives)
+    given.within.enter_context(suggesting_classes([*found.predictions.values(), found.labels]))
     return found, known
-
-
-def hinting(function: Callable[..., Any], found: PredictionSet) -> Callable[..., Any]:
-    """Return a function whose messages about a value that is no class spell out the option that makes it one."""
-
-    @wraps(function)
-    def call(*data: Any, **options: Any) -> Any:
-        with suggesting_classes([*found.predictions.values(), found.labels]):
-            return function(*data, **options)
-
-    return call
 
 
 def _names(files: Sequence[str]) -> Sequence[str]:
