@@ -7,10 +7,12 @@ import pandas as pd
 
 from demele import bench
 from demele.core.store import Key
+from demele.core.version import __version__
 from demele.runtime.sweep import Record
 from demele.studies import Study
-from demele.studies.files import StudyFile
+from demele.studies.files import study_of
 from demele.studies.jobs import Configuration
+from demele.studies.study import header
 
 METRICS = ("mig", "sap", "irs", "mine")
 BETAS, SIZES = (0.1, 1.0, 100.0), (2, 4, 8)
@@ -53,7 +55,7 @@ def sample_study() -> Study:
         "model": {"network": "mlp"},
         "training": {"steps": 100, "batch": 32},
     }
-    return StudyFile(settings=settings, configurations=configurations).study(records)
+    return study_of(header(settings, configurations, __version__), records)
 
 
 def training(size: int, active: int, status: str = "done") -> Record:

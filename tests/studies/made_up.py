@@ -6,7 +6,8 @@ from typing import Any
 from demele.core.seeds import rng_for
 from demele.runtime.sweep import Record
 from demele.studies import StudyPlan, plan_model_family
-from demele.studies.jobs import Job, codes_digest, read_codes, write_codes
+from demele.studies.jobs import codes_digest, read_codes, write_codes
+from demele.studies.planning import Job
 
 #: Small, and with metrics that are computed at once.
 SETTINGS: dict[str, Any] = {
@@ -29,21 +30,21 @@ def made_up(job: Job) -> Record:
     if (beta, d) == (10.0, 6):
         raise RuntimeError("out of luck")
     diverged = (beta, d) == (10.0, 2)
-    factors = job.images.positions(job.rows).astype(float)
+    factors = job.plan.images.positions(job.plan.rows).astype(float)
     digests = {}
-    for step in job.steps[: 1 if diverged else None]:
+    for step in job.plan.steps[: 1 if diverged else None]:
         rng = rng_for(own.seed, "made up", job.id, step)
         noise = 0.0 if beta < 1 else 30.0
         codes = factors @ rng.normal(size=(factors.shape[1], d)) + noise * rng.normal(size=(len(factors), d))
         path = job.codes_file(step)
         if not path.exists():
             write_codes(path, codes, None)
-        digests[str(step)] = codes_digest(*read_codes(path, len(job.rows)))
+        digests[str(step)] = codes_digest(*read_codes(path, len(job.plan.rows)))
     active = 0 if beta == 100 else d
     return {
         "status": "diverged" if diverged else "done",
         "reason": "the loss was not finite at step 4" if diverged else "",
-        "steps": 4 if diverged else job.steps[-1],
+        "steps": 4 if diverged else job.plan.steps[-1],
         "seconds": 1.0,
         "reconstruction": 40.0,
         "floor": 13.0,

@@ -27,8 +27,9 @@ from demele.evaluation import compare, rank
 from demele.models import Fabric
 from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
-from demele.studies.pruning.planning import checked_plan, run_pruning_plan
-from demele.studies.pruning.work import DecisionJob, decided, disagreement, read_predictions
+from demele.studies.pruning.planning import DecisionJob, checked_plan
+from demele.studies.pruning.run import run_pruning_plan
+from demele.studies.pruning.work import decided, disagreement, read_predictions
 from tests.studies.pruned import WAYS, tiny_plan, without_seconds
 
 
@@ -269,7 +270,7 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
     small = ArrayImages(rng.integers(0, 255, (8, 6, 6, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * 2})
     with pytest.raises(InputError, match="one size"):
         checked_plan((train, small), preset="print", configurations=None, noises=None, seeds=1)
-    with pytest.raises(InputError, match="power of 2"):
+    with pytest.raises(InputError, match="power of two"):
         checked_plan((small, small), preset="print", configurations=None, noises=None, seeds=1)
 
 

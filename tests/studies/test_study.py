@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoug
 from demele.core.store import Store
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
-from demele.studies.jobs import Configuration, Job, read_codes, write_codes
+from demele.studies.jobs import Configuration, read_codes, write_codes
 from demele.studies.model_family import run_plan
+from demele.studies.planning import Job
 from demele.studies.study import Study, TrainedModel
 from demele.studies.work import seen_factors, trained
 from tests.report.sample_agreement import training as sample_training
@@ -211,14 +213,12 @@ def test_what_did_not_end_has_no_score_but_a_reason(folder: Path, study: Study) 
 
 
 def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path) -> None:
-    own = plan()
-
     def full(job: Job) -> Record:
         raise OutputError("cannot write")
 
-    job = own.job(own.configurations[0], tmp_path)
+    own = replace(plan(), train=full)
     with pytest.raises(OutputError):
-        trained(Job(**{name: getattr(job, name) for name in Job.__slots__} | {"train": full}))
+        trained(own.job(own.configurations[0], tmp_path))
 
 
 def test_frames_hold_models_and_scores(study: Study) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from demele import studies
 from demele.core.errors import FormatError
+from demele.core.seeds import rng_for
 from demele.data import sprites
 from demele.scoring.evaluate import evaluate
 from demele.studies.jobs import codes_digest, read_codes
-from demele.studies.planning import _scored_rows
 from tests.tolerances import ROUNDING, assert_close
 
 EMBEDDED = Path(studies.__file__).with_name("embedded.jsonl")
@@ -104,7 +104,7 @@ def test_the_stored_study_holds_the_scores_of_its_codes_up_to_rounding() -> None
     images = sprites()
     scores = evaluate(
         codes.astype(float),
-        images.factors(_scored_rows(images, 5000, 0)),
+        images.factors(rng_for(0, "study", "rows").permutation(len(images))[:5000]),
         list(found.metrics),
         protocol=found.settings["protocol"],
         seed=found.settings["seed"],

@@ -10,7 +10,8 @@ import pytest
 from demele.models import VAE
 from demele.runtime.sweep import Record
 from demele.studies import plan_model_family
-from demele.studies.jobs import Job, codes_digest, read_codes
+from demele.studies.jobs import codes_digest, read_codes
+from demele.studies.planning import Job
 from demele.studies.work import train_vae
 from tests.tolerances import assert_exact
 
@@ -36,11 +37,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, Record]:
 
 def test_codes_of_each_stage_are_those_of_a_training_that_ends_there(whole: tuple[Job, Record]) -> None:
     own, record = whole
-    assert own.steps == (4, 10, 20)
-    for step in own.steps:
+    assert own.plan.steps == (4, 10, 20)
+    for step in own.plan.steps:
         vae = VAE("beta_vae", beta=0.5, latents=3, network="mlp")
-        vae.fit(own.images, steps=step, batch=32, lr=1e-3, seed=0)
-        sample = vae.encode(own.images, own.rows)
+        vae.fit(own.plan.images, steps=step, batch=32, lr=1e-3, seed=0)
+        sample = vae.encode(own.plan.images, own.plan.rows)
         mean, std = read_codes(own.codes_file(step), 100)
         assert_exact(mean, sample.codes.to_numpy().astype(np.float32))
         assert record["codes"][str(step)] == codes_digest(mean, std)
@@ -51,7 +52,7 @@ def test_codes_of_each_stage_are_those_of_a_training_that_ends_there(whole: tupl
 
 def test_the_record_is_that_of_the_run(whole: tuple[Job, Record]) -> None:
     own, record = whole
-    run = VAE("beta_vae", beta=0.5, latents=3, network="mlp").fit(own.images, steps=20, batch=32, lr=1e-3, seed=0)
+    run = VAE("beta_vae", beta=0.5, latents=3, network="mlp").fit(own.plan.images, steps=20, batch=32, lr=1e-3, seed=0)
     assert record["status"] == "done"
     assert record["reason"] == ""
     assert record["kl"] == run.kl.tolist()
@@ -70,13 +71,13 @@ def test_what_is_lost_is_made_again_to_the_same_bits(
     for name in lost:
         (own.folder / name).unlink()
     assert told(train_vae(own)) == told(whole[1])
-    for step in own.steps:
+    for step in own.plan.steps:
         assert_exact(read_codes(own.codes_file(step), 100)[0], read_codes(whole[0].codes_file(step), 100)[0])
 
 
 def test_a_training_that_was_stopped_between_stages_goes_on(whole: tuple[Job, Record], tmp_path: Path) -> None:
     own = job(tmp_path)
-    train_vae(replace(own, steps=(4, 10)))
+    train_vae(replace(own, plan=replace(own.plan, steps=(4, 10))))
     own.codes_file(10).unlink()  # as after a kill before they were written
     assert told(train_vae(own)) == told(whole[1])
 
@@ -91,7 +92,7 @@ def test_sampled_codes_are_drawn_with_the_seed_of_the_study(tmp_path: Path, whol
 
 def test_a_training_that_diverges_says_so_and_keeps_earlier_codes(tmp_path: Path) -> None:
     own = job(tmp_path, checkpoints=[0.5, 1])
-    own = replace(own, training={**own.training, "lr": 1e9})
+    own = replace(own, plan=replace(own.plan, training={**own.plan.training, "lr": 1e9}))
     with pytest.warns(UserWarning, match="not finite"):
         record = train_vae(own)
     assert record["status"] == "diverged"

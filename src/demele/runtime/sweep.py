@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 from demele.core.checked_numbers import checked_whole
 from demele.core.store import Key, Store
@@ -84,9 +85,9 @@ class Sweep:
     >>> def halves(numbers):
     ...     return [{"half": number / 2} for number in numbers]
     >>> with Sweep({"demele": "0.1.0"}) as sweep:
-    ...     finished = sweep.run(halves, [Task(key=("half", number), about=number) for number in (3, 5)])
-    ...     finished, sweep.records["half", 5]
-    (True, {'half': 2.5})
+    ...     sweep.run(halves, [Task(key=("half", number), about=number) for number in (3, 5)])
+    ...     sweep.records["half", 5]
+    {'half': 2.5}
     """
 
     def __init__(
@@ -100,7 +101,6 @@ class Sweep:
     ) -> None:
         self.n_jobs = checked_whole(n_jobs, "n_jobs", "a number of processes, or -1 for all", inside=bool)
         self.executor = executor
-        self._stopped = False
         with contextlib.ExitStack() as opened:
             self.records = opened.enter_context(Store(store, identity))
             self._report = opened.enter_context(reporting(progress))
@@ -123,9 +123,8 @@ class Sweep:
         *,
         what: str = "tasks to do",
         share: tuple[float, float] = (0.0, 1.0),
-        failures: Literal["raise", "record"] = "raise",
-    ) -> bool:
-        """Work off the tasks that have no record yet.
+    ) -> None:
+        """Work off the tasks that have no record yet; an exception of the work ends it, and what was finished is kept.
 
         Parameters
         ----------
@@ -138,15 +137,6 @@ class Sweep:
             What progress calls the tasks that are left, together with their number.
         share : (low, high), default (0, 1)
             Which part of the whole progress this is, where a sweep consists of several calls.
-        failures : {"raise", "record"}
-            What becomes of an exception of the work. "raise": it ends the run; what was finished is stored. "record":
-            the tasks of that call get ``{"status": "failed", "reason": ...}``, and the run goes on; they are not
-            tried again.
-
-        Returns
-        -------
-        bool
-            Whether all tasks have a record now: False only after :meth:`stop`.
 
         Raises
         ------
@@ -158,28 +148,19 @@ class Sweep:
             calls.setdefault((task.key, None) if task.together is None else (None, task.together), []).append(task)
         batches = list(calls.values())
         report = self.reporter(share)
-        left = len(batches)
         done, total = 0.0, sum(task.weight for batch in batches for task in batch)
         if batches:
             report(done, total, f"{len(batches):,} {what}")
-        call = _Call(work, failures)
         items = ((number, tuple(task.about for task in batch)) for number, batch in enumerate(batches))
-        finished = completed(call, items, n_jobs=self.n_jobs, executor=self.executor)
+        finished = completed(partial(_worked, work), items, n_jobs=self.n_jobs, executor=self.executor)
         # filters belong to a whole process: threads cannot set them each for itself
         quiet = contextlib.nullcontext() if self.executor is None else warnings.catch_warnings(action="ignore")
         with quiet, contextlib.closing(finished):
-            while left and not self._stopped:
-                number, records = next(finished)
+            for number, records in finished:
                 batch = batches[number]
-                left -= 1
                 self.records.append(zip((task.key for task in batch), records, strict=True))
                 done += sum(task.weight for task in batch)
                 report(done, total, batch[-1].label)
-        return not left
-
-    def stop(self) -> None:
-        """End the run after the current call; a callback for progress or a thread may call this."""
-        self._stopped = True
 
     def reporter(self, share: tuple[float, float] = (0.0, 1.0)) -> Report:
         """Return where a part of the work reports to: its share of the whole."""
@@ -194,21 +175,9 @@ class Sweep:
         return told
 
 
-@dataclass(frozen=True, slots=True)
-class _Call(Generic[About]):
-    """Calls the work in any process; results are found by the number of the call."""
-
-    work: Work[About]
-    failures: str
-
-    def __call__(self, item: tuple[int, tuple[About, ...]]) -> tuple[int, Sequence[Record]]:
-        number, abouts = item
-        alone = threading.current_thread() is threading.main_thread()
-        with warnings.catch_warnings(action="ignore") if alone else contextlib.nullcontext():
-            try:
-                return number, self.work(abouts)
-            except Exception as error:
-                if self.failures == "raise":
-                    raise
-                reason = f"{type(error).__name__}: {error}"
-                return number, [{"status": "failed", "reason": reason} for _ in abouts]
+def _worked(work: Work[About], item: tuple[int, tuple[About, ...]]) -> tuple[int, Sequence[Record]]:
+    """Call the work in any process; results are found by the number of the call."""
+    number, abouts = item
+    alone = threading.current_thread() is threading.main_thread()
+    with warnings.catch_warnings(action="ignore") if alone else contextlib.nullcontext():
+        return number, work(abouts)

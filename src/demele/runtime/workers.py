@@ -84,21 +84,13 @@ def lost_workers_told(started_by: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not _is_loss(error):
+        of_dask = type(error).__name__ == "KilledWorker" and type(error).__module__.partition(".")[0] == "distributed"
+        if not of_dask and not isinstance(error, BrokenExecutor):
             raise
+        codes = re.search(r"exit codes of the workers are \{([^}]*)\}", str(error))
+        ended = f" ({codes[1].strip()})" if codes else ""
         raise WorkerError(
-            f"{started_by}: a worker process ended early{_how(error)}, most often "
+            f"{started_by}: a worker process ended early{ended}, most often "
             f"because memory ran out or it was killed; {_ADVICE[started_by]}. With a store, the "
             "same call continues where it stopped"
         ) from error
-
-
-def _is_loss(error: Exception) -> bool:
-    if isinstance(error, BrokenExecutor):
-        return True
-    return type(error).__name__ == "KilledWorker" and type(error).__module__.partition(".")[0] == "distributed"
-
-
-def _how(error: Exception) -> str:
-    codes = re.search(r"exit codes of the workers are \{([^}]*)\}", str(error))
-    return f" ({codes[1].strip()})" if codes else ""

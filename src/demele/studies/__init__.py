@@ -12,7 +12,7 @@ from demele.studies.model_family import model_family, plan_model_family
 from demele.studies.planning import StudyPlan
 from demele.studies.pruning.configurations import PruningConfiguration
 from demele.studies.pruning.files import load_pruning, pruning_demo
-from demele.studies.pruning.planning import pruning_study
+from demele.studies.pruning.run import pruning_study
 from demele.studies.pruning.study import PruningStudy
 from demele.studies.study import Study, TrainedModel
 

@@ -141,8 +141,7 @@ def _pictures(
         return held
     if held.dtype.kind != "f" or not ((held >= -0.01) & (held <= 1.01)).all():
         raise FormatError(f"{path}::{name}", "expected bytes, or numbers from 0 to 1")
-    found: NDArray[np.uint8] = np.rint(np.clip(held, 0, 1) * 255).astype(np.uint8)
-    return found
+    return np.asarray(np.rint(np.clip(held, 0, 1) * 255).astype(np.uint8))
 
 
 # Samples --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
 from demele.models.callers import as_array, called, telling_of_shapes
@@ -174,8 +173,7 @@ def change(images: NDArray[np.uint8]) -> NDArray[np.float64]:
     steps = np.diff(images.astype(np.float32), axis=2)
     if not steps.shape[2]:
         return np.zeros(images.shape[1])
-    found: NDArray[np.float64] = np.abs(steps).mean(axis=(0, 2, 3, 4, 5)).astype(np.float64) / 255
-    return found
+    return np.asarray(np.abs(steps).mean(axis=(0, 2, 3, 4, 5)).astype(np.float64) / 255)
 
 
 def reconstructed(decoder: Decoder, codes: NDArray[np.float64], images: ImageSet, *, seed: int) -> Reconstructions:
@@ -215,13 +213,3 @@ def compared(rows: NDArray[np.int64], originals: NDArray[np.uint8], made: NDArra
         mean_image_error=float(from_mean),
         tried=len(rows),
     )
-
-
-def checked_decoded(decoded: Any) -> str:
-    """Return what a decoder gives, if it is one of the two.
-
-    Raises
-    ------
-    UnknownNameError
-    """
-    return str(checked_name(decoded, "decoded", ("pixels", "logits")))

@@ -16,7 +16,7 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
-from demele.core.names import NEW_ARGUMENTS, renamed
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
@@ -35,7 +35,6 @@ from demele.studies.codes_file import (
 )
 from demele.studies.decoding import (
     change,
-    checked_decoded,
     compared,
     decoding,
     prior_samples,
@@ -162,8 +161,9 @@ def examine(
     verdict = verdict_on(codes, factors, active=active, kinds=kinds, seed=start) if factors.shape[1] else None
     if model is not None and not callable(getattr(model, "decode", None)):
         raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
+    way = checked_name(decoded, "decoded", ("pixels", "logits"))
     decode = model.decode if decode is None and model is not None else decode
-    moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), checked_range(value_range), start)
+    moved, made, samples = _decoded(held, shown, decode, way, checked_range(value_range), start)
     settings = {
         "n_bootstrap": n_bootstrap,
         "n_permutations": n_permutations,

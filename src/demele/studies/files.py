@@ -1,7 +1,6 @@
 """Files of a study: its plan and its rows; and all of it packed into one file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,8 @@ from demele.studies.jobs import Configuration, train_key
 from demele.studies.planning import StudyPlan
 from demele.studies.study import FORMAT, FORMAT_VERSION, Study, TrainedModel, header
 
-__all__ = ["DEMO", "FILE", "ROWS", "RUNS", "StudyFile", "demo", "load", "study_file"]
-
-#: In the folder of a study: what it is, its rows, and its models' files.
-FILE, ROWS, RUNS = "study.json", "rows.jsonl", "runs"
+#: In the folder of a study: what it is, and its models' files.
+FILE, RUNS = "study.json", "runs"
 _WHAT = "a study of demele"
 _SHAPE = {
     "demele": str,
@@ -39,87 +36,45 @@ _SCORE = {"value": (float, int, type(None)), "step": int, "names": [str]}
 DEMO = Path(__file__).with_name("embedded.jsonl")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyFile:
-    """What a study is: its settings, and the models that were planned, by their names in the rows."""
+def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> Study:
+    """Return the study of some rows; ``about``: what :func:`demele.studies.study.header` returns.
 
-    settings: Mapping[str, Any]
-    configurations: Mapping[str, Configuration]
-    version: str = __version__
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return header(self.settings, self.configurations, self.version)
-
-    def study(self, records: Mapping[Key, Record]) -> Study:
-        """Return the study of some rows.
-
-        Raises
-        ------
-        FormatError
-            If a row is not what it should be.
-        """
-        models = []
-        for name, configuration in self.configurations.items():
-            with reading_record(train_key(name)):
-                record = records.get(train_key(name))
-                models.append(TrainedModel.of(name, configuration, record, int(self.settings["n_factors"])))
-        scores = {}
-        for key, record in records.items():
-            if key[:1] == ("score",):
-                with reading_record(key):
-                    identifier, step, kind, metric = key[1:]
-                    check_shape({**record, "step": step, "names": [identifier, kind, metric]}, _SCORE)
-                scores[key[1:]] = record
-        return Study(
-            settings=self.settings,
-            models=tuple(models),
-            scores=dict(sorted(scores.items())),
-            version=self.version,
-        )
-
-    @classmethod
-    def of(cls, content: Any, path: Path) -> "StudyFile":
-        """Return what a file holds.
-
-        Raises
-        ------
-        FormatError, InputError
-        """
-        check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
-        with parsing(f"{path}: not {_WHAT}"):
-            check_shape(content, _SHAPE)
-            places = content["settings"]["steps"], content["settings"]["shape"], content["settings"]["metrics"]
-            if not places[0] or len(places[1]) != 3 or not places[2]:
-                raise ValueError(f"it holds {quoted(places)}")
-            options = [one["options"] for one in content["configurations"]]
-            check_shape([value for own in options for value in own.values()], [(float, int, str, bool, type(None))])
-            check_shape([own.get("beta", 1.0) for own in options], [(float, int)])
-            configurations = {
-                str(one["id"]): Configuration(**{name: value for name, value in one.items() if name != "id"})
-                for one in content["configurations"]
-            }
-            return cls(settings=content["settings"], configurations=configurations, version=content["demele"])
+    Raises
+    ------
+    FormatError
+        If a row is not what it should be.
+    """
+    settings, models = about["settings"], []
+    for one in about["configurations"]:
+        own = {name: value for name, value in one.items() if name != "id"}
+        with reading_record(train_key(one["id"])):
+            record = records.get(train_key(one["id"]))
+            models.append(TrainedModel.of(one["id"], Configuration(**own), record, int(settings["n_factors"])))
+    scores = {}
+    for key, record in records.items():
+        if key[:1] == ("score",):
+            with reading_record(key):
+                identifier, step, kind, metric = key[1:]
+                check_shape({**record, "step": step, "names": [identifier, kind, metric]}, _SCORE)
+            scores[key[1:]] = record
+    return Study(settings=settings, models=tuple(models), scores=dict(sorted(scores.items())), version=about["demele"])
 
 
-def study_file(plan: StudyPlan, folder: Path) -> StudyFile:
+def about_study(plan: StudyPlan, folder: Path) -> dict[str, Any]:
     """Return what a study is once a plan is added to what its folder holds already.
 
     Raises
     ------
     FormatError, InputError
     """
-    found = StudyFile(
-        settings=plan.settings(),
-        configurations={one.identified(plan.identity): one for one in plan.configurations},
-    )
-    if not (folder / FILE).exists():
-        return found
-    before = StudyFile.of(json_of(folder / FILE, _WHAT), folder / FILE)
-    merged = dict(found.settings)
-    for name in ("metrics", "kinds"):
-        merged[name] = list(dict.fromkeys([*before.settings[name], *found.settings[name]]))
-    return replace(found, settings=merged, configurations={**before.configurations, **found.configurations})
+    about = header(plan.settings(), {one.identified(plan.identity): one for one in plan.configurations}, __version__)
+    if (folder / FILE).exists():
+        before, own = _checked(json_of(folder / FILE, _WHAT), folder / FILE), about["settings"]
+        for name in ("metrics", "kinds"):
+            own[name] = list(dict.fromkeys([*before["settings"][name], *own[name]]))
+        known = {one["id"]: one for one in [*before["configurations"], *about["configurations"]]}
+        about["configurations"] = list(known.values())
+    return about
 
 
 def load(path: str | Path) -> Study:
@@ -150,8 +105,8 @@ def load(path: str | Path) -> Study:
     """
     path = path_of(path)
     hint = "demele study pruning show is for one of pruning" if (path / "pruning.json").exists() else ""
-    about, records = opened(path, _WHAT, FILE, ROWS, hint=hint)
-    return StudyFile.of(about, path).study(records)
+    about, records = opened(path, _WHAT, FILE, hint)
+    return study_of(_checked(about, path), records)
 
 
 def demo() -> Study:
@@ -171,3 +126,22 @@ def demo() -> Study:
     6
     """
     return load(DEMO)
+
+
+def _checked(content: Any, path: Path) -> dict[str, Any]:
+    """Return what a study is, as a file holds it.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
+    with parsing(f"{path}: not {_WHAT}"):
+        check_shape(content, _SHAPE)
+        places = content["settings"]["steps"], content["settings"]["shape"], content["settings"]["metrics"]
+        if not places[0] or len(places[1]) != 3 or not places[2]:
+            raise ValueError(f"it holds {quoted(places)}")
+        options = [one["options"] for one in content["configurations"]]
+        check_shape([value for own in options for value in own.values()], [(float, int, str, bool, type(None))])
+        check_shape([own.get("beta", 1.0) for own in options], [(float, int)])
+    return dict(content)

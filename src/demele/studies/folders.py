@@ -3,27 +3,30 @@
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, OutputError, quoted, shortened
 from demele.core.reading import check_nesting, parsed_json, parsing, path_of, read_whole
 from demele.core.store import Key, Store
-from demele.runtime.sweep import Record
+from demele.runtime.sweep import Record, Sweep
+
+#: The rows of a study, in its folder.
+ROWS = "rows.jsonl"
 
 
 @contextmanager
-def working_folder(store: Any, rows: str, *, prefix: str) -> Iterator[Path]:
-    """Yield the folder that a study works in: the one that keeps it, made if need be, or one that is gone afterwards.
+def study_folder(store: Any, identity: Mapping[str, str | int], **how: Any) -> Iterator[tuple[Path, Sweep]]:
+    """Yield the folder that a study works in, made if need be or gone afterwards, and the sweep that writes its rows.
 
     Parameters
     ----------
     store : str, Path or None
-    rows : str
-        Name of the file of its rows: a folder that holds other files and not this one is of something else.
-    prefix : str
-        Prefix of the name of a folder that is gone afterwards.
+    identity : mapping
+        What all rows have in common.
+    **how
+        Options of :class:`demele.runtime.sweep.Sweep`.
 
     Raises
     ------
@@ -31,20 +34,21 @@ def working_folder(store: Any, rows: str, *, prefix: str) -> Iterator[Path]:
         If something else is there.
     OutputError
     """
-    if store is None:
-        with tempfile.TemporaryDirectory(prefix=prefix) as temporary:
-            yield Path(temporary)
-        return
-    folder = path_of(store, "store")
-    if folder.exists() and not folder.is_dir():
-        raise InputError("store", f"{folder}: expected a folder, got a file")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / rows).exists():
-        raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"store: cannot make {folder}: {error.strerror or error}") from error
-    yield folder
+    with ExitStack() as stack:
+        if store is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
+            yield folder, stack.enter_context(Sweep(identity, **how))
+            return
+        folder = path_of(store, "store")
+        if folder.exists() and not folder.is_dir():
+            raise InputError("store", f"{folder}: expected a folder, got a file")
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
+            raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"store: cannot make {folder}: {error.strerror or error}") from error
+        yield folder, stack.enter_context(Sweep(identity, store=folder / ROWS, **how))
 
 
 def packed(about: Mapping[str, Any], records: Mapping[Key, Record]) -> str:
@@ -53,7 +57,7 @@ def packed(about: Mapping[str, Any], records: Mapping[Key, Record]) -> str:
     return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
 
 
-def opened(path: Path, what: str, file: str, rows: str, *, hint: str = "") -> tuple[Any, Mapping[Key, Record]]:
+def opened(path: Path, what: str, file: str, hint: str = "") -> tuple[Any, Mapping[Key, Record]]:
     """Return what a folder, or a packed file, says of a study, and its records.
 
     Parameters
@@ -61,8 +65,8 @@ def opened(path: Path, what: str, file: str, rows: str, *, hint: str = "") -> tu
     path : Path
     what : str
         What it should hold: "a study of demele".
-    file, rows : str
-        Files of the folder: what the study is, and its records.
+    file : str
+        File of the folder that says what the study is.
     hint : str
 
     Raises
@@ -71,9 +75,9 @@ def opened(path: Path, what: str, file: str, rows: str, *, hint: str = "") -> tu
         If there is none, it cannot be read, or is no JSON.
     """
     if path.is_dir():
-        if not (path / file).exists() or not (path / rows).exists():
-            raise InputError("study", f"{path}: expected the folder of {what}, which holds {file} and {rows}", hint)
-        return json_of(path / file, what), Store.read(path / rows)[1]
+        if not (path / file).exists() or not (path / ROWS).exists():
+            raise InputError("study", f"{path}: expected the folder of {what}, which holds {file} and {ROWS}", hint)
+        return json_of(path / file, what), Store.read(path / ROWS)[1]
     lines = _content(path, what).splitlines()
     with parsing(f"{path}: not {what}"):
         about, *rest = map(parsed_json, lines or [b"null"])

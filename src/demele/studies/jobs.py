@@ -1,12 +1,12 @@
-"""One model of a study: what it is, what is trained and scored of it, and where its files are."""
+"""One model of a study: what it is, what its records are kept under, and the file of its codes."""
 
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,6 @@ from demele.core.errors import FormatError, InputError
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, read_whole
 from demele.core.store import Key
-from demele.data.images import ImageSet
-from demele.runtime.sweep import Record
-
-__all__ = [
-    "Configuration",
-    "Job",
-    "Kind",
-    "Piece",
-    "codes_digest",
-    "read_codes",
-    "score_key",
-    "scored_places",
-    "train_key",
-    "write_codes",
-]
 
 #: What the codes are scored against: "real", "null-0", "null-1", ..., "half-0", "half-1".
 Kind = str
@@ -83,63 +68,6 @@ class Configuration:
         """Return a short text that differs where anything differs that changes a number."""
         whole = json.dumps([dict(identity), self.to_dict()], sort_keys=True, separators=(",", ":"))
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Job:
-    """All that is needed to train one model and to score its codes, here or in another process.
-
-    Attributes
-    ----------
-    id : str
-    configuration : Configuration
-    images : ImageSet
-    rows : array of int
-        Images whose codes are scored.
-    steps : tuple of int
-        After which codes are kept, the last of them at the end.
-    model, training : mapping
-        Arguments of :class:`demele.models.VAE` in addition to those of the configuration, and of its ``fit``.
-    codes : {"mean", "sampled"}
-    protocol : str
-    seed : int
-        Seed of all draws outside the training.
-    folder : Path
-        For the model's files.
-    train : callable(Job) -> Record
-        Leaves a file of codes for each of ``steps``, and returns what becomes of the training.
-    """
-
-    id: str
-    configuration: Configuration
-    images: ImageSet
-    rows: NDArray[np.int64]
-    steps: tuple[int, ...]
-    model: Mapping[str, Any]
-    training: Mapping[str, Any]
-    codes: str
-    protocol: str
-    seed: int
-    folder: Path
-    train: Callable[["Job"], Record]
-
-    def codes_file(self, step: int) -> Path:
-        """Return where the codes after some steps are."""
-        return self.folder / f"codes-{step}.npz"
-
-
-class Piece(NamedTuple):
-    """One record that is wanted of a model: of its training, or of a score."""
-
-    job: Job
-    step: int = 0
-    kind: Kind = ""
-    metric: str = ""
-
-    @property
-    def key(self) -> Key:
-        """What the record is kept under."""
-        return train_key(self.job.id) if not self.kind else score_key(self.job.id, self.step, self.kind, self.metric)
 
 
 def train_key(identifier: str) -> Key:

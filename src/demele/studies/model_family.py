@@ -1,6 +1,5 @@
 """A family of models that differ in two settings, trained and scored: about these, which metrics agree."""
 
-import contextlib
 import inspect
 import json
 from collections.abc import Mapping, Sequence
@@ -12,14 +11,11 @@ from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report
-from demele.runtime.sweep import Sweep
-from demele.studies.files import FILE, ROWS, RUNS, study_file
-from demele.studies.folders import working_folder
+from demele.studies.files import FILE, RUNS, about_study, study_of
+from demele.studies.folders import study_folder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
 from demele.studies.study import Study
 from demele.studies.work import worked
-
-__all__ = ["model_family", "plan_model_family", "run_plan"]
 
 #: Arguments of :func:`model_family` that say where and how to work.
 _WHERE = ("store", "n_jobs", "executor", "progress")
@@ -119,26 +115,9 @@ def model_family(
     >>> [model.status for model in found.models], len(found.scores)
     (['done', 'done'], 24)
     """
-    plan = checked_plan(
-        data,
-        betas=betas,
-        latents=latents,
-        seeds=seeds,
-        preset_name=preset,
-        objective=objective,
-        options=options,
-        beta_scale=beta_scale,
-        steps=steps,
-        checkpoints=checkpoints,
-        metrics=metrics,
-        protocol=protocol,
-        rows=rows,
-        nulls=nulls,
-        halves=halves,
-        codes=codes,
-        seed=seed,
-    )
-    return run_plan(plan, store=store, n_jobs=n_jobs, executor=executor, progress=progress)
+    settings = dict(locals())
+    where = {name: settings.pop(name) for name in _WHERE}
+    return run_plan(checked_plan(**settings), **where)
 
 
 def plan_model_family(data: ImageSet | None = None, **settings: Any) -> StudyPlan:
@@ -169,7 +148,7 @@ def plan_model_family(data: ImageSet | None = None, **settings: Any) -> StudyPla
     bound = inspect.signature(model_family).bind(data, **settings)
     bound.apply_defaults()
     given = {name: value for name, value in bound.arguments.items() if name not in _WHERE}
-    return checked_plan(given.pop("data"), preset_name=given.pop("preset"), **given)
+    return checked_plan(**given)
 
 
 def run_plan(
@@ -186,13 +165,9 @@ def run_plan(
     ------
     InputError, OutputError
     """
-    with contextlib.ExitStack() as opened:
-        folder = opened.enter_context(working_folder(store, ROWS, prefix="demele-study-"))
-        path = None if store is None else folder / ROWS
-        sweep = opened.enter_context(
-            Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress)
-        )
-        about = study_file(plan, folder)
-        write_whole(folder / FILE, json.dumps(about.to_dict(), indent=1) + "\n")
+    how: dict[str, Any] = {"n_jobs": n_jobs, "executor": executor, "progress": progress}
+    with study_folder(store, plan.identity, **how) as (folder, sweep):
+        about = about_study(plan, folder)
+        write_whole(folder / FILE, json.dumps(about, indent=1) + "\n")
         sweep.run(worked, plan.tasks(folder / RUNS), what="models to train")
-        return about.study({key: sweep.records[key] for key in sweep.records})
+        return study_of(about, sweep.records)

@@ -3,10 +3,10 @@
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,18 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError, quo
 from demele.core.names import checked_name, suggestion
 from demele.core.result import TableResult
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.store import Key
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.metrics.catalogue import metric_names
 from demele.metrics.protocols import protocol as protocol_named
-from demele.models.presets import Preset, preset
+from demele.models.presets import Preset
+from demele.models.presets import preset as preset_named
+from demele.models.vae.model import VAE
 from demele.report.words import count
 from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
-from demele.studies.jobs import Configuration, Job, Kind, Piece, scored_places
-from demele.studies.work import train_vae
+from demele.studies.jobs import Configuration, Kind, score_key, scored_places, train_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,10 +73,12 @@ class StudyPlan:
         Against what the codes at the end are scored: "real", "null-0", ..., "half-0", "half-1".
     protocol, codes : str
     seed : int
+        Seed of all draws outside the trainings.
     model, training : mapping
         Arguments of every model, and of its training.
-    train : callable
-        What trains one.
+    train : callable(Job) -> Record, or None
+        Leaves a file of codes for each of ``steps``, and returns what becomes of the training; by default a VAE is
+        trained.
     """
 
     configurations: tuple[Configuration, ...]
@@ -89,7 +93,7 @@ class StudyPlan:
     seed: int
     model: Mapping[str, Any]
     training: Mapping[str, Any]
-    train: Callable[[Job], Record] = train_vae
+    train: "Callable[[Job], Record] | None" = None
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -128,49 +132,69 @@ class StudyPlan:
             "training": dict(self.training),
         }
 
-    def job(self, configuration: Configuration, folder: Path) -> Job:
+    def job(self, configuration: Configuration, folder: Path) -> "Job":
         """Return the job of one model; its files are in their own folder."""
         identifier = configuration.identified(self.identity)
-        return Job(
-            id=identifier,
-            configuration=configuration,
-            images=self.images,
-            rows=self.rows,
-            steps=self.steps,
-            model=self.model,
-            training=self.training,
-            codes=self.codes,
-            protocol=self.protocol,
-            seed=self.seed,
-            folder=folder / identifier,
-            train=self.train,
-        )
+        return Job(id=identifier, configuration=configuration, plan=self, folder=folder / identifier)
 
-    def pieces(self, job: Job) -> Iterator[Piece]:
-        """Yield every record that is wanted of a model."""
-        yield Piece(job)
-        for step, kind in scored_places(self.steps, self.kinds):
-            yield from (Piece(job, step, kind, metric) for metric in self.metrics)
+    @property
+    def scored(self) -> list[tuple[int, Kind, str]]:
+        """Step, kind and metric of every score that is wanted of a model."""
+        return [(*place, metric) for place in scored_places(self.steps, self.kinds) for metric in self.metrics]
 
-    def tasks(self, folder: Path) -> list[Task[Piece]]:
+    def tasks(self, folder: Path) -> "list[Task[Piece]]":
         """Return the tasks of the study: all records of one model go together, in one process."""
         found = []
         for configuration in self.configurations:
             job = self.job(configuration, folder)
-            found += [
-                Task(
-                    key=piece.key,
-                    about=piece,
-                    seed=configuration.seed,
-                    together=job.id,
-                    weight=self.steps[-1] / 170
-                    if not piece.kind
-                    else seconds_of_score(configuration.latents, len(self.rows)),
-                    label=f"{configuration.name}, seed {configuration.seed}",
-                )
-                for piece in self.pieces(job)
-            ]
+            how: Any = {"together": job.id, "label": f"{configuration.name}, seed {configuration.seed}"}
+            scoring = seconds_of_score(configuration.latents, len(self.rows))
+            for piece in (Piece(job), *(Piece(job, *place) for place in self.scored)):
+                weight = scoring if piece.kind else self.steps[-1] / 170
+                found.append(Task(key=piece.key, about=piece, seed=configuration.seed, weight=weight, **how))
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Job:
+    """All that is needed to train one model and to score its codes, here or in another process.
+
+    Attributes
+    ----------
+    id : str
+    configuration : Configuration
+    plan : StudyPlan
+    folder : Path
+        For the model's files.
+    """
+
+    id: str
+    configuration: Configuration
+    plan: StudyPlan
+    folder: Path
+
+    def codes_file(self, step: int) -> Path:
+        """Return where the codes after some steps are."""
+        return self.folder / f"codes-{step}.npz"
+
+    def model(self) -> VAE:
+        """Return the model, untrained."""
+        own = self.configuration
+        return VAE(own.objective, latents=own.latents, **{**self.plan.model, **own.options})
+
+
+class Piece(NamedTuple):
+    """One record that is wanted of a model: of its training, or of a score."""
+
+    job: Job
+    step: int = 0
+    kind: Kind = ""
+    metric: str = ""
+
+    @property
+    def key(self) -> Key:
+        """What the record is kept under."""
+        return train_key(self.job.id) if not self.kind else score_key(self.job.id, self.step, self.kind, self.metric)
 
 
 def seconds_of_score(latents: int, rows: int) -> float:
@@ -184,7 +208,7 @@ def checked_plan(
     betas: Sequence[float] | None,
     latents: Sequence[int] | None,
     seeds: int,
-    preset_name: str,
+    preset: str,
     objective: str,
     options: Mapping[str, Any] | None,
     beta_scale: str,
@@ -204,20 +228,29 @@ def checked_plan(
     ------
     InputError, InputTypeError, UnknownNameError, MissingExtraError
     """
-    chosen = preset(preset_name)
+    from demele.models.vae.nets import check_size
+
+    chosen = preset_named(preset)
     images = chosen.images() if data is None else data
     if not isinstance(images, ImageSet):
         raise InputTypeError("data", f"expected an image set, got {type(images).__name__}; see demele.data.sprites")
     last = checked_count(chosen.steps if steps is None else steps, "steps", 10)
-    seed = checked_seed(seed)
+    seed, n_rows = checked_seed(seed), checked_count(rows, "rows", 20)
+    if len(images) < 20:
+        raise InputError("data", f"expected 20 or more images, got {len(images)}")
+    shares = [
+        checked_number(one, "checkpoints", "shares of the steps in (0, 1]", inside=lambda share: 0 < share <= 1)
+        for one in _listed(checkpoints, (), "checkpoints")
+    ]
+    order = rng_for(seed, "study", "rows").permutation(len(images))  # in no order: halves of them are samples too
     protocol_named(protocol)
     checked_name(codes, "codes", ("mean", "sampled"))
     plan = StudyPlan(
         configurations=_grid(chosen, betas, latents, checked_count(seeds, "seeds", 1), objective, options),
         images=images,
         preset=chosen.name,
-        steps=_stages(checkpoints, last),
-        rows=_scored_rows(images, checked_count(rows, "rows", 20), seed),
+        steps=tuple(sorted({max(1, round(share * last)) for share in shares} | {last})),
+        rows=np.asarray(order[:n_rows], dtype=np.int64),
         metrics=_metrics(metrics),
         kinds=(
             "real",
@@ -230,7 +263,12 @@ def checked_plan(
         model={"network": chosen.network, "init": chosen.init, "beta_scale": beta_scale},
         training={**chosen.training, "steps": last},
     )
-    _try_models(plan)
+    check_size(chosen.network, images.shape)
+    if plan.training["batch"] > len(images):
+        raise InputError("data", f"expected at least a batch of {plan.training['batch']} images, got {len(images)}")
+    for configuration in plan.configurations:
+        if configuration.seed == 0:
+            plan.job(configuration, Path()).model()  # what cannot be made is refused before an hour of training
     return plan
 
 
@@ -252,7 +290,10 @@ def _grid(
     given = {**chosen.options.get(objective, {}), **(options or {})}
     strengths: list[dict[str, Any]] = [{}]
     if strength is not None:
-        strengths = [{strength: one} for one in _numbers(betas, usual[0], "betas")]
+        strengths = [
+            {strength: checked_number(one, "betas", "numbers of 0 or more", inside=lambda value: 0 <= value < math.inf)}
+            for one in _listed(betas, usual[0], "betas")
+        ]
     sizes = [checked_count(one, "latents", 1) for one in _listed(latents, usual[1], "latents")]
     return tuple(
         Configuration(objective=objective, options={**given, **own}, latents=d, seed=seed)
@@ -273,29 +314,6 @@ def _listed(given: Sequence[Any] | None, usual: Sequence[Any], argument: str) ->
     return values
 
 
-def _numbers(given: Sequence[float] | None, usual: Sequence[float], argument: str) -> list[float]:
-    return [
-        checked_number(one, argument, "numbers of 0 or more", inside=lambda value: 0 <= value < math.inf)
-        for one in _listed(given, usual, argument)
-    ]
-
-
-def _stages(checkpoints: Sequence[float], last: int) -> tuple[int, ...]:
-    shares = [
-        checked_number(one, "checkpoints", "shares of the steps in (0, 1]", inside=lambda share: 0 < share <= 1)
-        for one in _listed(checkpoints, (), "checkpoints")
-    ]
-    return tuple(sorted({max(1, round(share * last)) for share in shares} | {last}))
-
-
-def _scored_rows(images: ImageSet, rows: int, seed: int) -> NDArray[np.int64]:
-    """Draw the rows that are scored, in no order, so that halves of them are samples too."""
-    if len(images) < 20:
-        raise InputError("data", f"expected 20 or more images, got {len(images)}")
-    order = rng_for(seed, "study", "rows").permutation(len(images))
-    return np.asarray(order[:rows], dtype=np.int64)
-
-
 def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(METRICS if metrics is None else _listed(metrics, (), "metrics"))
     for name in names:
@@ -304,21 +322,6 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
     if len(names) < 2:
         raise InputError("metrics", "expected two or more: a study measures their agreement")
     return names
-
-
-def _try_models(plan: StudyPlan) -> None:
-    """Refuse what no model can be made of, and images that no network takes, before an hour of training."""
-    from demele.models.vae.nets import check_size
-    from demele.studies.work import model_of
-
-    check_size(plan.model["network"], plan.images.shape)
-    if plan.training["batch"] > len(plan.images):
-        raise InputError(
-            "data", f"expected at least a batch of {plan.training['batch']} images, got {len(plan.images)}"
-        )
-    for configuration in plan.configurations:
-        if configuration.seed == 0:
-            model_of(plan.job(configuration, Path()))
 
 
 # How long it takes ----------------------------------------------------------------------------------------------------
@@ -375,30 +378,19 @@ def estimated(plan: StudyPlan) -> Estimate:
     """Return what a study would take; a few steps of its model of middle size are made and timed."""
     sizes = sorted(one.latents for one in plan.configurations)
     middle = next(one for one in plan.configurations if one.latents == sizes[len(sizes) // 2])
-    pieces = [len([piece for piece in plan.pieces(plan.job(one, Path())) if piece.kind]) for one in plan.configurations]
-    scores = [
-        count * seconds_of_score(one.latents, len(plan.rows))
-        for one, count in zip(plan.configurations, pieces, strict=True)
-    ]
+    vae, moments = plan.job(middle, Path()).model(), list[float]()
+    training = {**plan.training, "steps": 2 * _TIMED}
     with tempfile.TemporaryDirectory() as folder:
-        each, kept = _timed_step(plan.job(middle, Path(folder)))
+        path = Path(folder) / "run"
+        vae.fit(plan.images, **training, checkpoint=path, on_event=lambda _: moments.append(time.process_time()))
+        kept = path.stat().st_size
+    each = (moments[-1] - moments[-1 - _TIMED]) / _TIMED
+    each_score = [seconds_of_score(one.latents, len(plan.rows)) for one in plan.configurations]
     codes = sum(4 * len(plan.rows) * one.latents * (len(plan.steps) + 1) for one in plan.configurations)
     return Estimate(
         models=len(plan.configurations),
-        scores=sum(pieces),
+        scores=len(plan.scored) * len(plan.configurations),
         training_seconds=each * plan.steps[-1] * len(plan.configurations),
-        scoring_seconds=sum(scores),
+        scoring_seconds=len(plan.scored) * sum(each_score),
         megabytes=(codes + kept * len(plan.configurations)) / 1e6,
     )
-
-
-def _timed_step(job: Job) -> tuple[float, int]:
-    """Return the seconds of a step and the size of a file of a training."""
-    from demele.studies.work import model_of
-
-    path = job.folder.parent / "run"
-    vae = model_of(job)
-    moments: list[float] = []
-    training = {**job.training, "steps": 2 * _TIMED}
-    vae.fit(job.images, **training, checkpoint=path, on_event=lambda _: moments.append(time.process_time()))
-    return (moments[-1] - moments[-1 - _TIMED]) / _TIMED, path.stat().st_size

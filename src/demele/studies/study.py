@@ -93,6 +93,9 @@ class TrainedModel:
             return cls(id=identifier, configuration=configuration, status=status, reason=record["reason"], flag=FAILED)
         numbers = ("seconds", "reconstruction", "floor", "total_correlation", "largest_logvar", "beta_normalised")
         active = int(record["active"])
+        figures: dict[str, Any] = {name: int(record[name]) for name in ("steps", "active", "parameters")}
+        figures |= {name: known(record[name]) for name in numbers}
+        figures |= {name: tuple(map(known, record[name])) for name in ("kl", "std")}
         few = COLLAPSED if active == 0 else PARTIAL if active < factors else ""
         return cls(
             id=identifier,
@@ -100,14 +103,9 @@ class TrainedModel:
             status=status,
             reason=str(record["reason"] or ""),
             flag=DIVERGED if status == DIVERGED else few,
-            steps=int(record["steps"]),
-            kl=_floats(record["kl"]),
-            std=_floats(record["std"]),
-            active=active,
-            parameters=int(record["parameters"]),
             torch=str(record["torch"]),
             codes=dict(record["codes"]),
-            **{name: known(record[name]) for name in numbers},
+            **figures,
         )
 
     def record(self) -> Record | None:
@@ -115,26 +113,18 @@ class TrainedModel:
         if self.status == MISSING:
             return None
         names = [name for name in self.__slots__ if name not in ("id", "configuration", "flag")]
-        found: Record = plain({name: getattr(self, name) for name in names})
-        return found
+        return dict(plain({name: getattr(self, name) for name in names}))
 
     def row(self) -> dict[str, Any]:
         """Flat, in a fixed order of columns."""
         own = self.configuration
+        model = {"objective": own.objective, **own.options, "latents": own.latents, "seed": own.seed}
+        names = ("status", "flag", "active", "steps", "seconds", "reconstruction", "floor")
         return {
             "id": self.id,
             "configuration": own.name,
-            "objective": own.objective,
-            **own.options,
-            "latents": own.latents,
-            "seed": own.seed,
-            "status": self.status,
-            "flag": self.flag,
-            "active": self.active,
-            "steps": self.steps,
-            "seconds": self.seconds,
-            "reconstruction": self.reconstruction,
-            "floor": self.floor,
+            **model,
+            **{name: getattr(self, name) for name in names},
             "kl": float(np.sum(self.kl)) if self.kl else math.nan,
             "total_correlation": self.total_correlation,
             "reason": self.reason,
@@ -144,10 +134,6 @@ class TrainedModel:
 def known(value: float | None) -> float:
     """Return a number of a record; what is null there is NaN."""
     return math.nan if value is None else as_float(value)
-
-
-def _floats(values: "list[float | None]") -> tuple[float, ...]:
-    return tuple(map(known, values))
 
 
 # The compact file -----------------------------------------------------------------------------------------------------

@@ -9,23 +9,17 @@ from demele.core.errors import DemeleError, NotEnoughData, OutputError
 from demele.core.result import plain
 from demele.core.results import Evaluation
 from demele.core.seeds import rng_for
-from demele.models.vae.model import VAE
 from demele.models.vae.run import Run
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
-from demele.studies.jobs import Job, Kind, Piece, codes_digest, read_codes, write_codes
+from demele.studies.jobs import Kind, codes_digest, read_codes, write_codes
+from demele.studies.planning import Job, Piece
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 # Training -------------------------------------------------------------------------------------------------------------
-
-
-def model_of(job: Job) -> VAE:
-    """Return the model of a job, untrained."""
-    configuration = job.configuration
-    return VAE(configuration.objective, latents=configuration.latents, **{**job.model, **configuration.options})
 
 
 def train_vae(job: Job) -> Record:
@@ -55,15 +49,15 @@ def train_vae(job: Job) -> Record:
 
 def _staged(job: Job) -> Run | None:
     """Train from stage to stage; None if the file is beyond one whose codes are missing."""
-    vae = model_of(job)
+    vae = job.model()
     run: Run | None = None
-    for step in job.steps:
-        path, last = job.codes_file(step), step == job.steps[-1]
+    for step in job.plan.steps:
+        path, last = job.codes_file(step), step == job.plan.steps[-1]
         if path.exists() and not last:
             continue
         run = vae.fit(
-            job.images,
-            **{**job.training, "steps": step},
+            job.plan.images,
+            **{**job.plan.training, "steps": step},
             seed=job.configuration.seed,
             checkpoint=job.folder / "checkpoint.pt",
         )
@@ -72,7 +66,7 @@ def _staged(job: Job) -> Run | None:
         if run.steps != step:
             return None
         if not path.exists():
-            sample = vae.encode(job.images, job.rows, job.codes, seed=job.seed)  # type: ignore[arg-type]
+            sample = vae.encode(job.plan.images, job.plan.rows, job.plan.codes, seed=job.plan.seed)  # type: ignore[arg-type]
             std = sample.codes_std if last else None
             write_codes(path, sample.codes.to_numpy(), None if std is None else std.to_numpy())
     return run
@@ -81,8 +75,8 @@ def _staged(job: Job) -> Run | None:
 def _training_record(job: Job, run: Run) -> Record:
     import torch
 
-    kept = [step for step in job.steps if job.codes_file(step).exists()]
-    found: Record = plain(
+    kept = [step for step in job.plan.steps if job.codes_file(step).exists()]
+    return plain(  # type: ignore[no-any-return]
         {
             "status": run.status,
             "reason": run.problem,
@@ -97,11 +91,10 @@ def _training_record(job: Job, run: Run) -> Record:
             "largest_logvar": run.largest_logvar,
             "parameters": run.parameters,
             "beta_normalised": run.beta_normalised,
-            "codes": {str(step): codes_digest(*read_codes(job.codes_file(step), len(job.rows))) for step in kept},
+            "codes": {str(step): codes_digest(*read_codes(job.codes_file(step), len(job.plan.rows))) for step in kept},
             "torch": str(torch.__version__),
         }
     )
-    return found
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
@@ -134,7 +127,7 @@ def trained(job: Job) -> Record:
         If the disk is full: no fault of the model.
     """
     try:
-        return job.train(job)
+        return (job.plan.train or train_vae)(job)
     except OutputError:
         raise
     except (DemeleError, ArithmeticError, RuntimeError, ValueError) as error:
@@ -146,20 +139,20 @@ def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Re
     if str(step) not in training["codes"]:
         reason = training["reason"] or f"the training ended as {training['status']} before step {step:,}"
         return {metric: {"value": None, "reason": reason} for metric in metrics}
-    mean, std = read_codes(job.codes_file(step), len(job.rows))
-    chosen = chosen_rows(kind, len(job.rows))
+    mean, std = read_codes(job.codes_file(step), len(job.plan.rows))
+    chosen = chosen_rows(kind, len(job.plan.rows))
     try:
         found = evaluate(
             mean[chosen].astype(np.float64),
             seen_factors(job, kind, chosen),
             list(metrics),
-            protocol=job.protocol,
-            seed=job.seed,
+            protocol=job.plan.protocol,
+            seed=job.plan.seed,
             codes_std=None if std is None else std[chosen].astype(np.float64),
         )
     except DemeleError as error:  # such as codes that are all alike
         return {metric: {"value": None, "reason": str(error)} for metric in metrics}
-    whole = kind == "real" and step == job.steps[-1]
+    whole = kind == "real" and step == job.plan.steps[-1]
     return {metric: _score_record(found, metric, whole=whole) for metric in metrics}
 
 
@@ -182,10 +175,10 @@ def seen_factors(job: Job, kind: Kind, chosen: slice) -> "pd.DataFrame":
 
     Each model has a permutation of its own: one for all would be noise that their scores share.
     """
-    rows = job.rows[chosen]
+    rows = job.plan.rows[chosen]
     if kind.startswith("null-"):
-        rows = rng_for(job.seed, "study", kind, job.id).permutation(rows)
-    return job.images.factors(rows)
+        rows = rng_for(job.plan.seed, "study", kind, job.id).permutation(rows)
+    return job.plan.images.factors(rows)
 
 
 def _score_record(found: Evaluation, metric: str, *, whole: bool) -> Record:

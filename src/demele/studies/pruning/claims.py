@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -57,136 +59,11 @@ class Claim:
     published: float | None = None
 
 
-def _pairs(first: str, second: str, *places: str) -> tuple[tuple[str, str], ...]:
-    """Return pairs of configurations that differ in one word, which stands for ``*``."""
-    return tuple((place.replace("*", first), place.replace("*", second)) for place in places)
-
-
-_CRITERION = (
-    *("late links 50% *", "late links 75% *", "early links 75% *", "iterative links 75% *"),
-    *(
-        f"{strategy} links then weights {share}% *"
-        for strategy in ("early", "iterative", "late")
-        for share in (95, 97, 99)
-    ),
+#: In the order in which they are shown; they stand in ``claims.json``.
+CLAIMS = tuple(
+    Claim(**{**one, "pairs": tuple(map(tuple, one["pairs"]))})
+    for one in json.loads(Path(__file__).with_name("claims.json").read_text(encoding="utf-8"))
 )
-_LATE = ("late links 50% *", "late links 75% *")
-_STRATEGY = (
-    *("* links 75% magnitude", "* links 75% sensitivity"),
-    *(f"* links then weights {share}% {one}" for share in (95, 97, 99) for one in ("magnitude", "sensitivity")),
-)
-
-
-def _known_claims() -> Iterable[Claim]:
-    better = "magnitude is at least as good as sensitivity: better in 62.5% of cases with true labels"
-    yield Claim(
-        name="sensitivity-magnitude",
-        title="sensitivity minus magnitude",
-        says=f"{better}, in 52% with wrong ones (figure 7.7)",
-        expected="more",
-        pairs=_pairs("sensitivity", "magnitude", *_CRITERION),
-    )
-    yield Claim(
-        name="noise-and-magnitude",
-        title="sensitivity minus magnitude: effect of noise",
-        says="wrong labels harm magnitude more than sensitivity (section 7.10)",
-        expected="less",
-        pairs=_pairs("sensitivity", "magnitude", *_CRITERION),
-        baseline="none",
-    )
-    for criterion in ("magnitude", "sensitivity"):
-        yield Claim(
-            name=f"random-{criterion}",
-            title=f"random minus {criterion}",
-            says="the author asks for this control (section 7.10)",
-            expected="",
-            pairs=_pairs("random", criterion, *_CRITERION),
-        )
-    yield Claim(
-        name="random-magnitude-recalibrated",
-        title="random minus magnitude, before retraining",
-        says="control: the share of the difference that retraining removes",
-        expected="",
-        measure="recalibrated",
-        pairs=_pairs("random", "magnitude", *_CRITERION),
-    )
-    for criterion in ("fisher", "gate", "label_free"):
-        yield Claim(
-            name=f"{criterion}-magnitude",
-            title=f"{criterion} minus magnitude",
-            says="not published",
-            expected="",
-            pairs=_pairs(criterion, "magnitude", *_LATE),
-        )
-    yield Claim(
-        name="early-late",
-        title="early minus late",
-        says="late pruning is best (section 7.7.2)",
-        expected="more",
-        pairs=_pairs("early", "late", *_STRATEGY),
-    )
-    yield Claim(
-        name="iterative-late",
-        title="iterative minus late",
-        says="iterative pruning is often as good as late (section 7.7.2)",
-        expected="equal",
-        pairs=_pairs("iterative", "late", *_STRATEGY),
-    )
-    yield Claim(
-        name="early-iterative",
-        title="early minus iterative",
-        says="iterative pruning is generally better than early (section 7.7.2)",
-        expected="more",
-        pairs=_pairs("early", "iterative", *_STRATEGY),
-    )
-    for strategy, expected, says in (
-        ("early", "more", "pruned early, links and weights are always better than as many weights alone"),
-        ("late", "equal", "pruned late, as many weights alone are about as good as links and weights"),
-    ):
-        yield Claim(
-            name=f"weights-links-{strategy}",
-            title=f"{strategy}: weights minus links and weights",
-            says=f"{says} (figure 7.9)",
-            expected=expected,  # type: ignore[arg-type]
-            pairs=_pairs("weights", "links and weights", f"{strategy} * 75% magnitude"),
-        )
-    yield Claim(
-        name="half-whole",
-        title="half of the links minus whole",
-        says="pruned fabrics are still acceptable: 8.0% error instead of 6.4% on CIFAR-10 (figure 7.6)",
-        expected="more",
-        published=0.016,
-        pairs=(("late links 50% magnitude", "whole"), ("late links 50% sensitivity", "whole")),
-    )
-    pruned = [place.replace("*", one) for place in _CRITERION for one in ("magnitude", "sensitivity")]
-    yield Claim(
-        name="wrong-again-pruned-whole",
-        title="wrong labels predicted: pruned minus whole",
-        says="pruned fabrics predict wrong labels at least as often as whole ones (section 7.8.2)",
-        expected="more",
-        measure="wrong_again_test",
-        pairs=tuple((one, "whole") for one in pruned),
-    )
-    yield Claim(
-        name="wrong-again-magnitude-sensitivity",
-        title="wrong labels predicted: magnitude minus sensitivity",
-        says="pruned by magnitude, fabrics predict wrong labels somewhat more often (section 7.8.2)",
-        expected="more",
-        measure="wrong_again_test",
-        pairs=_pairs("magnitude", "sensitivity", *_CRITERION),
-    )
-    yield Claim(
-        name="work-early-late",
-        title="training cost: early minus late",
-        says="early pruning halves the training time (4 hours instead of 8; section 7.7.2)",
-        expected="less",
-        measure="training_share",
-        pairs=_pairs("early", "late", *_STRATEGY),
-    )
-
-
-#: In the order in which they are shown.
-CLAIMS: tuple[Claim, ...] = tuple(_known_claims())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from demele.runtime.sweep import Record
 from demele.studies.folders import check_format, json_of, opened
 from demele.studies.pruning.study import FIGURES, FORMAT, FORMAT_VERSION, PruningStudy
 
-#: In the folder of a study: what it is, and its rows.
-FILE, ROWS = "pruning.json", "rows.jsonl"
+#: In the folder of a study: what it is.
+FILE = "pruning.json"
 #: The rows of the embedded study that come with demele.
 DEMO = Path(__file__).with_name("embedded.jsonl")
 _WHAT = "a study of pruning"
@@ -99,7 +99,7 @@ def load_pruning(path: str | Path) -> PruningStudy:
     345
     """
     path = path_of(path)
-    about, records = opened(path, _WHAT, FILE, ROWS)
+    about, records = opened(path, _WHAT, FILE)
     return study_of(_checked(about, path), records)
 
 
@@ -134,5 +134,4 @@ def _checked(content: Any, path: Path) -> dict[str, Any]:
         if content["settings"]["seeds"] < 1 or not study_of(content, {}).noises:
             raise ValueError("it has no noise, or no seed")
         study_of(content, {}).to_frame()
-    found: dict[str, Any] = content
-    return found
+    return dict(content)

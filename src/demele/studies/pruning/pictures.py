@@ -61,11 +61,11 @@ class ClutterSource:
         fit, held = np.arange(self.n - self.held), np.arange(self.n - self.held, self.n)
         own = _drawn(self.n, self.size, self.level, 1, _APART * seed)
         common = _drawn(self.test, self.size, self.level, 2, 0)
-        given = _clutter_given(own.source, noise)
+        given = _clutter_given(own, noise)
         return Split(
             Labelled(own.images.subset(fit), given[fit], own.true[fit]),
             Labelled(own.images.subset(held), given[held], own.true[held]),
-            Labelled(common.images, _clutter_given(common.source, noise), common.true),
+            Labelled(common.images, _clutter_given(common, noise), common.true),
         )
 
     def about(self) -> dict[str, Any]:
@@ -94,13 +94,11 @@ def _drawn(n: int, size: int, level: int, seed: int, first: int) -> _Drawn:
     """Return a set of clutter, drawn once for all the ways that are compared on it."""
     source = Clutter(n, size=size, level=level, seed=seed, first=first)
     held = ArrayImages(source.images(np.arange(n)), name=source.name, provenance=source.provenance)
-    return _Drawn(source, held, np.asarray(source.positions()[:, 0], dtype=np.int64))
+    return _Drawn(source, held, _classes(source))
 
 
-def _clutter_given(images: Clutter, noise: LabelNoise) -> Classes:
-    if noise.kind == "none":
-        return np.asarray(images.positions()[:, 0], dtype=np.int64)
-    return clutter_labels(images, noise.rate, noise.kind)
+def _clutter_given(drawn: _Drawn, noise: LabelNoise) -> Classes:
+    return drawn.true if noise.kind == "none" else clutter_labels(drawn.source, noise.rate, noise.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

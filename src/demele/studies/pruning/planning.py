@@ -1,11 +1,9 @@
-"""Fabrics pruned in many ways, with true and wrong labels: the plan, its tasks, and the run."""
+"""Fabrics pruned in many ways, with true and wrong labels: the plan and its tasks."""
 
 from __future__ import annotations
 
-import contextlib
-import json
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,21 +11,14 @@ from typing import Any
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, warn_user
 from demele.core.names import checked_name
-from demele.core.outputs import write_whole
 from demele.core.store import Key
 from demele.core.version import __version__
-from demele.data.images import ImageSet
-from demele.models.fabric.lattice import Lattice
+from demele.models.fabric.lattice import Lattice, scales_of
 from demele.models.fabric.planning import CAP
 from demele.models.fabric.presets import fabric_preset
-from demele.runtime.progress import Report
-from demele.runtime.sweep import Sweep, Task
-from demele.studies.folders import working_folder
+from demele.runtime.sweep import Task
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, WHOLE, LabelNoise, PruningConfiguration, Times
-from demele.studies.pruning.files import FILE, ROWS, header, study_of
 from demele.studies.pruning.pictures import ClutterSource, GivenSource, Source, checked_given
-from demele.studies.pruning.study import PruningStudy
-from demele.studies.pruning.work import DecisionJob, PruningJob, decided, trained_or_pruned
 
 #: Folder of the files of all fabrics, in that of a study.
 RUNS = "runs"
@@ -125,18 +116,10 @@ class PruningPlan:
             "seeds": self.seeds,
         }
 
-    def whole(self, folder: Path) -> list[Task[PruningJob]]:
-        """Return the trainings of whole fabrics, from which all others begin."""
-        return [self._task(WHOLE, noise, seed, folder) for seed in range(self.seeds) for noise in self.noises]
-
-    def pruned(self, folder: Path) -> list[Task[PruningJob]]:
-        """Return the fabrics to prune, such that a study that is stopped is balanced: seed by seed."""
-        return [
-            self._task(configuration, noise, seed, folder)
-            for seed in range(self.seeds)
-            for noise in self.noises
-            for configuration in self.configurations
-        ]
+    def fabrics(self, folder: Path, *ways: PruningConfiguration) -> list[Task[PruningJob]]:
+        """Return the fabrics to train or to prune, such that a study that is stopped is balanced: seed by seed."""
+        places = itertools.product(range(self.seeds), self.noises, ways)
+        return [self._task(way, noise, seed, folder) for seed, noise, way in places]
 
     def _task(
         self, configuration: PruningConfiguration, noise: LabelNoise, seed: int, folder: Path
@@ -145,14 +128,11 @@ class PruningPlan:
             configuration=configuration,
             noise=noise,
             seed=seed,
-            source=self.source,
-            structure=self.structure,
-            training=self.training,
-            times=self.times,
+            plan=self,
             folder=folder / RUNS / f"{noise.name.replace(' ', '-').replace('%', '')}-{seed}",
         )
         return Task(
-            key=fabric_key(noise.name, configuration.name, seed),
+            key=("fabric", noise.name, configuration.name, seed),
             about=job,
             seed=seed,
             weight=_epochs(configuration, self.times, self.training["epochs"]),
@@ -173,19 +153,64 @@ class PruningPlan:
                     continue
                 files = {task.about.configuration.name: task.about.predictions for task in ended}
                 job = DecisionJob(noise=noise, seed=seed, source=self.source, predictions=files)
-                key = decision_key(noise.name, seed, len(files))
-                tasks.append(Task(key=key, about=job, seed=seed, label=f"decisions, labels {noise.name}, seed {seed}"))
+                label = f"decisions, labels {noise.name}, seed {seed}"
+                tasks.append(Task(key=("decisions", noise.name, seed, len(files)), about=job, seed=seed, label=label))
         return tasks
 
 
-def fabric_key(noise: str, configuration: str, seed: int) -> Key:
-    """Return the key of a fabric."""
-    return ("fabric", noise, configuration, seed)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruningJob:
+    """One fabric of a study.
+
+    Attributes
+    ----------
+    configuration : PruningConfiguration
+    noise : LabelNoise
+    seed : int
+    plan : PruningPlan
+    folder : Path
+        Folder of all fabrics of this seed under this noise.
+    """
+
+    configuration: PruningConfiguration
+    noise: LabelNoise
+    seed: int
+    plan: PruningPlan
+    folder: Path
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """After which epochs the whole fabric is kept: where pruning begins, and the end."""
+        last, times = self.plan.training["epochs"], self.plan.times
+        return tuple(sorted({one for one in (times.early, times.late) if one < last} | {last}))
+
+    def kept(self, epoch: int) -> Path:
+        """Return where the whole fabric after an epoch is."""
+        return self.folder / f"whole-{epoch}.pt"
+
+    @property
+    def predictions(self) -> Path:
+        """Where the predictions on the images of the test are."""
+        return self.folder / f"{self.configuration.name.replace(' ', '-').replace('%', '')}.predictions"
 
 
-def decision_key(noise: str, seed: int, fabrics: int) -> Key:
-    """Return the key of the decisions about some fabrics."""
-    return ("decisions", noise, seed, fabrics)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionJob:
+    """The fabrics of one seed under one noise.
+
+    Attributes
+    ----------
+    noise : LabelNoise
+    seed : int
+    source : Source
+    predictions : mapping of str to Path
+        Files of predictions, by the name of the configuration.
+    """
+
+    noise: LabelNoise
+    seed: int
+    source: Source
+    predictions: Mapping[str, Path]
 
 
 def _epochs(configuration: PruningConfiguration, times: Times, last: int) -> float:
@@ -220,7 +245,7 @@ def checked_plan(
     about = source.about()
     structure = {
         "layers": trained.layers,
-        "scales": _scales(about["shape"], trained.scales, given=data is not None),
+        "scales": trained.scales if data is None else scales_of(about["shape"], "data"),
         "channels": trained.channels,
         "image_channels": about["shape"][2],
         "classes": about["classes"],
@@ -270,13 +295,6 @@ def _held(data: Any, share: float) -> int:
     return max(1, round(share * len(pair[0]))) if pair and hasattr(pair[0], "__len__") else 1
 
 
-def _scales(shape: Sequence[int], usual: int, *, given: bool) -> int:
-    height, width = int(shape[0]), int(shape[1])
-    if height != width or height & (height - 1):
-        raise InputError("data", f"expected square images, a power of 2 a side, got {height} x {width}")
-    return height.bit_length() if given else usual
-
-
 def _noises(given_noises: Any, *, given: bool) -> tuple[LabelNoise, ...]:
     if isinstance(given_noises, str | bytes) or not isinstance(given_noises, Sequence) or not given_noises:
         raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given_noises)}")
@@ -303,114 +321,3 @@ def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
         if "weights" in one.level and one.criterion not in OF_WEIGHTS:
             raise InputError("configurations", f"{one.criterion!r} scores links, and no weights: {one.name}")
     return found
-
-
-# The run --------------------------------------------------------------------------------------------------------------
-
-
-#: Parts of the progress: whole fabrics, pruned ones, decisions.
-_SHARES = ((0.0, 0.3), (0.3, 0.99), (0.99, 1.0))
-
-
-def pruning_study(
-    data: tuple[ImageSet, ImageSet] | None = None,
-    *,
-    preset: str = "embedded",
-    configurations: Sequence[PruningConfiguration] | None = None,
-    noises: Sequence[str] | None = None,
-    seeds: int | None = None,
-    store: str | Path | None = None,
-    n_jobs: int = 1,
-    executor: Executor | None = None,
-    progress: bool | Report = False,
-) -> PruningStudy:
-    """Prune fabrics in many ways, with true and wrong labels, and test which way is better.
-
-    A whole fabric is trained for each seed under each label noise; every way to prune begins with it, so that ways are
-    compared in pairs. All train for the same number of epochs. What print claims about them is then tested twice: over
-    seeds, and by comparisons on a test set whose labels are wrong as those of the training are.
-
-    Parameters
-    ----------
-    data : (ImageSet, ImageSet), optional
-        Of training and test; their first factor is the class. By default glyphs among clutter.
-    preset : {"embedded", "ci", "print"}
-        Structure, training, ways and noises. ``"embedded"``: 22 ways, 5 seeds, three noises, some 40 minutes on two
-        cores. ``"ci"``: seconds, to see it at work. ``"print"``: the 18 published ways and their control, 200 epochs,
-        for a GPU and your own images of 32 x 32.
-    configurations : sequence of PruningConfiguration, optional
-        Other ways.
-    noises : sequence of str, optional
-        ``"none"``, ``"uniform:RATE"``, and of clutter ``"visibility:RATE"``: see :func:`demele.data.clutter_labels`.
-    seeds : int, optional
-    store : str or Path, optional
-        A folder that keeps everything. A study that was killed goes on where it was, to the same bits; a later one with
-        more seeds, noises or ways adds to it.
-    n_jobs : int, default 1
-        Processes of one thread each; -1 for all processors. Rows are the same bits for any number.
-    executor : concurrent.futures.Executor, optional
-        Where to work instead; it must see the folder.
-    progress : bool or callable(done, total, label), default False
-
-    Returns
-    -------
-    PruningStudy
-
-    Warns
-    -----
-    DemeleWarning
-        If several shares end in one network, because as many links or weights must stay: it is run once. The early and
-        late ways of ``"print"`` do.
-
-    Raises
-    ------
-    InputError, InputTypeError, UnknownNameError
-        Before anything is trained; also if the folder is of another study, or another process writes to it.
-    MissingExtraError
-        Without PyTorch (``demele[torch]``).
-
-    Notes
-    -----
-    Source: Benjelloun, sections 7.5 to 7.8, on other images and with a smaller fabric; ``"late"`` is after 7 of 10
-    epochs, as it is there just before the rate falls.
-
-    Examples
-    --------
-    >>> from demele import studies
-    >>> found = studies.pruning_study(preset="ci")
-    >>> len(found.to_frame())
-    4
-    >>> bool(found.to_frame()["error"].max() < 0.9)
-    True
-    """
-    plan = checked_plan(data, preset=preset, configurations=configurations, noises=noises, seeds=seeds)
-    return run_pruning_plan(plan, store=store, n_jobs=n_jobs, executor=executor, progress=progress)
-
-
-def run_pruning_plan(
-    plan: PruningPlan,
-    *,
-    store: str | Path | None = None,
-    n_jobs: int = 1,
-    executor: Executor | None = None,
-    progress: bool | Report = False,
-) -> PruningStudy:
-    """Train, prune and decide what a plan holds and the folder does not; see :func:`pruning_study`.
-
-    Raises
-    ------
-    InputError, OutputError
-    """
-    with contextlib.ExitStack() as opened:
-        folder = opened.enter_context(working_folder(store, ROWS, prefix="demele-pruning-"))
-        rows = folder / ROWS
-        sweep = opened.enter_context(
-            Sweep(plan.identity, store=rows, n_jobs=n_jobs, executor=executor, progress=progress)
-        )
-        about = header(plan.settings(), folder)
-        write_whole(folder / FILE, json.dumps(about, indent=1) + "\n")
-        going = sweep.run(trained_or_pruned, plan.whole(folder), what="whole fabrics to train", share=_SHARES[0])
-        if going and sweep.run(trained_or_pruned, plan.pruned(folder), what="fabrics to prune", share=_SHARES[1]):
-            records = {key: sweep.records[key] for key in sweep.records}
-            sweep.run(decided, plan.decisions(folder, records), what="seeds to decide", share=_SHARES[2])
-        return study_of(about, {key: sweep.records[key] for key in sweep.records})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,53 +18,11 @@ from demele.evaluation.comparison.ranking import rank
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record
 from demele.studies.pruning.claims import all_pairs
-from demele.studies.pruning.configurations import LabelNoise, PruningConfiguration, Times
-from demele.studies.pruning.pictures import Labelled, Source, Split
+from demele.studies.pruning.configurations import LabelNoise
+from demele.studies.pruning.pictures import Labelled, Split
+from demele.studies.pruning.planning import DecisionJob, PruningJob
 
 Classes = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PruningJob:
-    """One fabric of a study.
-
-    Attributes
-    ----------
-    configuration : PruningConfiguration
-    noise : LabelNoise
-    seed : int
-    source : Source
-        Of the images.
-    structure, training : mapping
-        Arguments of :class:`demele.models.Fabric`, and of its ``fit``.
-    times : Times
-    folder : Path
-        Folder of all fabrics of this seed under this noise.
-    """
-
-    configuration: PruningConfiguration
-    noise: LabelNoise
-    seed: int
-    source: Source
-    structure: Mapping[str, Any]
-    training: Mapping[str, Any]
-    times: Times
-    folder: Path
-
-    @property
-    def stages(self) -> tuple[int, ...]:
-        """After which epochs the whole fabric is kept: where pruning begins, and the end."""
-        last = self.training["epochs"]
-        return tuple(sorted({one for one in (self.times.early, self.times.late) if one < last} | {last}))
-
-    def kept(self, epoch: int) -> Path:
-        """Return where the whole fabric after an epoch is."""
-        return self.folder / f"whole-{epoch}.pt"
-
-    @property
-    def predictions(self) -> Path:
-        """Where the predictions on the images of the test are."""
-        return self.folder / f"{self.configuration.name.replace(' ', '-').replace('%', '')}.predictions"
 
 
 def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
@@ -87,7 +44,7 @@ def _one(job: PruningJob) -> Record:
 
 def _fit(fabric: Fabric, job: PruningJob, images: Labelled, epochs: int, checkpoint: Path | None = None) -> bool:
     """Train up to an epoch; return whether the loss stayed finite."""
-    options = {**job.training, "epochs": epochs, "seed": job.seed}
+    options = {**job.plan.training, "epochs": epochs, "seed": job.seed}
     run = fabric.fit(images.images, images.given, **options, checkpoint=checkpoint)
     return run.status != "diverged"
 
@@ -102,7 +59,7 @@ def _whole(job: PruningJob) -> Record:
     training restarts.
     """
     job.folder.mkdir(parents=True, exist_ok=True)
-    split = job.source.split(job.seed, job.noise)
+    split = job.plan.source.split(job.seed, job.noise)
     found = _staged(job, split.fit)
     if found is None:
         (job.folder / "checkpoint.pt").unlink()
@@ -111,12 +68,12 @@ def _whole(job: PruningJob) -> Record:
         raise NotEnoughData(f"{job.folder / 'checkpoint.pt'} is beyond its stages, and was not replaced")
     if found.run.status == "diverged":
         return {"status": "diverged", "reason": found.run.problem}
-    work = job.training["epochs"] * found.counts().multiply_adds
+    work = job.plan.training["epochs"] * found.counts().multiply_adds
     return _judged(job, found, split, work=work, before={})
 
 
 def _staged(job: PruningJob, images: Labelled) -> Fabric | None:
-    fabric = Fabric(**job.structure, seed=job.seed)
+    fabric = Fabric(**job.plan.structure, seed=job.seed)
     for epoch in job.stages:
         if job.kept(epoch).exists():
             continue
@@ -133,9 +90,9 @@ def _staged(job: PruningJob, images: Labelled) -> Fabric | None:
 
 def _pruned(job: PruningJob) -> Record:
     """Continue from the whole fabric where pruning begins: prune, average the norms again, train to the end."""
-    steps = job.times.steps(job.configuration.strategy)
+    steps = job.plan.times.steps(job.configuration.strategy)
     fabric = Fabric.load(job.kept(steps[0][0]))
-    split = job.source.split(job.seed, job.noise)
+    split = job.plan.source.split(job.seed, job.noise)
     before: dict[str, Any] = {}
     work = reached = 0
     for epoch, part in steps:
@@ -146,11 +103,11 @@ def _pruned(job: PruningJob) -> Record:
         last = (epoch, part) == steps[-1]
         if last:
             before["raw"] = fabric.error(split.test.images, split.test.true)
-        fabric.recalibrate(split.fit.images, batch=job.training["batch"])
+        fabric.recalibrate(split.fit.images, batch=job.plan.training["batch"])
         if last:
             before["recalibrated"] = fabric.error(split.test.images, split.test.true)
-    work += (job.training["epochs"] - fabric.run.epochs) * fabric.counts().multiply_adds
-    if not _fit(fabric, job, split.fit, job.training["epochs"]):
+    work += (job.plan.training["epochs"] - fabric.run.epochs) * fabric.counts().multiply_adds
+    if not _fit(fabric, job, split.fit, job.plan.training["epochs"]):
         return {"status": "diverged", "reason": fabric.run.problem}
     return _judged(job, fabric, split, work=work, before=before)
 
@@ -173,10 +130,10 @@ def _judged(job: PruningJob, fabric: Fabric, split: Split, *, work: int, before:
     """
     test, counts, whole = split.test, fabric.counts(), fabric.spec.lattice()
     predicted = fabric.predict(test.images)
-    write_predictions(job.predictions, predicted)
+    write_whole(job.predictions, predicted.astype("<u2").tobytes())
     fitted = fabric.predict(split.fit.images)
     alive = set(fabric.lattice.links)
-    found: Record = plain(
+    return plain(  # type: ignore[no-any-return]
         {
             "status": "done",
             "reason": "",
@@ -195,7 +152,6 @@ def _judged(job: PruningJob, fabric: Fabric, split: Split, *, work: int, before:
             "training_error": fabric.run.history["error"].tolist(),
         }
     )
-    return found
 
 
 def _followed(predicted: Classes, images: Labelled, where: str) -> dict[str, float | None]:
@@ -207,18 +163,8 @@ def _followed(predicted: Classes, images: Labelled, where: str) -> dict[str, flo
     }
 
 
-def write_predictions(path: Path, predicted: Classes) -> None:
-    """Write classes below 65 536, two bytes each.
-
-    Raises
-    ------
-    OutputError
-    """
-    write_whole(path, predicted.astype("<u2").tobytes())
-
-
 def read_predictions(path: Path, n: int) -> Classes:
-    """Return what :func:`write_predictions` wrote.
+    """Return the predictions that a fabric left.
 
     Raises
     ------
@@ -241,25 +187,6 @@ def read_predictions(path: Path, n: int) -> Classes:
 TRUE = "true labels"
 #: By which a pair is decided: those of print, ours with bounds, and the true labels.
 METHODS = ("overlap", "worst-case-overlap", "hard-rows", "worst-case", TRUE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionJob:
-    """The fabrics of one seed under one noise.
-
-    Attributes
-    ----------
-    noise : LabelNoise
-    seed : int
-    source : Source
-    predictions : mapping of str to Path
-        Files of predictions, by the name of the configuration.
-    """
-
-    noise: LabelNoise
-    seed: int
-    source: Source
-    predictions: Mapping[str, Path]
 
 
 def decided(jobs: tuple[DecisionJob, ...]) -> list[Record]:
@@ -327,5 +254,4 @@ def disagreement(predictions: NDArray[np.int64]) -> NDArray[np.float64]:
     """
     classes = np.arange(int(predictions.max()) + 1)
     votes = (predictions[None] == classes[:, None, None]).sum(axis=1)
-    shares: NDArray[np.float64] = 1 - votes.max(axis=0) / len(predictions)
-    return shares
+    return np.asarray(1 - votes.max(axis=0) / len(predictions))
