@@ -366,16 +366,7 @@ def test_what_is_no_cleaning_is_refused(
         ["compare", "data.csv::old", "nested.json", "data.csv::label"],
         ["compare", "nested.json", "data.csv::old", "data.csv::label"],
         ["compare", "models.json", "data.csv::label"],
-        [
-            "bench",
-            "comparisons",
-            "--predictions",
-            "models.json",
-            "--true-labels",
-            "data.csv::label",
-            "--methods",
-            "overlap",
-        ],
+        ["bench", "methods", "data.csv::label", "--predictions", "models.json", "--methods", "overlap"],
     ],
     ids=" ".join,
 )
