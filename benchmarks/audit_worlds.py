@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.pairs import asked
-from demele.core.labelled import Indices
+from demele.core.labelled import Indices, Vocabulary
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
 from demele.noise.audit import disagreement, draw_audit
@@ -104,10 +104,11 @@ def drawn(corner: Corner, rng: np.random.Generator, seed: int, **options: Any) -
     floor = 1e-3 if corner.design == "simple" else 0.4
     weights = {"weighted": doubts, "uniform": None, "simple": (doubts > 0).astype(float)}[corner.design]
     plan = draw_audit(n, corner.size, disagreement=weights, floor=floor, seed=seed)
-    known = {"inference": corner.inference, "exact": corner.exact, "audit": plan.answered(truth[plan.rows]), **options}
+    audit = plan.answered(truth[plan.rows]).coded(Vocabulary(tuple(range(K))), n)
+    known: dict[str, Any] = {"inference": corner.inference, "exact": corner.exact, "audit": audit, **options}
     question = asked(labels, models if corner.scattered else pool, K, **known)
     right = np.count_nonzero(models == truth, axis=1)
-    return Drawn(question, truth, question.audit.inclusion, int(right[1] - right[0]))
+    return Drawn(question, truth, audit.inclusion, int(right[1] - right[0]))
 
 
 def _two(corner: Corner, truth: Indices, rng: np.random.Generator) -> tuple[NDArray[np.int32], Rows, Rows]:

@@ -167,7 +167,7 @@ def once(cell: Cell, repeat: int) -> dict[str, Any]:
         low, high = found.interval.low, found.interval.high
         claims = {side: found.verdict == side for side in ("candidate", "baseline")}
         return {**claims, "covers": low <= cell.lead <= high, "width": high - low, "own_covers": None}
-    known = {"noise": noise, "groups": Groups(codes) if cell.used else None}
+    known: dict[str, Any] = {"noise": noise, "groups": Groups(codes) if cell.used else None}
     known["audit"] = audited(models, truth, size, design, repeat) if size else None
     outcomes = METHODS[method](asked(given, models, K, **known))
     accuracy, own = float(shares_of(cell)[:2].sum()), outcomes.baseline_interval

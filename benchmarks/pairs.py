@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled, Vocabulary
 from demele.evaluation.question import Outcomes, Question
-from demele.noise.audit import Audit
+from demele.noise.audit import Audit, CodedAudit
 
 
-def asked(labels: NDArray[Any], models: Any, k: int, *, audit: Audit | None = None, **known: Any) -> Question:
+def asked(
+    labels: NDArray[Any], models: Any, k: int, *, audit: Audit | CodedAudit | None = None, **known: Any
+) -> Question:
     """Ask whether the second of some models is better than the first; any others are of the same pool."""
     names = ("baseline", "candidate", *(f"other {j}" for j in range(len(models) - 2)))
     words = Vocabulary(tuple(range(k)))

@@ -12,6 +12,7 @@ that repeat the candidate where the baseline is right.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,7 +210,7 @@ def _once(cell: Cell, index: int, measure: str) -> dict[str, float]:
         plan = draw_audit(cell.n, cell.audited, disagreement=doubts, floor=0.4, seed=index)
         audit = plan.answered(truth[plan.rows])
     groups = Groups(np.arange(cell.n) // cell.groups) if cell.groups > 1 and cell.given else None
-    known = {"measure": measure, "audit": audit, "groups": groups}
+    known: dict[str, Any] = {"measure": measure, "audit": audit, "groups": groups}
     question = asked(labels, models, cell.k, noise=cell.noise if cell.design == "rate" else None, **known)
     outcomes = METHODS[{"labels": "overlap", "rate": "worst-case-overlap"}.get(cell.design, "audit")](question)
     values = [cell.value(measure, right) for right in cell.right(measure)]

@@ -259,11 +259,10 @@ _ASKED: Mapping[str, Callable[[str], bool]] = {
     "the same, `groups=` not given": lambda world: "not given" in world,
     "2% copies, `overlap`": lambda world: world.startswith("labels") and "copies" in world,
     "2% copies, rate supplied, `worst-case-overlap`": lambda world: world.startswith("rate"),
-    **{
-        f"wrong labels, {design} audit of {size}": lambda world, start=f"{design}, {size}": world.startswith(start)
-        for design in ("uniform", "weighted")
-        for size in (100, 300)
-    },
+    "wrong labels, uniform audit of 100": lambda world: world.startswith("uniform, 100"),
+    "wrong labels, uniform audit of 300": lambda world: world.startswith("uniform, 300"),
+    "wrong labels, weighted audit of 100": lambda world: world.startswith("weighted, 100"),
+    "wrong labels, weighted audit of 300": lambda world: world.startswith("weighted, 300"),
 }
 
 

@@ -101,9 +101,8 @@ def test_accuracies_are_spread_on_digits() -> None:
     assert np.mean(np.array(rates) > 0.5) > 0.8
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
+def test_bad_training_input() -> None:
+    changed_cases: Any = [
         ({"features": np.full((120, 2), np.inf)}, InputError, r"features: 120 non-finite values .* in column 'z1'"),
         ({"labels": np.zeros(120)}, InputTypeError, r"labels: expected one whole number per instance, .* float64"),
         (
@@ -122,13 +121,12 @@ def test_accuracies_are_spread_on_digits() -> None:
         ({"labels": np.arange(120)}, NotEnoughData, r"without fold 0 there are 90 classes among 90 instances"),
         ({"seed": -1}, InputError, r"seed: expected a whole number >= 0"),
         ({"index": 1.5}, InputError, r"index: expected a whole number >= 0, got 1.5"),
-    ],
-)
-def test_bad_training_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:
-    features, y, _ = blobs()
-    given: dict[str, Any] = {"features": features, "labels": y, "folds": np.arange(120) % 4, "seed": 0, "index": 0}
-    with pytest.raises(error, match=message):
-        candidate_classifier(**{**given, **changed})
+    ]
+    for changed, error, message in changed_cases:
+        features, y, _ = blobs()
+        given: dict[str, Any] = {"features": features, "labels": y, "folds": np.arange(120) % 4, "seed": 0, "index": 0}
+        with pytest.raises(error, match=message):
+            candidate_classifier(**{**given, **changed})
 
 
 def test_features_that_say_nothing_are_answered_by_the_commonest_class() -> None:
@@ -279,9 +277,8 @@ def test_candidates_that_are_all_the_same_are_chosen_in_order() -> None:
     assert sorted(chosen[1:]) == chosen[1:]
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
+def test_bad_choice_input() -> None:
+    changed_cases: Any = [
         (
             {"indicators": [0.1, 0.2]},
             InputError,
@@ -295,11 +292,10 @@ def test_candidates_that_are_all_the_same_are_chosen_in_order() -> None:
         ({"n": 3}, NotEnoughData, r"n: 3 classifiers are wanted, but of 2 candidates only 2"),
         ({"seed": "x"}, InputError, r"seed: expected a whole number >= 0, got 'x'"),
         ({"threshold": -1}, InputError, r"threshold: expected a mean squared distance in \[0, 1\), got -1"),
-    ],
-)
-def test_bad_choice_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        select_varied(**{"indicators": [[0.1, 0.2], [0.7, 0.9]], "n": 1, **changed})
+    ]
+    for changed, error, message in changed_cases:
+        with pytest.raises(error, match=message):
+            select_varied(**{"indicators": [[0.1, 0.2], [0.7, 0.9]], "n": 1, **changed})
 
 
 def test_variances_with_each_candidate_are_those_of_all_values() -> None:

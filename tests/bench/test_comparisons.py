@@ -475,9 +475,8 @@ def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path: Path) -> None:
 GOOD = simulated(60, models=3)
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
+def test_bad_input_is_named() -> None:
+    changed_cases: Any = [
         ({"noise": []}, InputError, "noise: expected at least one"),
         ({"noise": [5]}, InputError, "for 5% write 0.05"),
         ({"noise": [1.0]}, InputError, r"in \[0, 1\)"),
@@ -523,17 +522,15 @@ GOOD = simulated(60, models=3)
         ({"true_labels": GOOD[1][:-1]}, InputError, "same number of rows"),
         ({"seed": -1}, InputError, "seed"),
         ({"level": 1.5}, InputError, "level"),
-    ],
-)
-def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], message: str) -> None:
-    given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise": [0.1], "methods": ["overlap"], **changed}
-    with pytest.raises(error, match=message):
-        bench.compare_methods(**given)
+    ]
+    for changed, error, message in changed_cases:
+        given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise": [0.1], "methods": ["overlap"], **changed}
+        with pytest.raises(error, match=message):
+            bench.compare_methods(**given)
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
+def test_an_experiment_refuses_before_it_trains() -> None:
+    changed_cases: Any = [
         ({"n_classifiers": 1}, "n_classifiers: expected a whole number >= 2"),
         ({"n_candidates": 5, "n_classifiers": 6}, "n_candidates: expected at least n_classifiers"),
         ({"folds": 1}, "folds"),
@@ -550,13 +547,12 @@ def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], mes
         ({"y": None}, "y: expected with features"),
         ({"y": [0, 1, 0]}, "same number of rows"),
         ({"y": [0] * 60}, "at least 2 classes"),
-    ],
-)
-def test_an_experiment_refuses_before_it_trains(changed: dict[str, Any], message: str) -> None:
-    rng = np.random.default_rng(0)
-    given = {"features": rng.normal(size=(60, 3)), "y": rng.integers(0, 2, 60), **changed}
-    with pytest.raises(InputError, match=message):
-        bench.noise_experiment(**given)
+    ]
+    for changed, message in changed_cases:
+        rng = np.random.default_rng(0)
+        given = {"features": rng.normal(size=(60, 3)), "y": rng.integers(0, 2, 60), **changed}
+        with pytest.raises(InputError, match=message):
+            bench.noise_experiment(**given)
 
 
 def test_names_are_kept_in_one_spelling() -> None:

@@ -73,81 +73,81 @@ def test_the_scenarios_of_the_source_come_first() -> None:
 # every scenario, at every severity
 
 
-@pytest.mark.parametrize(("name", "severity"), EVERY)
-def test_draws_are_finite_of_one_length_and_repeatable(name: str, severity: float) -> None:
-    codes, factors = pair(name, severity)
-    doubled = name == "invariances" and severity == 9
-    rows = int(severity) if name in SIZED else 2 * N if doubled else N
-    assert codes.shape[0] == factors.shape[0] == rows
-    assert codes.ndim == factors.ndim == 2
-    assert np.isfinite(codes).all()
-    assert np.isfinite(factors).all()
-    again, factors_again = pair(name, severity)
-    assert_exact(again, codes)
-    assert_exact(factors_again, factors)
-    other, other_factors = pair(name, severity, seed=1)
-    assert not np.array_equal(other, codes)
-    assert not np.array_equal(other_factors, factors)
+def test_draws_are_finite_of_one_length_and_repeatable() -> None:
+    for name, severity in EVERY:
+        codes, factors = pair(name, severity)
+        doubled = name == "invariances" and severity == 9
+        rows = int(severity) if name in SIZED else 2 * N if doubled else N
+        assert codes.shape[0] == factors.shape[0] == rows
+        assert codes.ndim == factors.ndim == 2
+        assert np.isfinite(codes).all()
+        assert np.isfinite(factors).all()
+        again, factors_again = pair(name, severity)
+        assert_exact(again, codes)
+        assert_exact(factors_again, factors)
+        other, other_factors = pair(name, severity, seed=1)
+        assert not np.array_equal(other, codes)
+        assert not np.array_equal(other_factors, factors)
 
 
 @pytest.mark.filterwarnings("ignore::demele.UndefinedFactorWarning")
-@pytest.mark.parametrize(("name", "severity"), EVERY)
-def test_what_is_drawn_can_be_read(name: str, severity: float) -> None:
-    found = sample(name, severity)
-    source = bare_source(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
-    subject = source.subject("rows")
-    kinds = {factor.kind for factor in subject.factors.columns}
-    classes = name == "categorical" or name.startswith("mislabelled")
-    assert kinds == {"categorical" if classes else "continuous"}
-    if found.reg_dim is not None:
-        assert len(found.reg_dim) == subject.factors.m
-        assert set(found.reg_dim) <= set(range(subject.codes.d))
-    assert set(given_options(found.options)) == set(found.options)
+def test_what_is_drawn_can_be_read() -> None:
+    for name, severity in EVERY:
+        found = sample(name, severity)
+        source = bare_source(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
+        subject = source.subject("rows")
+        kinds = {factor.kind for factor in subject.factors.columns}
+        classes = name == "categorical" or name.startswith("mislabelled")
+        assert kinds == {"categorical" if classes else "continuous"}
+        if found.reg_dim is not None:
+            assert len(found.reg_dim) == subject.factors.m
+            assert set(found.reg_dim) <= set(range(subject.codes.d))
+        assert set(given_options(found.options)) == set(found.options)
 
 
-@pytest.mark.parametrize(("name", "severity"), EVERY)
-def test_shapes(name: str, severity: float) -> None:
-    copied = {"redundant": {1: (8, 4), 2: (8, 4), 3: (8, 2), 4: (16, 4)}}
-    n_codes, n_factors = M, M
-    if name == "redundant":
-        n_codes, n_factors = copied[name][int(severity)]
-    elif name == "partial":
-        n_factors = int(severity)
-    elif name == "inactive":
-        n_codes = M + int(severity)
-    elif name == "duplicated":
-        n_codes, n_factors = 4 * int(severity), 4
-    codes, factors = pair(name, severity)
-    assert codes.shape[1] == n_codes
-    assert factors.shape[1] == n_factors
+def test_shapes() -> None:
+    for name, severity in EVERY:
+        copied = {"redundant": {1: (8, 4), 2: (8, 4), 3: (8, 2), 4: (16, 4)}}
+        n_codes, n_factors = M, M
+        if name == "redundant":
+            n_codes, n_factors = copied[name][int(severity)]
+        elif name == "partial":
+            n_factors = int(severity)
+        elif name == "inactive":
+            n_codes = M + int(severity)
+        elif name == "duplicated":
+            n_codes, n_factors = 4 * int(severity), 4
+        codes, factors = pair(name, severity)
+        assert codes.shape[1] == n_codes
+        assert factors.shape[1] == n_factors
 
 
-@pytest.mark.parametrize("name", PERFECT)
-def test_the_first_severity_is_the_perfect_representation(name: str) -> None:
-    codes, factors = pair(name, SCENARIOS[name].severities[0])
-    assert_exact(codes, factors)
+def test_the_first_severity_is_the_perfect_representation() -> None:
+    for name in PERFECT:
+        codes, factors = pair(name, SCENARIOS[name].severities[0])
+        assert_exact(codes, factors)
 
 
-@pytest.mark.parametrize("name", [*SOURCE, *ADDED])
-def test_expectations_name_severities_of_the_sweep(name: str) -> None:
-    scenario = SCENARIOS[name]
-    labels = [scenario.label(place) for place in range(len(scenario.severities))]
-    assert len(set(labels)) == len(labels)
-    assert set(scenario.wanted) <= {"modularity", "compactness", "explicitness", "any"}
-    assert bool(scenario.wanted) == (name not in ("invariances", "mislabelled"))
-    for expectations in scenario.wanted.values():
-        for expectation in expectations:
-            contrasts = expectation.contrasts(scenario.severities, labels)
-            assert contrasts
-            assert expectation.text
-            assert {place for item in contrasts for place in item.weights} <= set(range(len(labels)))
+def test_expectations_name_severities_of_the_sweep() -> None:
+    for name in [*SOURCE, *ADDED]:
+        scenario = SCENARIOS[name]
+        labels = [scenario.label(place) for place in range(len(scenario.severities))]
+        assert len(set(labels)) == len(labels)
+        assert set(scenario.wanted) <= {"modularity", "compactness", "explicitness", "any"}
+        assert bool(scenario.wanted) == (name not in ("invariances", "mislabelled"))
+        for expectations in scenario.wanted.values():
+            for expectation in expectations:
+                contrasts = expectation.contrasts(scenario.severities, labels)
+                assert contrasts
+                assert expectation.text
+                assert {place for item in contrasts for place in item.weights} <= set(range(len(labels)))
 
 
-@pytest.mark.parametrize("name", [*SOURCE, *ADDED])
-def test_scenarios_travel_to_other_processes(name: str) -> None:
-    copy: Scenario = pickle.loads(pickle.dumps(SCENARIOS[name]))
-    severity = copy.severities[-1]
-    assert_exact(drawn(copy, severity, 0, N).codes, sample(name, severity).codes)
+def test_scenarios_travel_to_other_processes() -> None:
+    for name in [*SOURCE, *ADDED]:
+        copy: Scenario = pickle.loads(pickle.dumps(SCENARIOS[name]))
+        severity = copy.severities[-1]
+        assert_exact(drawn(copy, severity, 0, N).codes, sample(name, severity).codes)
 
 
 def test_severities_have_draws_of_their_own_unless_paired() -> None:
@@ -438,17 +438,17 @@ def options_of(metric: Candidate, name: str, severity: float) -> dict[str, Any]:
     return merged_options(CATALOGUE[metric.name], protocol("review2022").options, given)
 
 
-@pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)
-def test_bins_reach_every_metric_that_takes_part(metric: Candidate) -> None:
-    reason = declined(metric, SCENARIOS["bins"])
-    if metric.name == "z_max_variance":
-        assert reason == "takes few bins of its own: see the scenario of settings"
-    elif not CATALOGUE[metric.name].discretises:
-        assert reason == "takes no number of bins"
-    else:
-        assert reason is None
-        for bins in SCENARIOS["bins"].severities:
-            assert options_of(metric, "bins", bins)["bins"] == EqualWidth(int(bins))
+def test_bins_reach_every_metric_that_takes_part() -> None:
+    for metric in chosen_candidates(None):
+        reason = declined(metric, SCENARIOS["bins"])
+        if metric.name == "z_max_variance":
+            assert reason == "takes few bins of its own: see the scenario of settings"
+        elif not CATALOGUE[metric.name].discretises:
+            assert reason == "takes no number of bins"
+        else:
+            assert reason is None
+            for bins in SCENARIOS["bins"].severities:
+                assert options_of(metric, "bins", bins)["bins"] == EqualWidth(int(bins))
 
 
 @pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)

@@ -80,9 +80,8 @@ def test_a_function_called_like_a_row_gets_a_row_of_its_own() -> None:
 # Scenarios
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_scenarios_that_cannot_be_asked_are_refused_at_once() -> None:
+    given_cases: Any = [
         ({"wanted": {"any": Holds()}}, r"wanted\['any'\]: expected a tuple of expectations"),
         ({"wanted": {"any": ("falls",)}}, "expected expectations, such as .*, got 'falls'"),
         ({"wanted": (Holds(),)}, "wanted: expected a mapping"),
@@ -97,11 +96,10 @@ def test_a_function_called_like_a_row_gets_a_row_of_its_own() -> None:
         ({"severities": "123"}, "expected at least one severity"),
         ({"kind": "own"}, "kind: expected one of source, added, settings, got 'own'"),
         ({"declines": "no"}, "declines is not a function"),
-    ],
-)
-def test_scenarios_that_cannot_be_asked_are_refused_at_once(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=f"^scenario 'mine': .*{message}"):
-        mine(**given)
+    ]
+    for given, message in given_cases:
+        with pytest.raises(InputError, match=f"^scenario 'mine': .*{message}"):
+            mine(**given)
 
 
 def test_a_fall_without_steps_or_total_is_refused() -> None:

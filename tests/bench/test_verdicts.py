@@ -136,9 +136,8 @@ def test_values_without_spread_give_a_point() -> None:
 # ------------------------------------------------------------------------- each expectation, without spread
 
 
-@pytest.mark.parametrize(
-    ("expectation", "values", "status"),
-    [
+def test_each_expectation_where_nothing_varies() -> None:
+    expectation_cases: Any = [
         (Falls(total=0.2), (1.0, 0.9, 0.8), "holds"),  # both thresholds, one of them exactly
         (Falls(total=0.2), (1.0, 0.9, 0.81), "fails"),
         (Falls(total=0.2), (1.0, 1.0, 0.7), "fails"),  # a step without a fall
@@ -161,12 +160,9 @@ def test_values_without_spread_give_a_point() -> None:
         (Same(at=0.5, than=1.0), (0.0, 0.7, 0.65), "holds"),
         (Same(at=0.5, than=1.0), (0.0, 0.7, 0.64), "fails"),
         (Same(at=0.5, than=1.0), (0.0, 0.64, 0.7), "fails"),
-    ],
-)
-def test_each_expectation_where_nothing_varies(
-    expectation: Expectation, values: tuple[float, ...], status: Status
-) -> None:
-    assert verdict_of(curve(constant(*values)), expectation).status == status
+    ]
+    for expectation, values, status in expectation_cases:
+        assert verdict_of(curve(constant(*values)), expectation).status == status
 
 
 # --------------------------------------------------------------------------------------------- intervals
@@ -403,9 +399,8 @@ def test_summary_of_what_holds_tells_the_closest_call() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("values", "expectation", "summary"),
-    [
+def test_summaries_in_words() -> None:
+    values_cases: Any = [
         (
             (1.0, 0.86),
             Falls(0.2, every_step=False),
@@ -418,10 +413,9 @@ def test_summary_of_what_holds_tells_the_closest_call() -> None:
         ((0.3, 0.2), Keeps(0.5), "0.200 at 0.5 is 0.050 above 50% of 0.300 at 0"),
         ((0.3, 0.1), AtMost(0.05, at=0.5), "0.100 at 0.5, more than 0.05"),
         ((0.3, 0.1), NotAbove(at=0.5, than=0.0), "0.300 at 0 is 0.200 above 0.100 at 0.5, not below"),
-    ],
-)
-def test_summaries_in_words(values: tuple[float, ...], expectation: Expectation, summary: str) -> None:
-    assert verdict_of(curve(constant(*values)), expectation).summary == summary
+    ]
+    for values, expectation, summary in values_cases:
+        assert verdict_of(curve(constant(*values)), expectation).summary == summary
 
 
 def test_summary_shows_the_interval() -> None:

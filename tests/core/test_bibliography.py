@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import demele
-from demele.core.bibliography import Entry, bibliography, bibtex_of, parse, plain_text, referenced, software
+from demele.core.bibliography import bibliography, bibtex_of, parse, plain_text, referenced, software
 from demele.core.errors import FormatError, InputError
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
@@ -31,33 +31,33 @@ OF_SENTENCES = {"holm1979simple", "wilson1927probable"}
 GOOD = "@misc{me2020,\n  author = {Me, A.},\n  title = {It},\n  year = {2020},\n}"
 
 
-@pytest.mark.parametrize("named", RESTING)
-def test_all_that_rests_on_a_work_cites_it(named: str) -> None:
-    item = RESTING[named]
-    entries = referenced(item.references)
-    assert entries
-    assert item.bibtex == "\n\n".join(entry.bibtex for entry in entries)
-    assert {entry.label for entry in entries} == set(CITATION.findall(item.source))
+def test_all_that_rests_on_a_work_cites_it() -> None:
+    for named in RESTING:
+        item = RESTING[named]
+        entries = referenced(item.references)
+        assert entries
+        assert item.bibtex == "\n\n".join(entry.bibtex for entry in entries)
+        assert {entry.label for entry in entries} == set(CITATION.findall(item.source))
 
 
-@pytest.mark.parametrize("name", WORKS)
-def test_scores_beside_the_metrics_are_cited_by_their_function(name: str) -> None:
-    entries = referenced(WORKS[name])
-    assert entries
-    assert demele.cite(name) == "\n\n".join(entry.bibtex for entry in entries)
-    told = re.sub(r"\s+", " ", getattr(demele, name).__doc__ or "")
-    assert all(entry.label in told for entry in entries)
+def test_scores_beside_the_metrics_are_cited_by_their_function() -> None:
+    for name in WORKS:
+        entries = referenced(WORKS[name])
+        assert entries
+        assert demele.cite(name) == "\n\n".join(entry.bibtex for entry in entries)
+        told = re.sub(r"\s+", " ", getattr(demele, name).__doc__ or "")
+        assert all(entry.label in told for entry in entries)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
-def test_entries_can_be_found_and_keys_say_whose_they_are(entry: Entry) -> None:
-    families = [plain_text(name.partition(",")[0]) for name in entry.fields["author"].split(" and ")]
-    letters = unicodedata.normalize("NFKD", families[0]).encode("ascii", "ignore").decode()
-    assert entry.key.startswith(letters.lower().replace("-", "") + entry.fields["year"])
-    assert entry.link or entry.kind.endswith("thesis")
-    assert re.fullmatch(r"\w+(--\w+)?", entry.fields.get("pages", "1"))
-    assert not re.search(r"[\\{}]", entry.text)
-    assert (entry.bibtex + "\n").isascii(), "BibTeX itself reads no letters beyond ASCII"
+def test_entries_can_be_found_and_keys_say_whose_they_are() -> None:
+    for entry in ENTRIES:
+        families = [plain_text(name.partition(",")[0]) for name in entry.fields["author"].split(" and ")]
+        letters = unicodedata.normalize("NFKD", families[0]).encode("ascii", "ignore").decode()
+        assert entry.key.startswith(letters.lower().replace("-", "") + entry.fields["year"])
+        assert entry.link or entry.kind.endswith("thesis")
+        assert re.fullmatch(r"\w+(--\w+)?", entry.fields.get("pages", "1"))
+        assert not re.search(r"[\\{}]", entry.text)
+        assert (entry.bibtex + "\n").isascii(), "BibTeX itself reads no letters beyond ASCII"
 
 
 def test_no_work_stands_there_that_nothing_cites() -> None:
@@ -78,17 +78,16 @@ def test_no_two_entries_share_a_work() -> None:
         assert len(set(values)) == len(values)
 
 
-@pytest.mark.parametrize("name", [name for name, metric in CATALOGUE.items() if metric.is_ours])
-def test_the_docstring_names_the_work(name: str) -> None:
-    metric = CATALOGUE[name]
-    home = __import__(metric.call.__module__, fromlist=["__doc__"])
-    told = re.sub(r"\s+", " ", f"{home.__doc__} {metric.call.__doc__}").replace(" and ", " & ")
-    assert referenced(metric.references)[0].label in told.replace(" (2", " 2")
+def test_the_docstring_names_the_work() -> None:
+    for name in [name for name, metric in CATALOGUE.items() if metric.is_ours]:
+        metric = CATALOGUE[name]
+        home = __import__(metric.call.__module__, fromlist=["__doc__"])
+        told = re.sub(r"\s+", " ", f"{home.__doc__} {metric.call.__doc__}").replace(" and ", " & ")
+        assert referenced(metric.references)[0].label in told.replace(" (2", " 2")
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_what_is_no_entry_is_refused() -> None:
+    for text, problem in [
         (GOOD + "\n\n" + GOOD, "twice"),
         (GOOD.replace("  title = {It},\n", ""), "has no title"),
         (GOOD.replace("{It}", "{It}}"), "is not a field"),
@@ -101,11 +100,9 @@ def test_the_docstring_names_the_work(name: str) -> None:
         (GOOD.replace("2020},", "2020},\n  eprint = {arXiv:1802.04942},"), "is not a valid eprint"),
         (GOOD.replace("2020},", "2020},\n  eprint = {1802.04942},"), "no archiveprefix"),
         ("", "expected entries"),
-    ],
-)
-def test_what_is_no_entry_is_refused(text: str, problem: str) -> None:
-    with pytest.raises(FormatError, match=problem):
-        parse(text)
+    ]:
+        with pytest.raises(FormatError, match=problem):
+            parse(text)
 
 
 def test_a_metric_of_your_own_brings_its_entry() -> None:
@@ -129,16 +126,13 @@ def test_demele_is_cited_as_its_citation_file_says() -> None:
     assert f"version: {fields['note'].removeprefix('Version ')}\n" in told
 
 
-@pytest.mark.parametrize(
-    ("marked", "plain"),
-    [
+def test_marks_of_latex_become_letters() -> None:
+    for marked, plain in [
         (r"Miladinovi{\'c}, Sch{\"o}lkopf", "Miladinović, Schölkopf"),
         (r"Za{\"\i}di {\c{c}}a \v{S}", "Zaïdi ça Š"),
         (r"{F}-Statistic \& 1--2", "F-Statistic & 1–2"),
-    ],
-)
-def test_marks_of_latex_become_letters(marked: str, plain: str) -> None:
-    assert plain_text(marked) == plain
+    ]:
+        assert plain_text(marked) == plain
 
 
 def test_cite_gives_each_work_once_in_order() -> None:

@@ -70,6 +70,6 @@ def test_numbers_in_another_notation_are_noted(odd: str) -> None:
         demele.evaluate(CODES, classes, "mig")
 
 
-@pytest.mark.parametrize("plain", ["007", "1e5", "-3", "a_1", "0xcat", "1__0", "caf\u00e9", "inf"])
-def test_other_names_are_not(plain: str) -> None:
-    assert notation_doubt([plain], "the labels") is None
+def test_other_names_are_not() -> None:
+    for plain in ["007", "1e5", "-3", "a_1", "0xcat", "1__0", "caf\u00e9", "inf"]:
+        assert notation_doubt([plain], "the labels") is None

@@ -1,6 +1,6 @@
 """Messages show numbers as plain Python does, whatever kind of number came."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,8 @@ ONE, HALF = np.int64(1), np.float64(1.5)
 ANSWERS = labels.Annotations([0, 1], [0, 0], [0, 1])
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_plain_text() -> None:
+    for value, text in [
         (ONE, "1"),
         (HALF, "1.5"),
         (np.str_("a"), "'a'"),
@@ -27,16 +26,13 @@ ANSWERS = labels.Annotations([0, 1], [0, 0], [0, 1])
         ((ONE, (HALF,)), "(1, (1.5,))"),
         ({ONE: [HALF]}, "{1: [1.5]}"),
         (None, "None"),
-    ],
-)
-def test_plain_text(value: object, text: str) -> None:
-    assert plain_text(value) == text
-    assert shown([value, 2]) == f"{text}, 2"
+    ]:
+        assert plain_text(value) == text
+        assert shown([value, 2]) == f"{text}, 2"
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
+def test_no_message_shows_how_numpy_writes_a_number() -> None:
+    call_cases: Any = [
         lambda: Vocabulary((0, 2)).index(ONE),
         lambda: labels.Annotations.from_matrix(pd.DataFrame({ONE: [[0], [1]]})),
         lambda: labels.Annotations.from_matrix({ONE: np.zeros((2, 2))}),
@@ -57,12 +53,11 @@ def test_plain_text(value: object, text: str) -> None:
         lambda: labels.simulated_cleaning([0, 1], [0, 1], detected=HALF, false_alarms=0),
         lambda: labels.TransitionCounts([[1, 0], [0, 1]]).rate_interval(level=HALF),
         lambda: labels.majority_vote(ANSWERS, weights=[np.float64(-1)]),
-    ],
-)
-def test_no_message_shows_how_numpy_writes_a_number(call: Callable[[], object]) -> None:
-    with pytest.raises(DemeleError) as caught:
-        call()
-    assert "np." not in str(caught.value)
+    ]
+    for call in call_cases:
+        with pytest.raises(DemeleError) as caught:
+            call()
+        assert "np." not in str(caught.value)
 
 
 def test_classes_in_one_string() -> None:

@@ -97,15 +97,15 @@ def test_names_of_rows_are_no_factor() -> None:
         demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
 
 
-@pytest.mark.parametrize("n", range(1, 12))
-def test_few_rows_may_all_differ(n: int) -> None:
-    words = [f"name {row}" for row in range(n)]
-    if n <= 10:  # so few classes are classes, however few the rows
-        assert len(read_factors(words).columns[0].levels) == n
-    else:
-        with pytest.raises(InputError, match="11 different values in 11 rows"):
-            read_factors(words)
-    assert read_factors(VALUES[:n]).columns[0].kind == "continuous"  # numbers may all differ
+def test_few_rows_may_all_differ() -> None:
+    for n in range(1, 12):
+        words = [f"name {row}" for row in range(n)]
+        if n <= 10:  # so few classes are classes, however few the rows
+            assert len(read_factors(words).columns[0].levels) == n
+        else:
+            with pytest.raises(InputError, match="11 different values in 11 rows"):
+                read_factors(words)
+        assert read_factors(VALUES[:n]).columns[0].kind == "continuous"  # numbers may all differ
 
 
 def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: Any) -> None:

@@ -39,9 +39,8 @@ def test_truth_values_are_black_and_white() -> None:
     assert_exact(images.images([4, 2])[..., 0], np.where(GREY[[4, 2]] > 100, 255, 0))
 
 
-@pytest.mark.parametrize(
-    ("images", "error", "told"),
-    [
+def test_what_are_no_images_is_refused() -> None:
+    for images, error, told in [
         (GREY.astype(np.int64), InputTypeError, "got int64; save them as uint8 if they are from 0 to 255, or divide"),
         (GREY.astype(np.uint16), InputTypeError, "or divide them by the value of white, such as 65535"),
         (GREY.astype(str), InputTypeError, "images: expected uint8, from 0 to 255, floats from 0 to 1, or True and"),
@@ -55,12 +54,10 @@ def test_truth_values_are_black_and_white() -> None:
         (np.zeros((12, 8, 3, 8), np.uint8), InputError, "8 channels; use images.transpose(0, 1, 3, 2)"),
         (np.zeros((12, 8, 8, 5), np.uint8), InputError, "1 to 4 channels, got (12, 8, 8, 5): 5 channels; leave out"),
         (GREY[0, 0], InputError, "images: expected shape (n, height, width) or (n, height, width, channels)"),
-    ],
-)
-def test_what_are_no_images_is_refused(images: Any, error: type[Exception], told: str) -> None:
-    with pytest.raises(error) as caught:
-        ArrayImages(images)
-    assert told in str(caught.value)
+    ]:
+        with pytest.raises(error) as caught:
+            ArrayImages(images)
+        assert told in str(caught.value)
 
 
 def test_a_value_that_is_no_share_is_told_with_its_image() -> None:

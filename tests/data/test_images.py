@@ -173,9 +173,8 @@ def test_pairs_come_from_their_seed_and_keep_to_their_set() -> None:
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "told"),
-    [
+def test_what_is_not_there_is_refused() -> None:
+    call_cases: Any = [
         (lambda: IMAGES.images([24]), InputError, "rows: expected 0 to 23, got 24 at row 0"),
         (lambda: IMAGES.images([3, -1]), InputError, "rows: expected 0 to 23, got -1 at row 1"),
         (lambda: IMAGES.images(3), InputError, "rows: expected an array of rows, got 3; write [3] for one image"),
@@ -211,9 +210,8 @@ def test_pairs_come_from_their_seed_and_keep_to_their_set() -> None:
         (lambda: ArrayImages(PIXELS[:0]), InputError, "images: expected shape (n, height, width) or"),
         (lambda: ArrayImages(PIXELS[:5], space=SPACE), InputError, "expected 24, one per row of the space, got 5"),
         (lambda: ArrayImages(PIXELS, factors=TABLE), InputError, "per image, got 24 images and 5 rows"),
-    ],
-)
-def test_what_is_not_there_is_refused(call: Any, error: type[Exception], told: str) -> None:
-    with pytest.raises(error) as caught:
-        call()
-    assert told in str(caught.value)
+    ]
+    for call, error, told in call_cases:
+        with pytest.raises(error) as caught:
+            call()
+        assert told in str(caught.value)

@@ -81,9 +81,8 @@ def test_large_files_are_recognised_by_their_size_and_their_ends(tmp_path: Path)
 # What is published ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "variant", "n", "sizes", "pixels"),
-    [
+def test_published_sizes() -> None:
+    for name, variant, n, sizes, pixels in [
         ("dsprites", "", 737_280, (3, 6, 40, 32, 32), (64, 64, 1)),
         ("shapes3d", "", 480_000, (10, 10, 10, 8, 4, 15), (64, 64, 3)),
         ("mpi3d", "real", 1_036_800, (6, 6, 2, 3, 3, 40, 40), (64, 64, 3)),
@@ -93,13 +92,11 @@ def test_large_files_are_recognised_by_their_size_and_their_ends(tmp_path: Path)
         ("smallnorb", "", 48_600, (5, 10, 9, 18, 6), (96, 96, 1)),
         ("falcor3d", "", 233_280, (5, 6, 6, 6, 6, 6, 6), (1024, 1024, 3)),
         ("isaac3d", "", 737_280, (3, 8, 5, 4, 4, 4, 6, 4, 4), (512, 512, 3)),
-    ],
-)
-def test_published_sizes(name: str, variant: str, n: int, sizes: tuple[int, ...], pixels: tuple[int, ...]) -> None:
-    grid = PUBLISHED[name].grids[variant]
-    assert (grid.n, grid.sizes, grid.pixels) == (n, sizes, pixels)
-    for factor in grid.factors:
-        assert factor.values is None or len(factor.values) == factor.size
+    ]:
+        grid = PUBLISHED[name].grids[variant]
+        assert (grid.n, grid.sizes, grid.pixels) == (n, sizes, pixels)
+        for factor in grid.factors:
+            assert factor.values is None or len(factor.values) == factor.size
 
 
 def test_every_set_says_where_it_is_from() -> None:

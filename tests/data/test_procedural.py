@@ -188,9 +188,8 @@ ROOM: Any = room
 SQUARES: Any = squares
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "told"),
-    [
+def test_what_cannot_be_drawn_is_refused() -> None:
+    call_cases: Any = [
         (lambda: SPRITES(7), InputError, "size: expected a number of pixels from 8 to 1024, got 7"),
         (lambda: SPRITES(32.0), InputError, "size: expected a number of pixels"),
         (lambda: SPRITES(counts=(4, 6, 8, 12, 12)), InputError, "counts: expected 1 to 3 for factor 'shape', got 4"),
@@ -212,12 +211,11 @@ SQUARES: Any = squares
         (lambda: SQUARES(33), InputError, "size: expected a multiple of 4, for four places along each side, got 33"),
         (lambda: SQUARES(32, 7), InputError, "square: expected a side that divides 32 into at least 2 places, got 7"),
         (lambda: SQUARES(32, 32), InputError, "square: expected a side that divides 32 into at least 2 places"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(call: Any, error: type[Exception], told: str) -> None:
-    with pytest.raises(error) as caught:
-        call()
-    assert told in str(caught.value)
+    ]
+    for call, error, told in call_cases:
+        with pytest.raises(error) as caught:
+            call()
+        assert told in str(caught.value)
 
 
 # Squares --------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from demele.data import room
@@ -53,29 +52,31 @@ def is_inside(shape: str, size: float, x: Floats, y: Floats, z: Floats) -> Float
     return np.asarray(around**2 + (z - nearest) ** 2 <= (0.6 * size) ** 2)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("scale", "azimuth"), [(1.25, -30.0), (0.75, 17.0)])
-def test_rays_meet_objects_where_a_march_does(shape: str, scale: float, azimuth: float) -> None:
-    start, directions = camera_rays(10, azimuth)
-    found = OBJECTS[shape](start, directions, UNIT * scale)
-    steps = np.arange(2.5, 7.0, 0.004)[:, None]
-    x, y, z = (start[axis] + steps * directions[axis] for axis in range(3))
-    inside = is_inside(shape, UNIT * scale, x, y, z)
-    met = inside.any(axis=0)
-    marched = np.where(met, steps[inside.argmax(axis=0), 0], np.inf)
-    both = met & np.isfinite(found.distance)
-    assert both.sum() > 20
-    assert (met != np.isfinite(found.distance)).sum() <= 4  # rays that graze it
-    gap = marched[both] - found.distance[both]
-    assert gap.min() >= 0
-    assert gap.max() <= 0.0041
-    # Normals are of length 1, against the ray, and the way to leave the object
-    normal = found.normal[:, both]
-    assert_close((normal**2).sum(axis=0), np.ones(both.sum()), ROUNDING)
-    assert ((normal * directions[:, both]).sum(axis=0) <= 0).all()
-    place = start + found.distance[both] * directions[:, both]
-    assert is_inside(shape, UNIT * scale, *(place - 1e-4 * normal)).mean() > 0.9  # not near edges, seen from the side
-    assert not is_inside(shape, UNIT * scale, *(place + 1e-4 * normal)).any()
+def test_rays_meet_objects_where_a_march_does() -> None:
+    for scale, azimuth in [(1.25, -30.0), (0.75, 17.0)]:
+        for shape in SHAPES:
+            start, directions = camera_rays(10, azimuth)
+            found = OBJECTS[shape](start, directions, UNIT * scale)
+            steps = np.arange(2.5, 7.0, 0.004)[:, None]
+            x, y, z = (start[axis] + steps * directions[axis] for axis in range(3))
+            inside = is_inside(shape, UNIT * scale, x, y, z)
+            met = inside.any(axis=0)
+            marched = np.where(met, steps[inside.argmax(axis=0), 0], np.inf)
+            both = met & np.isfinite(found.distance)
+            assert both.sum() > 20
+            assert (met != np.isfinite(found.distance)).sum() <= 4  # rays that graze it
+            gap = marched[both] - found.distance[both]
+            assert gap.min() >= 0
+            assert gap.max() <= 0.0041
+            # Normals are of length 1, against the ray, and the way to leave the object
+            normal = found.normal[:, both]
+            assert_close((normal**2).sum(axis=0), np.ones(both.sum()), ROUNDING)
+            assert ((normal * directions[:, both]).sum(axis=0) <= 0).all()
+            place = start + found.distance[both] * directions[:, both]
+            assert (
+                is_inside(shape, UNIT * scale, *(place - 1e-4 * normal)).mean() > 0.9
+            )  # not near edges, seen from the side
+            assert not is_inside(shape, UNIT * scale, *(place + 1e-4 * normal)).any()
 
 
 def test_rays_leave_the_room_where_they_should() -> None:

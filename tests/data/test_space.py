@@ -91,9 +91,8 @@ def test_other_texts_are_refused(text: str) -> None:
         FactorSpace.from_json(text)
 
 
-@pytest.mark.parametrize(
-    ("values", "more", "told"),
-    [
+def test_what_is_no_grid_is_refused() -> None:
+    values_cases: Any = [
         ([1, 2], {}, "values: expected a mapping of names to values, got list"),
         ({}, {}, "values: expected at least 1 factor, got none"),
         ({1: [0, 1]}, {}, "values: expected a name for each factor, got 1"),
@@ -128,17 +127,15 @@ def test_other_texts_are_refused(text: str) -> None:
             {"period": {"v": 2}, "symmetric": [("v", "w", 5, 1)]},
             "symmetric: factor 'w' has no value 5",
         ),
-    ],
-)
-def test_what_is_no_grid_is_refused(values: Any, more: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        FactorSpace(values, **more)
-    assert told in str(caught.value)
+    ]
+    for values, more, told in values_cases:
+        with pytest.raises(InputError) as caught:
+            FactorSpace(values, **more)
+        assert told in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
+def test_what_is_not_on_the_grid_is_refused() -> None:
+    call_cases: Any = [
         (lambda: SPACE.positions([24]), "rows: expected 0 to 23, got 24 at row 0"),
         (lambda: SPACE.positions([0, -1]), "rows: expected 0 to 23, got -1 at row 1"),
         (lambda: SPACE.positions([0.5]), "rows: expected whole numbers, got float64"),
@@ -158,12 +155,11 @@ def test_what_is_no_grid_is_refused(values: Any, more: dict[str, Any], told: str
             lambda: SPACE.rows({"shape": ["heart"], "hue": [0.0, 0.0], "x": [0]}),
             "factors: expected one value of each factor per row",
         ),
-    ],
-)
-def test_what_is_not_on_the_grid_is_refused(call: Any, told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        call()
-    assert told in str(caught.value)
+    ]
+    for call, told in call_cases:
+        with pytest.raises(InputError) as caught:
+            call()
+        assert told in str(caught.value)
 
 
 # Samples --------------------------------------------------------------------------------------------------------------
@@ -190,9 +186,8 @@ def test_a_sample_holds_images_and_their_grid() -> None:
     assert sample(factors=SPACE.factors([0, 1, 2]).assign(more=[1.5, 2.5, 3.5])).factors.shape == (3, 4)
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "told"),
-    [
+def test_what_does_not_go_together_is_refused() -> None:
+    changed_cases: Any = [
         ({"codes": pd.DataFrame({"z1": [0.1]})}, InputError, "expected the same number of rows, got 1 and 3"),
         ({"images": [[1]]}, InputTypeError, "images: expected an array, got list"),
         ({"images": np.zeros((3, 2, 2, 1), dtype=np.int64)}, InputTypeError, "expected uint8 or floats, got int64"),
@@ -202,9 +197,8 @@ def test_a_sample_holds_images_and_their_grid() -> None:
         ({"space": 5}, InputTypeError, "space: expected a FactorSpace, got int"),
         ({"factors": SPACE.factors([0, 1, 2]).drop(columns="x")}, InputError, "factors: expected a column 'x'"),
         ({"factors": SPACE.factors([0, 1, 2]).assign(hue=0.1)}, InputError, "0.1 at row 0 is no value of factor 'hue'"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(changed: dict[str, Any], error: type[Exception], told: str) -> None:
-    with pytest.raises(error) as caught:
-        sample(**changed)
-    assert told in str(caught.value)
+    ]
+    for changed, error, told in changed_cases:
+        with pytest.raises(error) as caught:
+            sample(**changed)
+        assert told in str(caught.value)

@@ -63,15 +63,15 @@ def test_blocks_print_what_the_page_says(page: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=named)
-def test_relative_links_resolve(page: Path) -> None:
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
-        if "://" in target:
-            continue
-        path = (page.parent / target).resolve()
-        generated = path.is_relative_to(DOCS) and path.relative_to(DOCS).as_posix() in GENERATED
-        assert path.exists() or generated, f"{named(page)} links to {target}"
+def test_relative_links_resolve() -> None:
+    for page in WRITTEN:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+            if "://" in target:
+                continue
+            path = (page.parent / target).resolve()
+            generated = path.is_relative_to(DOCS) and path.relative_to(DOCS).as_posix() in GENERATED
+            assert path.exists() or generated, f"{named(page)} links to {target}"
 
 
 def test_modules_that_the_page_on_architecture_names_exist() -> None:
@@ -88,24 +88,24 @@ def test_modules_that_the_page_on_architecture_names_exist() -> None:
         ), name
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=named)
-def test_included_files_exist(page: Path) -> None:
-    for target in re.findall(r'^--8<-- "([^":]+)', page.read_text(encoding="utf-8"), re.MULTILINE):
-        assert (ROOT / target).exists(), f"{named(page)} includes {target}"
+def test_included_files_exist() -> None:
+    for page in WRITTEN:
+        for target in re.findall(r'^--8<-- "([^":]+)', page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert (ROOT / target).exists(), f"{named(page)} includes {target}"
 
 
-@pytest.mark.parametrize("name", [name for name in demele.__all__ if name not in ROOMS])
-def test_public_names_are_documented(name: str) -> None:
-    page = docs_api.text_of_pages()
-    assert re.search(rf"^::: demele\.{name}$", page, re.MULTILINE) or f"`demele.{name}`" in page
+def test_public_names_are_documented() -> None:
+    for name in [name for name in demele.__all__ if name not in ROOMS]:
+        page = docs_api.text_of_pages()
+        assert re.search(rf"^::: demele\.{name}$", page, re.MULTILINE) or f"`demele.{name}`" in page
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_names_of_public_rooms_are_documented(room: str) -> None:
-    page = docs_api.text_of_pages()
-    for name in getattr(demele, room).__all__:
-        entries = re.findall(rf"^::: demele\.{room}\.(?:{name.lower()}\.)?{name}$", page, re.MULTILINE)
-        assert len(entries) == 1 or (not entries and f"`demele.{room}.{name}`" in page), name
+def test_names_of_public_rooms_are_documented() -> None:
+    for room in ROOMS:
+        page = docs_api.text_of_pages()
+        for name in getattr(demele, room).__all__:
+            entries = re.findall(rf"^::: demele\.{room}\.(?:{name.lower()}\.)?{name}$", page, re.MULTILINE)
+            assert len(entries) == 1 or (not entries and f"`demele.{room}.{name}`" in page), name
 
 
 def test_the_list_of_names_leads_to_each_entry_once() -> None:
@@ -127,9 +127,9 @@ def test_every_page_is_in_the_navigation() -> None:
         assert re.search(rf"[:-] {re.escape(page.relative_to(DOCS).as_posix())}\n", configuration), page
 
 
-@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=named)
-def test_how_tos_are_short(page: Path) -> None:
-    assert len(page.read_text(encoding="utf-8").split()) <= 900
+def test_how_tos_are_short() -> None:
+    for page in sorted((DOCS / "howto").glob("*.md")):
+        assert len(page.read_text(encoding="utf-8").split()) <= 900
 
 
 def test_the_index_for_language_models_names_what_exists() -> None:
@@ -150,17 +150,17 @@ def test_the_first_page_is_short() -> None:
 # What is generated ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
-def test_metrics_page_holds_definition_source_and_defaults(name: str) -> None:
-    page, spec = docs_metrics.metrics_page(), CATALOGUE[name]
-    entry = page.partition(f"{{#{name}}}")[2].partition("\n### ")[0]
-    assert spec.source in entry
-    for work in referenced(spec.references):
-        assert docs_metrics.reference(work) in entry
-    assert docs_metrics.escaped(spec.definition) in entry
-    for parameter in inspect.signature(demele.describe(name).call).parameters.values():
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            assert f"| `{parameter.name}` | `" in entry
+def test_metrics_page_holds_definition_source_and_defaults() -> None:
+    for name in CATALOGUE:
+        page, spec = docs_metrics.metrics_page(), CATALOGUE[name]
+        entry = page.partition(f"{{#{name}}}")[2].partition("\n### ")[0]
+        assert spec.source in entry
+        for work in referenced(spec.references):
+            assert docs_metrics.reference(work) in entry
+        assert docs_metrics.escaped(spec.definition) in entry
+        for parameter in inspect.signature(demele.describe(name).call).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                assert f"| `{parameter.name}` | `" in entry
 
 
 def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
@@ -229,22 +229,21 @@ def test_result_pages_follow_the_files(tmp_path: Path) -> None:
     assert "| 1000 | a \\| b |" in found
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_page_on_comparisons_names_every_method(name: str) -> None:
-    page = (DOCS / "howto" / "choose-a-comparison-method.md").read_text(encoding="utf-8")
-    assert any(line.startswith("| ") and f"| `{name}`" in line and line.count("|") == 5 for line in page.splitlines())
+def test_page_on_comparisons_names_every_method() -> None:
+    for name in METHODS:
+        page = (DOCS / "howto" / "choose-a-comparison-method.md").read_text(encoding="utf-8")
+        assert any(
+            line.startswith("| ") and f"| `{name}`" in line and line.count("|") == 5 for line in page.splitlines()
+        )
 
 
-@pytest.mark.parametrize(
-    ("tex", "expected"),
-    [
+def test_formulas_become_html() -> None:
+    for tex, expected in [
         (r"x_{12}^2", "<i>x</i><sub>12</sub><sup>2</sup>"),
         (r"\mathrm{MIG}_i \ne 0", "MIG<sub><i>i</i></sub> ≠0"),
         (r"\sum_{k \notin reg\_dim} a < b", "Σ<sub><i>k</i> ∉<i>r</i><i>e</i><i>g</i>_<i>d</i><i>i</i><i>m</i></sub> "),
-    ],
-)
-def test_formulas_become_html(tex: str, expected: str) -> None:
-    assert docs_docstrings.tex_to_html(tex).startswith(expected)
+    ]:
+        assert docs_docstrings.tex_to_html(tex).startswith(expected)
 
 
 def test_docstrings_become_markdown() -> None:

@@ -22,14 +22,14 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_ranks_are_those_of_scipy(name: str) -> None:
-    from scipy.stats import rankdata
+def test_ranks_are_those_of_scipy() -> None:
+    for name in COLUMNS:
+        from scipy.stats import rankdata
 
-    column = COLUMNS[name]
-    table = np.column_stack([column, column[::-1]])
-    assert_exact(mid_ranks(table)[:, 0], rankdata(column))
-    assert_exact(mid_ranks(table)[:, 1], rankdata(column[::-1]))
+        column = COLUMNS[name]
+        table = np.column_stack([column, column[::-1]])
+        assert_exact(mid_ranks(table)[:, 0], rankdata(column))
+        assert_exact(mid_ranks(table)[:, 1], rankdata(column[::-1]))
 
 
 @pytest.mark.parametrize("mixed", [0.5, 1e-3, 1e-7])

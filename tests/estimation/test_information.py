@@ -348,13 +348,13 @@ AGAINST_ORACLE: dict[str, tuple[Callable[[Case], demele.Score], Callable[[Case],
 
 
 @pytest.mark.oracle("mig", "mig_sup", "modularity", "jemmig", "dmig", "xmig", "dlig", "rmig")
-@pytest.mark.parametrize("case", CASES, ids=["5 bins", "10 bins", "2 bins"])
-@pytest.mark.parametrize("name", AGAINST_ORACLE)
-def test_agrees_with_oracle(name: str, case: Case) -> None:
-    ours, theirs = AGAINST_ORACLE[name]
-    computed, expected = ours(case), theirs(case)
-    assert_close(native(computed), expected, ROUNDING)
-    assert_close(computed.value, np.mean(native(computed)), ROUNDING)
+def test_agrees_with_oracle() -> None:
+    for name in AGAINST_ORACLE:
+        for case in CASES:
+            ours, theirs = AGAINST_ORACLE[name]
+            computed, expected = ours(case), theirs(case)
+            assert_close(native(computed), expected, ROUNDING)
+            assert_close(computed.value, np.mean(native(computed)), ROUNDING)
 
 
 @pytest.mark.oracle("dcimig", "jemmig")
@@ -382,17 +382,17 @@ def test_many_columns_agree_with_oracle() -> None:
 # Corrected informations --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("correction", ["miller-madow", "adjusted"])
-@pytest.mark.parametrize("name", ["mig", "mig_sup", "modularity", "dcimig", "jemmig"])
-@pytest.mark.parametrize("n", [20, 60, 200])
-def test_corrected_scores_of_noise_stay_within_range(name: str, correction: str, n: int) -> None:
-    # corrected informations of noise are negative as often as not; a ratio of two of them may be anything
-    rng = np.random.default_rng(n)
-    score = getattr(demele, name)(rng.random((n, 3)), rng.random((n, 2)), correction=correction)
-    for value in (score.value, *score.native.values()):
-        assert 0 <= value <= 1
-    if correction == "adjusted" and n == 200:
-        assert (score.matrix.to_numpy() < 0).any()  # the matrix hides nothing
+def test_corrected_scores_of_noise_stay_within_range() -> None:
+    for n in [20, 60, 200]:
+        for name in ["mig", "mig_sup", "modularity", "dcimig", "jemmig"]:
+            for correction in ["miller-madow", "adjusted"]:
+                # corrected informations of noise are negative as often as not; a ratio of two of them may be anything
+                rng = np.random.default_rng(n)
+                score = getattr(demele, name)(rng.random((n, 3)), rng.random((n, 2)), correction=correction)
+                for value in (score.value, *score.native.values()):
+                    assert 0 <= value <= 1
+                if correction == "adjusted" and n == 200:
+                    assert (score.matrix.to_numpy() < 0).any()  # the matrix hides nothing
 
 
 def test_perfect_codes_of_few_rows_are_perfect_once_corrected() -> None:

@@ -57,51 +57,53 @@ def problem(kind: str) -> tuple[Floats, Ints, int]:
 KINDS = ("noise", "range", "dependent columns", "separable", "heavy tails", "two classes", "wide")
 
 
-@pytest.mark.parametrize("balanced", [True, False])
-@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_vs_rest_equals_scikit_learn(kind: str, C: float, balanced: bool) -> None:
-    from sklearn.linear_model import LogisticRegression
+def test_one_vs_rest_equals_scikit_learn() -> None:
+    for kind in KINDS:
+        for C in [1e-3, 1.0, 1e3]:
+            for balanced in [True, False]:
+                from sklearn.linear_model import LogisticRegression
 
-    X, labels, n_classes = problem(kind)
-    coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C, balanced=balanced)
-    for k in range(n_classes):
-        weight = "balanced" if balanced else None
-        reference = LogisticRegression(C=C, class_weight=weight, solver="newton-cholesky", tol=1e-10, max_iter=500)
-        reference.fit(X, labels == k)
-        assert_close(coef[k], reference.coef_[0], SOLVER)
-        assert_close(intercept[k], reference.intercept_[0], SOLVER)
-
-
-@pytest.mark.parametrize("balanced", [True, False])
-@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "two classes"])
-def test_multinomial_equals_scikit_learn(kind: str, C: float, balanced: bool) -> None:
-    from sklearn.linear_model import LogisticRegression
-
-    X, labels, n_classes = problem(kind)
-    coef, intercept = multinomial_logistic(X, labels, n_classes, C=C, balanced=balanced)
-    weight = "balanced" if balanced else None
-    reference = LogisticRegression(C=C, class_weight=weight, solver="newton-cg", tol=1e-9, max_iter=20000)
-    reference.fit(X, labels)
-    ours = np.exp(X @ coef.T + intercept)
-    assert_close(ours / ours.sum(axis=1, keepdims=True), reference.predict_proba(X), SOLVER)
+                X, labels, n_classes = problem(kind)
+                coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C, balanced=balanced)
+                for k in range(n_classes):
+                    weight = "balanced" if balanced else None
+                    reference = LogisticRegression(
+                        C=C, class_weight=weight, solver="newton-cholesky", tol=1e-10, max_iter=500
+                    )
+                    reference.fit(X, labels == k)
+                    assert_close(coef[k], reference.coef_[0], SOLVER)
+                    assert_close(intercept[k], reference.intercept_[0], SOLVER)
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("kind", KINDS)
-def test_gradients_of_the_definitions_vanish(kind: str, C: float) -> None:
-    X, labels, n_classes = problem(kind)
-    coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C)
-    size = C * len(X)
-    for k in range(n_classes):
-        positive = (labels == k).tolist()
-        weights = oracle.balanced_weights([int(value) for value in positive])
-        gradient = oracle.binary_gradient(coef[k].tolist(), float(intercept[k]), X, positive, weights, C)
-        assert_close(np.array(gradient) / size, 0, SOLVER)
-    W, b = multinomial_logistic(X, labels, n_classes, C=C, balanced=True)
-    softmax = oracle.softmax_gradient(W, b, X, labels.tolist(), oracle.balanced_weights(labels.tolist()), C)
-    assert_close(softmax / size, 0, SOLVER)
+def test_multinomial_equals_scikit_learn() -> None:
+    for kind in [kind for kind in KINDS if kind != "two classes"]:
+        for C in [1e-3, 1.0, 1e3]:
+            for balanced in [True, False]:
+                from sklearn.linear_model import LogisticRegression
+
+                X, labels, n_classes = problem(kind)
+                coef, intercept = multinomial_logistic(X, labels, n_classes, C=C, balanced=balanced)
+                weight = "balanced" if balanced else None
+                reference = LogisticRegression(C=C, class_weight=weight, solver="newton-cg", tol=1e-9, max_iter=20000)
+                reference.fit(X, labels)
+                ours = np.exp(X @ coef.T + intercept)
+                assert_close(ours / ours.sum(axis=1, keepdims=True), reference.predict_proba(X), SOLVER)
+
+
+def test_gradients_of_the_definitions_vanish() -> None:
+    for kind in KINDS:
+        for C in [0.01, 1.0, 100.0]:
+            X, labels, n_classes = problem(kind)
+            coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C)
+            size = C * len(X)
+            for k in range(n_classes):
+                positive = (labels == k).tolist()
+                weights = oracle.balanced_weights([int(value) for value in positive])
+                gradient = oracle.binary_gradient(coef[k].tolist(), float(intercept[k]), X, positive, weights, C)
+                assert_close(np.array(gradient) / size, 0, SOLVER)
+            W, b = multinomial_logistic(X, labels, n_classes, C=C, balanced=True)
+            softmax = oracle.softmax_gradient(W, b, X, labels.tolist(), oracle.balanced_weights(labels.tolist()), C)
+            assert_close(softmax / size, 0, SOLVER)
 
 
 @pytest.mark.parametrize("rows_of_last", [1, 2000])
@@ -309,33 +311,31 @@ def test_raw_scores_part_a_value_from_its_larger_side(K: int) -> None:
     assert_close(areas, [max(k, K - 1 - k) / (K - 1) for k in range(K)], ROUNDING)
 
 
-@pytest.mark.parametrize("probabilities", get_args(Probabilities))
-@pytest.mark.parametrize("classifier", get_args(Classifier))
-@pytest.mark.parametrize("scaling", ["min-max", "standard"])
-def test_explicitness_equals_scikit_learn_on_unseen_rows(
-    classifier: Classifier, probabilities: Probabilities, scaling: Literal["min-max", "standard"]
-) -> None:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import roc_auc_score
-    from sklearn.multiclass import OneVsRestClassifier
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+def test_explicitness_equals_scikit_learn_on_unseen_rows() -> None:
+    for scaling in ["min-max", "standard"]:
+        for classifier in get_args(Classifier):
+            for probabilities in get_args(Probabilities):
+                from sklearn.linear_model import LogisticRegression
+                from sklearn.metrics import roc_auc_score
+                from sklearn.multiclass import OneVsRestClassifier
+                from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    rng = np.random.default_rng(11)
-    v = rng.random((600, 3))
-    codes = v @ rng.random((3, 5)) + 0.1 * rng.random((600, 5))
-    labels = np.minimum((4 * v[:, 0]).astype(int), 3)
-    train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
-    options: dict[str, Any] = {"classifier": classifier, "probabilities": probabilities, "scaling": scaling}
-    areas = explicitness_by_value(codes, labels, 4, train_rows=train, test_rows=test, C=3.0, **options)
+                rng = np.random.default_rng(11)
+                v = rng.random((600, 3))
+                codes = v @ rng.random((3, 5)) + 0.1 * rng.random((600, 5))
+                labels = np.minimum((4 * v[:, 0]).astype(int), 3)
+                train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
+                options: dict[str, Any] = {"classifier": classifier, "probabilities": probabilities, "scaling": scaling}
+                areas = explicitness_by_value(codes, labels, 4, train_rows=train, test_rows=test, C=3.0, **options)
 
-    scaler = (MinMaxScaler() if scaling == "min-max" else StandardScaler()).fit(codes[train])
-    solver: dict[str, Any] = {"tol": 1e-10, "max_iter": 20000, "class_weight": "balanced", "C": 3.0}
-    base = LogisticRegression(solver="newton-cholesky", **solver)
-    model = OneVsRestClassifier(base) if classifier == "one-vs-rest" else LogisticRegression(**solver)
-    model.fit(scaler.transform(codes[train]), labels[train])
-    judge = model.predict_proba if probabilities == "normalised" else model.decision_function
-    scores = judge(scaler.transform(codes[test]))
-    assert_close(areas, [roc_auc_score(labels[test] == k, scores[:, k]) for k in range(4)], SOLVER)
+                scaler = (MinMaxScaler() if scaling == "min-max" else StandardScaler()).fit(codes[train])
+                solver: dict[str, Any] = {"tol": 1e-10, "max_iter": 20000, "class_weight": "balanced", "C": 3.0}
+                base = LogisticRegression(solver="newton-cholesky", **solver)
+                model = OneVsRestClassifier(base) if classifier == "one-vs-rest" else LogisticRegression(**solver)
+                model.fit(scaler.transform(codes[train]), labels[train])
+                judge = model.predict_proba if probabilities == "normalised" else model.decision_function
+                scores = judge(scaler.transform(codes[test]))
+                assert_close(areas, [roc_auc_score(labels[test] == k, scores[:, k]) for k in range(4)], SOLVER)
 
 
 def test_normalised_scores_are_shares_of_the_sigmoids() -> None:

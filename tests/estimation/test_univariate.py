@@ -175,28 +175,37 @@ def test_lines_are_minima(seed: int, n_classes: int, exponent: int, kind: str) -
         assert share < 1e-8
 
 
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-@pytest.mark.parametrize("cost", [0.01, 1.0, 30.0])
-@pytest.mark.parametrize("n_classes", [2, 3, 8])
-def test_same_classifier_as_scikit_learn(class_weight: ClassWeight, cost: float, n_classes: int) -> None:
-    rng = np.random.default_rng([n_classes, int(100 * cost)])
-    labels = np.minimum(rng.integers(0, n_classes, 300), rng.integers(0, n_classes, 300))
-    raw = rng.normal(size=(300, 5)) * [0.1, 0.5, 2.0, 1.0, 1.0] + labels[:, None] * [1.0, -1.0, 1.0, 0.0, 0.0]
-    raw[:, 3] = np.abs(raw[:, 0] - n_classes / 2)
-    raw[:, 4] = np.exp(raw[:, 4] + 0.3 * labels)
-    codes = standardised(raw)
-    train, test = codes[:200], codes[200:]
-    lines = svc_lines(train, labels[:200], n_classes=n_classes, C=cost, class_weight=class_weight)
-    accuracies = linear_classifier_accuracies(
-        train, labels[:200], test, labels[200:], n_classes=n_classes, C=cost, class_weight=class_weight
-    )
-    fitted = slice(1, None) if n_classes == 2 else slice(None)
-    for j in range(codes.shape[1]):
-        theirs = LinearSVC(C=cost, class_weight=class_weight, dual=False, tol=1e-11, max_iter=100_000)
-        theirs.fit(train[:, [j]], labels[:200])
-        assert_close(lines.slopes[j, fitted], theirs.coef_[:, 0], SOLVER)
-        assert_close(lines.intercepts[j, fitted], theirs.intercept_, SOLVER)
-        assert_close(accuracies[j], theirs.score(test[:, [j]], labels[200:]), ROUNDING)
+def test_same_classifier_as_scikit_learn() -> None:
+    n_classes_cases: Any = [2, 3, 8]
+    cost_cases: Any = [0.01, 1.0, 30.0]
+    class_weight_cases: Any = [None, "balanced"]
+    for n_classes in n_classes_cases:
+        for cost in cost_cases:
+            for class_weight in class_weight_cases:
+                rng = np.random.default_rng([n_classes, int(100 * cost)])
+                labels = np.minimum(rng.integers(0, n_classes, 300), rng.integers(0, n_classes, 300))
+                raw = rng.normal(size=(300, 5)) * [0.1, 0.5, 2.0, 1.0, 1.0] + labels[:, None] * [
+                    1.0,
+                    -1.0,
+                    1.0,
+                    0.0,
+                    0.0,
+                ]
+                raw[:, 3] = np.abs(raw[:, 0] - n_classes / 2)
+                raw[:, 4] = np.exp(raw[:, 4] + 0.3 * labels)
+                codes = standardised(raw)
+                train, test = codes[:200], codes[200:]
+                lines = svc_lines(train, labels[:200], n_classes=n_classes, C=cost, class_weight=class_weight)
+                accuracies = linear_classifier_accuracies(
+                    train, labels[:200], test, labels[200:], n_classes=n_classes, C=cost, class_weight=class_weight
+                )
+                fitted = slice(1, None) if n_classes == 2 else slice(None)
+                for j in range(codes.shape[1]):
+                    theirs = LinearSVC(C=cost, class_weight=class_weight, dual=False, tol=1e-11, max_iter=100_000)
+                    theirs.fit(train[:, [j]], labels[:200])
+                    assert_close(lines.slopes[j, fitted], theirs.coef_[:, 0], SOLVER)
+                    assert_close(lines.intercepts[j, fitted], theirs.intercept_, SOLVER)
+                    assert_close(accuracies[j], theirs.score(test[:, [j]], labels[200:]), ROUNDING)
 
 
 @settings(max_examples=100)

@@ -456,9 +456,8 @@ EYE = TransitionMatrix(np.eye(2))
 UNIFORM = Audit([0], [1], design="uniform")
 
 
-@pytest.mark.parametrize(
-    ("predictions", "labels", "options", "error", "message"),
-    [
+def test_bad_input() -> None:
+    predictions_cases: Any = [
         ([0, 1], [0, 1, 1], {}, InputError, "same number of rows, got 2 and 3"),
         ([], [], {}, NotEnoughData, "labels: expected at least 1"),
         ([0, 1], ["a", "b"], {}, InputError, "cannot be matched"),
@@ -492,13 +491,10 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([0, 1], [0, 1], {"average": None}, InputTypeError, "average: expected names"),
         ([0, 1], [0, 1], {"average": 3}, InputTypeError, "average: expected names"),
         ([0, 1], [0, 1], {"per_class": "yes"}, InputTypeError, "per_class: expected True or False"),
-    ],
-)
-def test_bad_input(
-    predictions: Any, labels: Any, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        assess(predictions, labels, **options)
+    ]
+    for predictions, labels, options, error, message in predictions_cases:
+        with pytest.raises(error, match=message):
+            assess(predictions, labels, **options)
 
 
 # ----------------------------------------------------------------------------------------------------------- coverage

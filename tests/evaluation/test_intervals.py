@@ -38,15 +38,18 @@ def test_score_interval_by_hand() -> None:
     assert_close(high, 4 / 20, ROUNDING)
 
 
-@pytest.mark.parametrize("n", [1, 2, 17, 200])
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
-def test_intervals_agree_with_scipy(n: int, level: float) -> None:
-    hits = np.arange(n + 1)
-    for function, method, tolerance in ((score_interval, "wilson", ROUNDING), (exact_interval, "exact", SOLVER)):
-        expected = [stats.binomtest(int(k), n).proportion_ci(level, method=method) for k in hits]
-        low, high = function(hits, np.full(n + 1, n), level=level)
-        assert_close(low, [ends.low for ends in expected], tolerance)
-        assert_close(high, [ends.high for ends in expected], tolerance)
+def test_intervals_agree_with_scipy() -> None:
+    for level in [0.8, 0.95, 0.999]:
+        for n in [1, 2, 17, 200]:
+            hits = np.arange(n + 1)
+            for function, method, tolerance in (
+                (score_interval, "wilson", ROUNDING),
+                (exact_interval, "exact", SOLVER),
+            ):
+                expected = [stats.binomtest(int(k), n).proportion_ci(level, method=method) for k in hits]
+                low, high = function(hits, np.full(n + 1, n), level=level)
+                assert_close(low, [ends.low for ends in expected], tolerance)
+                assert_close(high, [ends.high for ends in expected], tolerance)
 
 
 @given(counts, levels)
@@ -97,14 +100,14 @@ def coverage(function: object, n: int, p: np.ndarray, level: float) -> np.ndarra
     return total
 
 
-@pytest.mark.parametrize("n", [1, 5, 20, 60, 150])
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.998])
-def test_exact_interval_covers_at_least_its_level(n: int, level: float) -> None:
-    low, high = exact_interval(np.arange(n + 1), np.full(n + 1, n), level=level)
-    ends = np.concatenate([low, high])
-    # Coverage drops just outside the ends: those points are the worst ones.
-    worst = np.concatenate([np.linspace(0, 1, 501), ends * (1 - 1e-9), np.minimum(ends * (1 + 1e-9), 1)])
-    assert_at_most(level, coverage(exact_interval, n, worst, level).min(), SOLVER)
+def test_exact_interval_covers_at_least_its_level() -> None:
+    for level in [0.8, 0.95, 0.998]:
+        for n in [1, 5, 20, 60, 150]:
+            low, high = exact_interval(np.arange(n + 1), np.full(n + 1, n), level=level)
+            ends = np.concatenate([low, high])
+            # Coverage drops just outside the ends: those points are the worst ones.
+            worst = np.concatenate([np.linspace(0, 1, 501), ends * (1 - 1e-9), np.minimum(ends * (1 + 1e-9), 1)])
+            assert_at_most(level, coverage(exact_interval, n, worst, level).min(), SOLVER)
 
 
 def test_score_interval_covers_its_level_on_average_only() -> None:
@@ -187,12 +190,12 @@ def test_overlap_reach_is_half_a_score_interval_without_its_shift() -> None:
 # Mistakes ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan, True, "0.95", None, [0.95]])
-def test_levels_are_between_0_and_1(level: object) -> None:
-    with pytest.raises(InputError, match=r"level: expected a number between 0 and 1, such as 0\.95, got"):
-        checked_level(level)
-    with pytest.raises(InputError, match="level"):
-        score_interval(1, 2, level=level)  # type: ignore[arg-type]
+def test_levels_are_between_0_and_1() -> None:
+    for level in [0, 1, 95, -0.5, math.nan, True, "0.95", None, [0.95]]:
+        with pytest.raises(InputError, match=r"level: expected a number between 0 and 1, such as 0\.95, got"):
+            checked_level(level)
+        with pytest.raises(InputError, match="level"):
+            score_interval(1, 2, level=level)  # type: ignore[arg-type]
 
 
 def test_levels_may_be_numpy_numbers() -> None:

@@ -256,9 +256,8 @@ PREDICT, IMAGES, MAPS = four_pixels(8)
 DRAWS = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
+def test_arguments_that_cannot_be_used_are_told() -> None:
+    for changed, message in [
         ({"images": IMAGES[:1], "maps": MAPS[:1]}, "at least 2 images"),
         ({"images": IMAGES[0]}, "expected shape"),
         ({"images": np.where(IMAGES > 1, np.nan, IMAGES)}, "not finite, first at row"),
@@ -282,17 +281,14 @@ DRAWS = np.random.default_rng(0)
         ({"classes": ["a", "b", "c"]}, "expected 3 columns"),
         ({"level": 1.0}, "level"),
         ({"n_repeats": 0}, "n_repeats"),
-    ],
-)
-def test_arguments_that_cannot_be_used_are_told(changed: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"images": IMAGES, "maps": MAPS} | changed
-    with pytest.raises(DemeleError, match=message):
-        perturbation_test(PREDICT, given.pop("images"), given.pop("maps"), **given)
+    ]:
+        given: dict[str, Any] = {"images": IMAGES, "maps": MAPS} | changed
+        with pytest.raises(DemeleError, match=message):
+            perturbation_test(PREDICT, given.pop("images"), given.pop("maps"), **given)
 
 
-@pytest.mark.parametrize(
-    ("predict", "message"),
-    [
+def test_answers_that_cannot_be_used_are_told() -> None:
+    predict_cases: Any = [
         (lambda b: np.zeros((len(b) + 1, 2)), r"shape \(8, n_classes\)"),
         (lambda b: np.zeros((len(b), 2, 2)), "got shape"),
         (lambda b: np.full((len(b), 2), np.nan), "not finite"),
@@ -302,11 +298,10 @@ def test_arguments_that_cannot_be_used_are_told(changed: dict[str, Any], message
         (lambda b: np.zeros((len(b), 2 + (b[0, 0, 0, 0] != IMAGES[0, 0, 0]))), "as before"),
         (lambda b: DRAWS.random((len(b), 2)), "something is drawn"),
         ("predict", "expected a function"),
-    ],
-)
-def test_answers_that_cannot_be_used_are_told(predict: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        perturbation_test(predict, IMAGES, MAPS, destroy=0.0)
+    ]
+    for predict, message in predict_cases:
+        with pytest.raises(InputError, match=message):
+            perturbation_test(predict, IMAGES, MAPS, destroy=0.0)
 
 
 def test_an_unknown_map_is_told() -> None:

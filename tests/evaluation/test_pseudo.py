@@ -227,9 +227,8 @@ def test_names_classes_and_order() -> None:
 ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}
 
 
-@pytest.mark.parametrize(
-    ("predictions", "options", "error", "message"),
-    [
+def test_refuses() -> None:
+    predictions_cases: Any = [
         ({"a": [0, 1], "b": [1, 1]}, {}, NotEnoughData, r"at least 3 classifiers, so that others can vote, got 2"),
         ({"a": [0, 1], "b": [1, 1], "c": [0]}, {}, InputError, r"same number of rows"),
         ({"a": [0, 0], "b": [0, 0], "c": [0, 0]}, {}, NotEnoughData, r"at least 2 classes, got only 0"),
@@ -243,11 +242,10 @@ ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}
         (ROWS, {"weights": {"a": 1, "b": 1}}, InputError, r"^weights: .* not in both: 'c'"),
         (ROWS, {"weights": "trust"}, InputError, r"^weights: expected 'agreement'"),
         (ROWS, {"level": 95}, InputError, r"^level: expected a number between 0 and 1"),
-    ],
-)
-def test_refuses(predictions: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        pseudo_supervised(predictions, **options)
+    ]
+    for predictions, options, error, message in predictions_cases:
+        with pytest.raises(error, match=message):
+            pseudo_supervised(predictions, **options)
 
 
 def test_unknown_name() -> None:

@@ -81,9 +81,8 @@ def test_remarks_say_what_a_reader_must_know() -> None:
     assert note.code == "one-class"
 
 
-@pytest.mark.parametrize(
-    ("columns", "options", "error", "says"),
-    [
+def test_columns_that_cannot_be_used() -> None:
+    columns_cases: Any = [
         (([1], ["a", "b"], [0, 1]), {}, InputError, "got 1 items, 2 annotators, 2 answers"),
         (([], [], []), {}, NotEnoughData, "items: expected at least 1 instance"),
         ((["a", None], [1, 2], [0, 0]), {}, InputError, "items: 1 missing value, first at row 1"),
@@ -100,13 +99,10 @@ def test_remarks_say_what_a_reader_must_know() -> None:
         (([1, 2], [1, 2], [0, 1]), {"classes": "01"}, InputTypeError, "classes: expected a sequence"),
         (([1, 7], [1, 2], [0, 1]), {"all_items": [1, 2]}, InputError, "all_items does not list, first 7 at row 1"),
         (([1, 7], [1, 2], [0, 1]), {"all_items": ["a"]}, InputError, "one lists numbers, the other names"),
-    ],
-)
-def test_columns_that_cannot_be_used(
-    columns: tuple[Any, Any, Any], options: dict[str, Any], error: type[Exception], says: str
-) -> None:
-    with pytest.raises(error, match=says):
-        Annotations(*columns, **options)
+    ]
+    for columns, options, error, says in columns_cases:
+        with pytest.raises(error, match=says):
+            Annotations(*columns, **options)
 
 
 # Other shapes of the same answers.
@@ -173,9 +169,8 @@ def test_annotations_pass_through() -> None:
         read_annotations(table, classes=["yes", "no"])
 
 
-@pytest.mark.parametrize(
-    ("given_", "error", "says"),
-    [
+def test_tables_that_cannot_be_used() -> None:
+    given__cases: Any = [
         (None, InputTypeError, "expected a table of answers, got NoneType"),
         ("file.csv", InputTypeError, "expected a table of answers, got str"),
         (3, InputTypeError, "expected a table of answers, got int"),
@@ -187,11 +182,10 @@ def test_annotations_pass_through() -> None:
         ([0, 1, 1], InputError, "annotations, annotator 0"),
         (pd.DataFrame({"item": [1], "worker": [2], "grade": [0]}), InputError, "expected columns item, annotator"),
         ([[0.5, 0.2]], InputError, "answers: expected classes, got 2 numbers that are not whole"),
-    ],
-)
-def test_tables_that_cannot_be_used(given_: Any, error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
-        read_annotations(given_)
+    ]
+    for given_, error, says in given__cases:
+        with pytest.raises(error, match=says):
+            read_annotations(given_)
 
 
 def test_names_of_rows_that_cannot_be_used() -> None:

@@ -193,24 +193,23 @@ def test_no_eligible_model() -> None:
         )
 
 
-@pytest.mark.parametrize(("n", "d", "k"), [(3, 1, 2), (6, 3, 5), (60, 3, 40)])
-@pytest.mark.parametrize("kind", ["binary", "huge", "alike"])
-def test_every_family_stands_odd_data(n: int, d: int, k: int, kind: str) -> None:
-    rng = np.random.default_rng(0)
-    y = np.r_[np.arange(k), rng.integers(k, size=n - k)].astype(np.int32)
-    made = {
-        "binary": rng.integers(2, size=(n, d)).astype(float),
-        "huge": 1e200 * rng.normal(size=(n, d)),
-        "alike": np.repeat(rng.normal(size=(n, 1)), d, axis=1),
-    }
-    for index in range(16):
-        _, predictions = candidate_annotator(made[kind], y, 0, index)
-        assert np.isin(predictions, y).all()
+def test_every_family_stands_odd_data() -> None:
+    for kind in ["binary", "huge", "alike"]:
+        for n, d, k in [(3, 1, 2), (6, 3, 5), (60, 3, 40)]:
+            rng = np.random.default_rng(0)
+            y = np.r_[np.arange(k), rng.integers(k, size=n - k)].astype(np.int32)
+            made = {
+                "binary": rng.integers(2, size=(n, d)).astype(float),
+                "huge": 1e200 * rng.normal(size=(n, d)),
+                "alike": np.repeat(rng.normal(size=(n, 1)), d, axis=1),
+            }
+            for index in range(16):
+                _, predictions = candidate_annotator(made[kind], y, 0, index)
+                assert np.isin(predictions, y).all()
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
+def test_bad_input() -> None:
+    changed_cases: Any = [
         ({"features": np.zeros(90)}, InputError, r"features: expected 2 dimensions"),
         ({"features": np.zeros((90, 0))}, NotEnoughData, r"features: expected at least 1 column"),
         ({"features": np.full((90, 2), np.nan)}, InputError, r"features: 90 non-finite values .* in column 'z1'"),
@@ -233,12 +232,11 @@ def test_every_family_stands_odd_data(n: int, d: int, k: int, kind: str) -> None
         ({"models": [GaussianNB]}, InputTypeError, r"make an instance of it"),
         ({"models": [3]}, InputTypeError, r"models: expected classifiers with fit, predict and get_params, got 3"),
         ({"models": [Ridge()]}, InputError, r"models: Ridge 0 predicts values outside its classes"),
-    ],
-)
-def test_bad_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:
-    features, y = blobs()
-    with pytest.raises(error, match=message):
-        artificial_annotators(**{"features": features, "y": y, **changed})
+    ]
+    for changed, error, message in changed_cases:
+        features, y = blobs()
+        with pytest.raises(error, match=message):
+            artificial_annotators(**{"features": features, "y": y, **changed})
 
 
 def test_logistic_regression_of_a_user_may_not_converge_quietly() -> None:

@@ -248,9 +248,8 @@ def test_bad_methods(options: dict[str, Any], error: type[Exception], message: s
         consensus(THREE, **options)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_settings() -> None:
+    options_cases: Any = [
         ({"prior": "pooled"}, "prior: expected 'own' or None, got 'pooled'"),
         ({"prior": 5}, "prior: expected 'own' or None, got 5"),
         ({"strength": 5}, "strength: is of prior='own', which is not asked for"),
@@ -262,14 +261,13 @@ def test_bad_methods(options: dict[str, Any], error: type[Exception], message: s
         ({"prior": "own", "strength": "5"}, "strength: expected a finite number"),
         ({"prior": "own", "tolerance": -1}, "tolerance: expected a finite number of 0 or more"),
         ({"prior": "own", "max_iterations": 0}, "max_iterations: expected a whole number of at least 1"),
-    ],
-)
-def test_bad_settings(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match="^" + re.escape(message)):
-        dawid_skene(THREE, **options)
-    if set(options) <= {"tolerance", "max_iterations"}:
+    ]
+    for options, message in options_cases:
         with pytest.raises(InputError, match="^" + re.escape(message)):
-            one_coin(THREE, **options)
+            dawid_skene(THREE, **options)
+        if set(options) <= {"tolerance", "max_iterations"}:
+            with pytest.raises(InputError, match="^" + re.escape(message)):
+                one_coin(THREE, **options)
 
 
 @pytest.mark.parametrize("answers", [[], [[float("nan")]], [[0.5, 1]], "crowd"])

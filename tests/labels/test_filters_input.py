@@ -16,9 +16,8 @@ Y, X = [0, 1, 0, 1], [[0.0, 1.0], [1.0, 0.5], [0.3, 0.2], [2.0, 0.1]]
 THIRDS = np.full((4, 3), 1 / 3)
 
 
-@pytest.mark.parametrize(
-    ("y", "table", "options", "error", "message"),
-    [
+def test_refuses() -> None:
+    y_cases: Any = [
         (Y, X, {"method": "votes"}, UnknownNameError, r"method: expected one of .* got 'votes'; did you mean 'voting'"),
         (Y, X, {"method": None}, UnknownNameError, r"method: expected one of knn"),
         ([1, 1, 1, 1], X, {}, NotEnoughData, r"^y: expected labels of at least 2 classes, got only 1"),
@@ -54,11 +53,10 @@ THIRDS = np.full((4, 3), 1 / 3)
         (Y, THIRDS, {"method": "entropy"}, InputError, r"each of the 2 classes 0, 1, got 3 columns; give all classes"),
         (Y, X, {"method": "confident", "kind": "probabilities"}, InputError, "features_or_probabilities:"),
         (Y, THIRDS[:, :2] * 1.5, {"method": "entropy", "folds": 3}, InputError, r"^folds: nothing is trained"),
-    ],
-)
-def test_refuses(y: Any, table: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        clean(y, table, **options)
+    ]
+    for y, table, options, error, message in y_cases:
+        with pytest.raises(error, match=message):
+            clean(y, table, **options)
 
 
 def test_confident_learning_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """What the Bayesian consensus refuses, and how it says so."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,8 @@ GOOD = [[0, 1, 1], [0, 1, 0]]
 PLAIN = np.array([[1.0], [2.0], [3.0]])
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
+def test_bad_input() -> None:
+    for options, error, message in [
         ({"features": [[1], [2]]}, InputError, r"features: expected 3 rows, one per item .* got 2; .*all_items"),
         ({"features": csr_array(np.ones((4, 1)))}, InputError, r"features: expected 3 rows.* got 4"),
         ({"features": [[1, 0], [0, -2], [0, 1]]}, InputError, r"counts.* got 1 other, first -2 at row 1, column 1"),
@@ -60,8 +58,6 @@ PLAIN = np.array([[1.0], [2.0], [3.0]])
         ({"seed": None}, InputTypeError, r"seed: expected a whole number >= 0, got None"),
         ({"n_jobs": 0}, InputError, r"n_jobs: expected a number of processes"),
         ({"classes": [0]}, InputError, r"answers: 3 of 6 values are not among the 1 classes"),
-    ],
-)
-def test_bad_input(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        bayesian_consensus(GOOD, **options)
+    ]:
+        with pytest.raises(error, match=message):
+            bayesian_consensus(GOOD, **options)

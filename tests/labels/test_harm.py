@@ -227,9 +227,8 @@ def test_rare_classes_stand_first() -> None:
 FLAGS = Cleaning([True, False, False])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
+def test_refuses() -> None:
+    arguments_cases: Any = [
         (([True, False, False], [0, 1, 1]), {}, InputTypeError, r"^cleaning: expected a Cleaning, got list; wrap"),
         ((FLAGS, [0, 1]), {}, InputError, r"^y: expected 3 labels, those that were cleaned, got 2"),
         ((FLAGS, [0, 1, 1], [0, 1]), {}, InputError, r"^y and true_labels: .* got 3 and 2"),
@@ -238,8 +237,7 @@ FLAGS = Cleaning([True, False, False])
         ((FLAGS, [0, 1, 1]), {"classes": [0, 2]}, InputError, r"^y: 2 of 3 values are not among the 2 classes"),
         ((FLAGS, [0, 1, 1]), {"level": 95}, InputError, r"^level: expected a number between 0 and 1"),
         ((Cleaning([True, False], [7, 7]), [0, 1]), {"classes": [0, 1]}, InputError, r"^cleaning.suggested: 1 of 2"),
-    ],
-)
-def test_refuses(arguments: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        cleaning_harm(*arguments, **options)
+    ]
+    for arguments, options, error, message in arguments_cases:
+        with pytest.raises(error, match=message):
+            cleaning_harm(*arguments, **options)

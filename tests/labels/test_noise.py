@@ -1,7 +1,6 @@
 """Noise by features: exact rate, nested, deterministic, as annotators would mistake; and as one model mistakes."""
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -178,16 +177,14 @@ def test_refuses() -> None:
 
 
 # Errors of the four annotators as models: 0.2, 0.4, 0.4, 0.6.
-@pytest.mark.parametrize(
-    ("rate", "model"), [(0, 0), (0.29, 0), (0.3, 0), (0.31, 1), (0.4, 1), (0.5, 1), (0.51, 3), (1, 3)]
-)
-def test_the_model_of_the_nearest_error(rate: float, model: int) -> None:
-    noisy = add_model_noise(TRUE, np.array(VOTES), rate)
-    assert_exact(noisy.labels, VOTES[model])
-    assert noisy.source == f"model {model}"
-    assert noisy.rate == np.mean(np.array(VOTES[model]) != TRUE)
-    assert (noisy.wanted, noisy.highest_rate) == (rate, 0.6)
-    assert noisy.sentences[1] == f"The labels are the predictions of model {model}."
+def test_the_model_of_the_nearest_error() -> None:
+    for rate, model in [(0, 0), (0.29, 0), (0.3, 0), (0.31, 1), (0.4, 1), (0.5, 1), (0.51, 3), (1, 3)]:
+        noisy = add_model_noise(TRUE, np.array(VOTES), rate)
+        assert_exact(noisy.labels, VOTES[model])
+        assert noisy.source == f"model {model}"
+        assert noisy.rate == np.mean(np.array(VOTES[model]) != TRUE)
+        assert (noisy.wanted, noisy.highest_rate) == (rate, 0.6)
+        assert noisy.sentences[1] == f"The labels are the predictions of model {model}."
 
 
 def test_ties_of_errors_are_exact() -> None:
@@ -208,9 +205,8 @@ def test_one_model() -> None:
     assert add_model_noise([0, 1], [0, 1]).rate == 0
 
 
-@pytest.mark.parametrize(
-    ("predictions", "rate", "error", "message"),
-    [
+def test_model_noise_refuses() -> None:
+    for predictions, rate, error, message in [
         (VOTES, None, InputError, r"^rate: expected the rate wanted, to choose one of 4 models by its error, got None"),
         (VOTES, 10, InputError, r"^rate: .*for 10% write 0.1"),
         ([0, 1], None, InputError, r"^predictions: expected 5 labels of each model, as many as y has, got 2 of model"),
@@ -221,11 +217,9 @@ def test_one_model() -> None:
         (None, None, InputTypeError, r"^predictions, model 0: expected one class per instance, got NoneType"),
         ({}, 0.1, NotEnoughData, r"^predictions: expected at least 1 model, got none"),
         (np.full((5, 3), 0.3), 0.1, InputError, r"look like probabilities"),
-    ],
-)
-def test_model_noise_refuses(predictions: Any, rate: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        add_model_noise(TRUE, predictions, rate)
+    ]:
+        with pytest.raises(error, match=message):
+            add_model_noise(TRUE, predictions, rate)
 
 
 def test_model_noise_needs_two_classes() -> None:

@@ -31,17 +31,19 @@ def test_rows_that_add_up_to_1_are_taken_as_they_are() -> None:
     assert not notes
 
 
-@pytest.mark.parametrize("kind", [None, "probabilities"])
-@pytest.mark.parametrize("off", [2e-5, 1e-3, 9e-3, -9e-3])
-def test_rows_off_by_rounding_are_divided_by_their_sums(kind: Any, off: float) -> None:
-    table = EVEN.copy()
-    table[1] *= 1 + off
-    found, notes = read_probabilities(read_codes(table), WORDS, kind)
-    assert found is not None
-    assert_close(found, EVEN, ROUNDING)
-    assert codes(notes) == ["renormalised"]
-    assert "of 1 of 3 rows" in notes[0].message
-    assert f"{abs(off):.2g}" in notes[0].message
+def test_rows_off_by_rounding_are_divided_by_their_sums() -> None:
+    off_cases: Any = [2e-5, 1e-3, 9e-3, -9e-3]
+    kind_cases: Any = [None, "probabilities"]
+    for off in off_cases:
+        for kind in kind_cases:
+            table = EVEN.copy()
+            table[1] *= 1 + off
+            found, notes = read_probabilities(read_codes(table), WORDS, kind)
+            assert found is not None
+            assert_close(found, EVEN, ROUNDING)
+            assert codes(notes) == ["renormalised"]
+            assert "of 1 of 3 rows" in notes[0].message
+            assert f"{abs(off):.2g}" in notes[0].message
 
 
 def test_beyond_that_they_are_features_and_a_note_says_so() -> None:
@@ -59,23 +61,22 @@ def test_beyond_that_they_are_features_and_a_note_says_so() -> None:
         read_probabilities(read_codes(table), WORDS, "probabilities")
 
 
-@pytest.mark.parametrize("kind", [None, "probabilities"])
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
+def test_other_scales_are_refused() -> None:
+    table_cases: Any = [
         (EVEN * 100, r"every row adds up to 100, not to 1; if these are .* in percent, divide them by 100"),
         (np.round(EVEN * 100), r"in percent, divide them by 100"),
         (np.round(np.array([[1, 1, 1], [1, 2, 4]]) / [[3], [7]] * 100, 1), r"in percent, divide them by 100"),
         (EVEN * 40, r"every row adds up to 40, not to 1; .*counts of votes, divide them by 40"),
         (np.log(EVEN), r"look like logarithms of probabilities: .*pass numpy.exp of them"),
         (np.log(EVEN + 1e-9), r"pass numpy.exp of them"),
-    ],
-)
-def test_other_scales_are_refused(table: Any, kind: Any, message: str) -> None:
-    with pytest.raises(InputError, match=f"^features_or_probabilities: .*{message}") as caught:
-        read_probabilities(read_codes(table, "features_or_probabilities"), WORDS, kind)
-    assert ("kind='features'" in str(caught.value)) == (kind is None)
-    assert read_probabilities(read_codes(table), WORDS, "features") == (None, ())
+    ]
+    kind_cases: Any = [None, "probabilities"]
+    for table, message in table_cases:
+        for kind in kind_cases:
+            with pytest.raises(InputError, match=f"^features_or_probabilities: .*{message}") as caught:
+                read_probabilities(read_codes(table, "features_or_probabilities"), WORDS, kind)
+            assert ("kind='features'" in str(caught.value)) == (kind is None)
+            assert read_probabilities(read_codes(table), WORDS, "features") == (None, ())
 
 
 def test_features_of_no_common_sum_are_not_refused() -> None:

@@ -244,9 +244,8 @@ def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_exact(found.details["weights"], [0.8, 0.8, 0.2, 0.2, 0.2])
 
 
-@pytest.mark.parametrize(
-    ("weights", "error", "says"),
-    [
+def test_weights_that_cannot_be_used() -> None:
+    for weights, error, says in [
         ("trust", InputError, "weights: expected 'agreement', or one weight per annotator, got 'trust'"),
         ({"ann": 1}, InputError, "none of 1 of 2: 'bob'"),
         ([1.0], InputError, "expected 2 numbers, one per annotator, got shape \\(1,\\)"),
@@ -256,8 +255,6 @@ def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
         ([math.inf, 1], InputError, "first inf of annotator 'ann'"),
         ([0, 0], InputError, "at least one above 0"),
         (["a", "b"], InputTypeError, "expected 2 numbers"),
-    ],
-)
-def test_weights_that_cannot_be_used(weights: Any, error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
-        majority_vote({"ann": [0, 1], "bob": [1, 1]}, weights=weights)
+    ]:
+        with pytest.raises(error, match=says):
+            majority_vote({"ann": [0, 1], "bob": [1, 1]}, weights=weights)

@@ -188,9 +188,8 @@ def test_a_signature_makes_the_number_again() -> None:
             demele.replay(str(score.signature), np.column_stack([CODES, OTHER]), FACTORS)
 
 
-@pytest.mark.parametrize(
-    ("groups", "error", "message"),
-    [
+def test_groups_that_are_none() -> None:
+    for groups, error, message in [
         ({"a": [0, 1], "b": [1]}, InputError, "column 'z1' stands in 'a' and in 'b'"),
         ({"a": [0, 0]}, InputError, "column 'z0' stands twice"),
         ({"a": [3]}, InputError, "no column has the number 3; there are 3"),
@@ -204,11 +203,9 @@ def test_a_signature_makes_the_number_again() -> None:
         (["a", "b"], InputError, "a label for each of the 3 columns, got 2"),
         ("aab", InputTypeError, "got str"),
         (3, InputTypeError, "got int"),
-    ],
-)
-def test_groups_that_are_none(groups: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        read_code_groups(groups, ("z0", "z1", "z2"))
+    ]:
+        with pytest.raises(error, match=message):
+            read_code_groups(groups, ("z0", "z1", "z2"))
 
 
 def test_blocks_are_identified_where_each_factor_is_in_one_group() -> None:

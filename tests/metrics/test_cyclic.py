@@ -240,9 +240,8 @@ def test_whole_degrees_are_pointed_out_once() -> None:
     assert "cyclic:360" in message
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
+def test_other_columns_are_not() -> None:
+    for column in [
         np.random.default_rng(0).normal(size=500),
         np.random.default_rng(1).normal(size=300),
         np.random.default_rng(0).random(500),
@@ -253,10 +252,8 @@ def test_whole_degrees_are_pointed_out_once() -> None:
         np.random.default_rng(0).uniform(20, 340, 500),
         np.random.default_rng(0).uniform(0, 1000, 500),
         np.append(np.random.default_rng(0).uniform(100, 200, 500), [1.0, 359.0]),
-    ],
-)
-def test_other_columns_are_not(column: np.ndarray) -> None:
-    assert read_factors(column).ambiguous == ()
+    ]:
+        assert read_factors(column).ambiguous == ()
 
 
 def test_image_sets_say_their_periods() -> None:

@@ -179,15 +179,15 @@ def test_copies_of_every_code() -> None:
     assert_close(value("infoc", tripled, GRID, kinds="categorical"), (1 / 3 - 1 / 6) / (1 - 1 / 6), ROUNDING)
 
 
-@pytest.mark.parametrize("name", ["infom", "infoc", "infoe"])
-@pytest.mark.parametrize(("n", "d"), [(100, 64), (100, 4), (1000, 64), (5000, 4)])
-def test_noise_is_undefined_or_low_or_says_so(name: str, n: int, d: int) -> None:
-    rng = np.random.default_rng(n + d)
-    codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
-    assert math.isnan(score.value) or score.value < 0.12 or score.fragile
+def test_noise_is_undefined_or_low_or_says_so() -> None:
+    for n, d in [(100, 64), (100, 4), (1000, 64), (5000, 4)]:
+        for name in ["infom", "infoc", "infoe"]:
+            rng = np.random.default_rng(n + d)
+            codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
+            assert math.isnan(score.value) or score.value < 0.12 or score.fragile
 
 
 def test_a_ratio_of_noise_is_as_high_as_theory_says_where_all_codes_count() -> None:

@@ -82,9 +82,8 @@ def test_lehmer_means_lean_to_the_largest_and_do_not_overflow() -> None:
     assert_close(lehmer_mean(np.array([1e200, 2e200]), 3.0), 9 / 5 * 1e200, ROUNDING)
 
 
-@pytest.mark.parametrize(
-    ("codes", "attributes", "options", "message"),
-    [
+def test_what_is_no_traversal_is_refused() -> None:
+    codes_cases: Any = [
         (Z, Z[:4], {}, "same traversals and points, got 8 of 16 points and 4 of 16"),
         (Z[..., :2], Z[..., :2], {}, "at least 3 points on each traversal, got 2"),
         (Z * 0, Z, {}, "the code of attribute 0 does not move on traversal 0"),
@@ -100,8 +99,7 @@ def test_lehmer_means_lean_to_the_largest_and_do_not_overflow() -> None:
         (np.float64(3), STEPS, {}, r"codes: expected an array of shape \(traversals, columns, points\).* got \(\)"),
         (np.zeros((8, 0, 16)), Z, {}, r"codes: .* with at least 1 of each, got \(8, 0, 16\)"),
         (STEPS, Z[0], {}, r"shape \(16,\) and \(3, 16\); give both as \(traversals, columns, points\)"),
-    ],
-)
-def test_what_is_no_traversal_is_refused(codes: Any, attributes: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
-        demele.interpolatability(codes, attributes, **options)
+    ]
+    for codes, attributes, options, message in codes_cases:
+        with pytest.raises(demele.InputError, match=message):
+            demele.interpolatability(codes, attributes, **options)

@@ -226,15 +226,15 @@ def test_each_factor_on_its_own_rows() -> None:
     assert_close(score.value, 1.0, ROUNDING)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("n", "d"), [(100, 64), (1000, 4), (5000, 4)])
-def test_noise_is_undefined_or_low_or_says_so(name: str, n: int, d: int) -> None:
-    rng = np.random.default_rng(n + d)
-    codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
-    assert math.isnan(score.value) or score.value < 0.12 or score.fragile
+def test_noise_is_undefined_or_low_or_says_so() -> None:
+    for n, d in [(100, 64), (1000, 4), (5000, 4)]:
+        for name in NAMES:
+            rng = np.random.default_rng(n + d)
+            codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
+            assert math.isnan(score.value) or score.value < 0.12 or score.fragile
 
 
 def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:

@@ -39,9 +39,8 @@ def test_inclusion_of_the_other_designs() -> None:
     assert np.isnan(selective.inclusion).all()
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
+def test_no_rows() -> None:
+    for rows, message in [
         ([3, 5, 3, 5, 5], "each row once, got 2 of them more than once, first row 3"),
         ([1, -2], r"row numbers from 0, got 1 negative ones, first -2 \(entry 1\)"),
         ([1.0, 2.0], r"of an integer type, got float64, first .*; pass rows.astype\(int\)"),
@@ -50,11 +49,9 @@ def test_inclusion_of_the_other_designs() -> None:
         ([[1], [2]], r"shape \(k,\), got shape \(2, 1\)"),
         (["a", "b"], "integer type"),
         (None, "NoneType"),
-    ],
-)
-def test_no_rows(rows: object, message: str) -> None:
-    with pytest.raises(InputError, match=r"^rows: .*" + message):
-        Audit(rows, ["cat", "dog"], design="uniform")
+    ]:
+        with pytest.raises(InputError, match=r"^rows: .*" + message):
+            Audit(rows, ["cat", "dog"], design="uniform")
 
 
 def test_rows_that_do_not_exist() -> None:
@@ -198,9 +195,8 @@ def test_floor_and_no_doubt() -> None:
     assert list(frame.columns) == ["row", "probability"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_no_plan() -> None:
+    for arguments, message in [
         ({"n": 5, "size": 6}, "size: expected at most 5 rows, as many as there are, got 6"),
         ({"n": 5, "size": 0}, "size: expected a whole number >= 1"),
         ({"n": 5, "size": 2.0}, "size: expected a whole number"),
@@ -219,11 +215,9 @@ def test_floor_and_no_doubt() -> None:
             {"n": 2, "size": 1, "disagreement": [1, 2], "floor": 0},
             r"floor: expected a number in \(0, 1\]",
         ),
-    ],
-)
-def test_no_plan(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=r"^" + message):
-        draw_audit(**arguments)  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(InputError, match=r"^" + message):
+            draw_audit(**arguments)  # type: ignore[arg-type]
 
 
 def test_answers_must_be_as_many_as_rows() -> None:

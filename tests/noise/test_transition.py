@@ -41,9 +41,8 @@ def test_unnamed_classes_are_numbers() -> None:
         matrix.probability(true=2, given=0)
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
+def test_no_matrix() -> None:
+    for values, message in [
         ([[0.9, 0.1]], r"square table.*shape \(1, 2\)"),
         ([0.9, 0.1], "square table"),
         ([[np.nan, 1], [0, 1]], "1 missing or infinite value, first at row 0, column 0"),
@@ -58,11 +57,9 @@ def test_unnamed_classes_are_numbers() -> None:
         ([["a", "b"], ["c", "d"]], "table of numbers"),
         ("matrix.csv", "got str"),
         (None, "got NoneType"),
-    ],
-)
-def test_no_matrix(values: object, message: str) -> None:
-    with pytest.raises(InputError, match="^probabilities: .*" + message):
-        TransitionMatrix(values)  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(InputError, match="^probabilities: .*" + message):
+            TransitionMatrix(values)  # type: ignore[arg-type]
 
 
 def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:

@@ -184,9 +184,8 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
     assert any(note.code == "rare-class" and note.subject == ("c",) for note in rare.notes)
 
 
-@pytest.mark.parametrize(
-    ("function", "options", "error", "message"),
-    [
+def test_options_that_do_not_fit() -> None:
+    function_cases: Any = [
         ("sparse_probing", {"top": 0}, InputError, "top: expected a whole number >= 1"),
         ("sparse_probing", {"top": ()}, InputTypeError, "top: expected a number of codes"),
         ("sparse_probing", {"ranking": "t"}, InputError, "ranking: expected"),
@@ -208,14 +207,13 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
             InputError,
             "as many dimensions, got 3 and 2",
         ),
-    ],
-)
-def test_options_that_do_not_fit(function: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    codes, concept = parted(0.9, 0.1)
-    with pytest.raises(error, match=message):
-        getattr(demele, function)(codes, concept, **options)
-    with pytest.raises(InputError, match="same number of rows"):
-        getattr(demele, function)(codes[:-1], concept)
+    ]
+    for function, options, error, message in function_cases:
+        codes, concept = parted(0.9, 0.1)
+        with pytest.raises(error, match=message):
+            getattr(demele, function)(codes, concept, **options)
+        with pytest.raises(InputError, match="same number of rows"):
+            getattr(demele, function)(codes[:-1], concept)
 
 
 def test_both_of_two_named_classes_are_split() -> None:

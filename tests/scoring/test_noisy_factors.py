@@ -123,9 +123,8 @@ def test_what_a_transition_cannot_correct_says_what_would() -> None:
     assert adjusted["mig"].corrected is None
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "words"),
-    [
+def test_what_corrects_nothing_is_refused() -> None:
+    for given, error, words in [
         ({"v3": 0.1}, InputError, "unknown factor 'v3'"),
         ({"v1": 1.0}, InputError, r"\[0, 1\)"),
         ({"v1": True}, InputTypeError, "expected a TransitionMatrix"),
@@ -138,12 +137,10 @@ def test_what_a_transition_cannot_correct_says_what_would() -> None:
         ({"v1": labels.FactorAudit([1, 2000], [0, 1])}, InputError, "names 1 row that does not exist"),
         ({}, InputError, "at least one factor"),
         (0.1, InputTypeError, "expected a mapping"),
-    ],
-)
-def test_what_corrects_nothing_is_refused(given: object, error: type[Exception], words: str) -> None:
-    codes, _, annotated = rows()
-    with pytest.raises(error, match=words):
-        demele.evaluate(codes, annotated, ["mig"], factor_noise=given)
+    ]:
+        codes, _, annotated = rows()
+        with pytest.raises(error, match=words):
+            demele.evaluate(codes, annotated, ["mig"], factor_noise=given)
 
 
 def test_methods_are_known_by_name() -> None:

@@ -316,9 +316,8 @@ def test_dictionary_and_frames() -> None:
     assert list(FOUND.scores_frame()["name"]) == ["noisy"] * 3 + ["again"] * 3 + ["clean"] * 3
 
 
-@pytest.mark.parametrize(
-    ("codes", "options", "message"),
-    [
+def test_mistakes_are_refused_before_anything_is_scored() -> None:
+    codes_cases: Any = [
         ({"a": CODES["noisy"]}, {}, "codes: expected at least 2 representations, got 1; demele.evaluate"),
         (CODES["noisy"], {}, "codes: expected a dict of names and codes, or a list of codes, got ndarray"),
         ({1: CODES["noisy"], "b": CODES["clean"]}, {}, "codes: expected names of representations, got 1"),
@@ -337,11 +336,10 @@ def test_dictionary_and_frames() -> None:
         (None, {"factor_noise_method": "audited"}, "factor_noise_method: needs"),
         (None, {"codes_std": {"other": CODES["noisy"]}}, "codes_std: expected a dict with names of representations"),
         (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
-    ],
-)
-def test_mistakes_are_refused_before_anything_is_scored(codes: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(DemeleError, match=message):
-        compared(codes, ["mig"], **options)
+    ]
+    for codes, options, message in codes_cases:
+        with pytest.raises(DemeleError, match=message):
+            compared(codes, ["mig"], **options)
 
 
 def test_evaluate_leads_to_the_function_for_several() -> None:

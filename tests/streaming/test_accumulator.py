@@ -79,24 +79,24 @@ def test_one_name_computes_a_score_several_an_evaluation() -> None:
     assert demele.Accumulator("mig").frame is None
 
 
-@pytest.mark.parametrize("name", COUNTED)
-def test_a_counted_score_says_what_a_score_of_rows_says(name: str) -> None:
-    found = demele.Accumulator(name, frame=FRAME).update(CODES, FACTORS).compute()
-    expected = demele.evaluate(CODES, FACTORS, [name], kinds=FRAME.kinds)[name]
-    told, wanted = found.to_dict(), expected.to_dict()
-    fragile = [note for note in wanted["notes"] if note["severity"] == "fragile"]
-    (unprobed,) = (note for note in told["notes"] if note["code"] == "unprobed")
-    same = [note for note in told["notes"] if note["code"] != "unprobed"]
-    assert same == [note for note in wanted["notes"] if note not in fragile]
-    assert "outliers or ties crowd the bins, or few rows raise it was not looked at" in unprobed["message"]
-    assert told["signature"] == str(found.signature)
-    wanted["details"].pop("adjusted_for_chance", None)  # needs rows
-    for key in set(told) - {"notes", "seconds", "signature", "fragile"}:
-        assert told[key] == wanted[key], key
-    assert found.signature.arguments == expected.signature.arguments
-    assert found.signature.context == {**expected.signature.context, "frame": FRAME.digest()}
-    assert Signature.parse(str(found.signature)).context == found.signature.context
-    json.dumps(told, allow_nan=False)
+def test_a_counted_score_says_what_a_score_of_rows_says() -> None:
+    for name in COUNTED:
+        found = demele.Accumulator(name, frame=FRAME).update(CODES, FACTORS).compute()
+        expected = demele.evaluate(CODES, FACTORS, [name], kinds=FRAME.kinds)[name]
+        told, wanted = found.to_dict(), expected.to_dict()
+        fragile = [note for note in wanted["notes"] if note["severity"] == "fragile"]
+        (unprobed,) = (note for note in told["notes"] if note["code"] == "unprobed")
+        same = [note for note in told["notes"] if note["code"] != "unprobed"]
+        assert same == [note for note in wanted["notes"] if note not in fragile]
+        assert "outliers or ties crowd the bins, or few rows raise it was not looked at" in unprobed["message"]
+        assert told["signature"] == str(found.signature)
+        wanted["details"].pop("adjusted_for_chance", None)  # needs rows
+        for key in set(told) - {"notes", "seconds", "signature", "fragile"}:
+            assert told[key] == wanted[key], key
+        assert found.signature.arguments == expected.signature.arguments
+        assert found.signature.context == {**expected.signature.context, "frame": FRAME.digest()}
+        assert Signature.parse(str(found.signature)).context == found.signature.context
+        json.dumps(told, allow_nan=False)
 
 
 def test_the_signature_tells_frames_apart() -> None:
@@ -198,23 +198,25 @@ def test_constant_codes_are_noted() -> None:
     assert score.value == demele.mig(codes, FACTORS).value
 
 
-@pytest.mark.parametrize("names", GROUPS.values(), ids=GROUPS)
-def test_missing_annotations_are_omitted_as_from_rows(names: list[str]) -> None:
-    factors = FACTORS.assign(size=FACTORS["size"].where(np.arange(160) % 7 > 0), light=FACTORS["light"].astype(float))
-    factors.loc[::5, "light"] = np.nan
-    of_rows = demele.evaluate(CODES, factors, names, codes_std=STDS, options=CHEAP, missing="omit")
-    for frame in (demele.Frame.of(CODES, factors, missing="omit"), None):
-        accumulator = demele.Accumulator(names, frame=frame, missing="omit", options=CHEAP)
-        for rows in np.array_split(np.arange(160), 3):
-            accumulator = accumulator.update(CODES.iloc[rows], factors.iloc[rows], STDS[rows])
-        for score, expected in zip(accumulator.compute(), of_rows, strict=True):
-            assert score.native.keys() == expected.native.keys()
-            found, wanted = ([one.value, *one.native.values()] for one in (score, expected))
-            if frame is not None and score.metric in accumulated_metrics(frame):
-                assert_close(found, wanted, ROUNDING)
-            else:
-                assert_exact(found, wanted)
-            assert score.n == expected.n
+def test_missing_annotations_are_omitted_as_from_rows() -> None:
+    for names in GROUPS.values():
+        factors = FACTORS.assign(
+            size=FACTORS["size"].where(np.arange(160) % 7 > 0), light=FACTORS["light"].astype(float)
+        )
+        factors.loc[::5, "light"] = np.nan
+        of_rows = demele.evaluate(CODES, factors, names, codes_std=STDS, options=CHEAP, missing="omit")
+        for frame in (demele.Frame.of(CODES, factors, missing="omit"), None):
+            accumulator = demele.Accumulator(names, frame=frame, missing="omit", options=CHEAP)
+            for rows in np.array_split(np.arange(160), 3):
+                accumulator = accumulator.update(CODES.iloc[rows], factors.iloc[rows], STDS[rows])
+            for score, expected in zip(accumulator.compute(), of_rows, strict=True):
+                assert score.native.keys() == expected.native.keys()
+                found, wanted = ([one.value, *one.native.values()] for one in (score, expected))
+                if frame is not None and score.metric in accumulated_metrics(frame):
+                    assert_close(found, wanted, ROUNDING)
+                else:
+                    assert_exact(found, wanted)
+                assert score.n == expected.n
 
 
 @pytest.mark.parametrize("kind", ["int", "bool", "words", "category", "nullable", "polars", "float32"])
@@ -335,11 +337,11 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_ARGUMENTS)
-def test_bad_arguments(case: str) -> None:
-    metrics, keywords, error, words = BAD_ARGUMENTS[case]
-    with pytest.raises(error, match=words):
-        demele.Accumulator(metrics, **keywords)
+def test_bad_arguments() -> None:
+    for case in BAD_ARGUMENTS:
+        metrics, keywords, error, words = BAD_ARGUMENTS[case]
+        with pytest.raises(error, match=words):
+            demele.Accumulator(metrics, **keywords)
 
 
 def changed(table: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFrame:
@@ -445,19 +447,19 @@ MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", MERGES)
-def test_what_does_not_merge(case: str) -> None:
-    one, other, words = MERGES[case]
-    common: dict[str, Any] = {"metrics": ["mig", "sap"], "frame": FRAME, "stream": 0}
-    first = demele.Accumulator(**{**common, **one}).update(CODES, FACTORS)
-    settings = {**common, "stream": 1, **other}
-    codes = CODES * 2 if case == "frame of other ranges" else CODES
-    second = demele.Accumulator(**settings).update(codes, FACTORS)
-    for a, b in ((first, second), (second, first)):
-        held = a.to_bytes(), b.to_bytes()
-        with pytest.raises(IncompatibleState, match=words):
-            a.merge(b)
-        assert (a.to_bytes(), b.to_bytes()) == held
+def test_what_does_not_merge() -> None:
+    for case in MERGES:
+        one, other, words = MERGES[case]
+        common: dict[str, Any] = {"metrics": ["mig", "sap"], "frame": FRAME, "stream": 0}
+        first = demele.Accumulator(**{**common, **one}).update(CODES, FACTORS)
+        settings = {**common, "stream": 1, **other}
+        codes = CODES * 2 if case == "frame of other ranges" else CODES
+        second = demele.Accumulator(**settings).update(codes, FACTORS)
+        for a, b in ((first, second), (second, first)):
+            held = a.to_bytes(), b.to_bytes()
+            with pytest.raises(IncompatibleState, match=words):
+                a.merge(b)
+            assert (a.to_bytes(), b.to_bytes()) == held
 
 
 def test_what_else_does_not_merge() -> None:
@@ -518,14 +520,14 @@ BAD_STDS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("framed", [True, False])
-@pytest.mark.parametrize("case", BAD_STDS)
-def test_bad_standard_deviations(case: str, framed: bool) -> None:
-    stds, words = BAD_STDS[case]
-    accumulator = demele.Accumulator("rmig", frame=FRAME if framed else None).update(CODES, FACTORS, STDS)
-    with pytest.raises(InputError, match=words):
-        accumulator.update(CODES, FACTORS, stds)
-    assert accumulator.n == 160
+def test_bad_standard_deviations() -> None:
+    for case in BAD_STDS:
+        for framed in [True, False]:
+            stds, words = BAD_STDS[case]
+            accumulator = demele.Accumulator("rmig", frame=FRAME if framed else None).update(CODES, FACTORS, STDS)
+            with pytest.raises(InputError, match=words):
+                accumulator.update(CODES, FACTORS, stds)
+            assert accumulator.n == 160
 
 
 def test_standard_deviations_follow_the_columns_of_codes() -> None:

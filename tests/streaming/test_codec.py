@@ -61,9 +61,8 @@ def changed(**parts: Any) -> dict[str, Any]:
     return {**FRAMES["stated"].to_dict(), **parts}
 
 
-@pytest.mark.parametrize(
-    ("plain", "message"),
-    [
+def test_what_is_no_frame_is_refused() -> None:
+    plain_cases: Any = [
         (3, "frame: expected the mapping that Frame.to_dict returns, got int"),
         ({}, "frame: .*it lacks 'codes'"),
         (changed(codes={"names": ["z"], "low": [0]}), "it lacks 'high'"),
@@ -87,11 +86,10 @@ def changed(**parts: Any) -> dict[str, Any]:
             "expected edges under EqualFrequency.* of 1 codes and 2 factors, got 0 and 0",
         ),
         (changed(exact=[{"bins": {"rule": "os.system"}, "codes": [], "factors": []}]), "unknown option os.system"),
-    ],
-)
-def test_what_is_no_frame_is_refused(plain: Any, message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
-        demele.Frame.from_dict(plain)
+    ]
+    for plain, message in plain_cases:
+        with pytest.raises(demele.InputError, match=message):
+            demele.Frame.from_dict(plain)
 
 
 @pytest.mark.parametrize(

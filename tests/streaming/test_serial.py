@@ -144,12 +144,12 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("name", FORGERIES)
-def test_forged_states_are_refused(name: str) -> None:
-    with pytest.raises(demele.FormatError, match="accumulator: "):
-        demele.Accumulator.from_bytes(forged(WHOLE, FORGERIES[name]))
-    with pytest.raises(demele.FormatError, match="accumulator: "):
-        with_state(filled("counted and sampled"), forged(STATE, FORGERIES[name]))
+def test_forged_states_are_refused() -> None:
+    for name in FORGERIES:
+        with pytest.raises(demele.FormatError, match="accumulator: "):
+            demele.Accumulator.from_bytes(forged(WHOLE, FORGERIES[name]))
+        with pytest.raises(demele.FormatError, match="accumulator: "):
+            with_state(filled("counted and sampled"), forged(STATE, FORGERIES[name]))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.audit_worlds import Corner
 from benchmarks.audit_worlds import drawn as corner_drawn
 from benchmarks.comparison_power import bound_failures, shared_audit
-from benchmarks.worlds import Kind, all_pairs, noisy_labels, question, rates, reference, world
+from benchmarks.worlds import all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
@@ -116,28 +116,28 @@ def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
         assert_mean(found, float(observed))
 
 
-@pytest.mark.parametrize("inference", INFERENCES)
-@pytest.mark.parametrize(("measure", "of"), MEASURES)
-@pytest.mark.parametrize("design", ["uniform", "weighted"])
-def test_exchanged_roles_exchange_the_claims(inference: Any, measure: Any, of: int | None, design: str) -> None:
-    truth, labels, predictions = three_models(2)
-    disagreement = None if design == "uniform" else 0.1 + (predictions[0] != predictions[1])
-    query = asked(
-        truth,
-        labels,
-        predictions,
-        drawn(truth, 120, disagreement=disagreement),
-        [(0, 1), (0, 2), (1, 2)],
-        measure=measure,
-        of=of,
-        inference=inference,
-    )
-    there, back = by_audit(query), by_audit(mirror(query))
-    assert_exact(there.candidate, back.baseline)
-    assert_exact(there.baseline, back.candidate)
-    assert_close(there.difference, -back.difference, ROUNDING)
-    assert_close(there.low, -back.high, ROUNDING)
-    assert not (there.candidate & there.baseline).any()
+def test_exchanged_roles_exchange_the_claims() -> None:
+    for design in ["uniform", "weighted"]:
+        for measure, of in MEASURES:
+            for inference in INFERENCES:
+                truth, labels, predictions = three_models(2)
+                disagreement = None if design == "uniform" else 0.1 + (predictions[0] != predictions[1])
+                query = asked(
+                    truth,
+                    labels,
+                    predictions,
+                    drawn(truth, 120, disagreement=disagreement),
+                    [(0, 1), (0, 2), (1, 2)],
+                    measure=measure,
+                    of=of,
+                    inference=inference,
+                )
+                there, back = by_audit(query), by_audit(mirror(query))
+                assert_exact(there.candidate, back.baseline)
+                assert_exact(there.baseline, back.candidate)
+                assert_close(there.difference, -back.difference, ROUNDING)
+                assert_close(there.low, -back.high, ROUNDING)
+                assert not (there.candidate & there.baseline).any()
 
 
 def test_pairs_do_not_disturb_each_other() -> None:
@@ -248,27 +248,27 @@ def test_a_selective_audit_uses_up_the_noise(inference: Any) -> None:
     assert found.details["wrong_labels_left_at_most"] == budget - 30
 
 
-@pytest.mark.parametrize("inference", INFERENCES)
-@pytest.mark.parametrize("noise", ["rate", "matrix", "counts"])
-def test_p_value_of_a_selective_audit_agrees_with_the_verdict(inference: Any, noise: str) -> None:
+def test_p_value_of_a_selective_audit_agrees_with_the_verdict() -> None:
     """Whatever is known of the noise: what is spent on its limits counts in the p-value."""
-    known: dict[str, Any] = {
-        "rate": 0.03,
-        "matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01),
-        "counts": TransitionCounts(np.eye(3, dtype=int) * 3000 + 30),
-    }
-    shown = []
-    for seed in range(8):
-        truth, labels, predictions = three_models(seed, n=2000, noise=0.02)
-        audit = selective(truth, np.flatnonzero(truth != labels)[:20])
-        pairs = [(0, 1), (1, 2), (0, 2), (2, 0)]
-        query = asked(truth, labels, predictions, audit, pairs, noise=known[noise], inference=inference)
-        found = by_audit(query)
-        assert found.p_value is not None
-        assert_exact(found.candidate, found.p_value <= query.tail)
-        assert noise == "rate" or found.p_value.min() >= query.tail / 2
-        shown.append(found.candidate)
-    assert {True, False} == set(np.concatenate(shown).tolist())
+    for noise in ["rate", "matrix", "counts"]:
+        for inference in INFERENCES:
+            known: dict[str, Any] = {
+                "rate": 0.03,
+                "matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01),
+                "counts": TransitionCounts(np.eye(3, dtype=int) * 3000 + 30),
+            }
+            shown = []
+            for seed in range(8):
+                truth, labels, predictions = three_models(seed, n=2000, noise=0.02)
+                audit = selective(truth, np.flatnonzero(truth != labels)[:20])
+                pairs = [(0, 1), (1, 2), (0, 2), (2, 0)]
+                query = asked(truth, labels, predictions, audit, pairs, noise=known[noise], inference=inference)
+                found = by_audit(query)
+                assert found.p_value is not None
+                assert_exact(found.candidate, found.p_value <= query.tail)
+                assert noise == "rate" or found.p_value.min() >= query.tail / 2
+                shown.append(found.candidate)
+            assert {True, False} == set(np.concatenate(shown).tolist())
 
 
 def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
@@ -281,47 +281,55 @@ def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
 # --- how often it errs ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("design", ["uniform", "entropy"])
-@pytest.mark.parametrize("kind", ["uniform", "class", "feature", "adversarial"])
-def test_bounds_hold_their_level(design: str, kind: Kind) -> None:
+def test_bounds_hold_their_level() -> None:
     """Three settings of 15 audits each, counted together: of 45, at tails of 2.5 and 0.1%, 4 and 1 may fail.
 
     Bounds that fail four times as often as they may, at 2.5%, are found with probability 0.47 by one kind of noise and
     design (a share of failures counts in part, so rather more), and surely by the eight. The benchmark
     ``comparison_power level`` is what measures the level.
     """
-    repeats, settings = 15, ((20, 0.05), (100, 0.01), (100, 0.2))
-    failed = [
-        bound_failures(500, size, design, kind, rate, repeats=repeats, pairs_at_once=5) for size, rate in settings
-    ]
-    for tail in failed[0]:
-        shares = np.concatenate([flags[tail].reshape(repeats, -1).mean(axis=1) for flags in failed])
-        assert_rate_at_most(shares.sum(), shares.size, tail)
+    kind_cases: Any = ["uniform", "class", "feature", "adversarial"]
+    design_cases: Any = ["uniform", "entropy"]
+    for kind in kind_cases:
+        for design in design_cases:
+            repeats, settings = 15, ((20, 0.05), (100, 0.01), (100, 0.2))
+            failed = [
+                bound_failures(500, size, design, kind, rate, repeats=repeats, pairs_at_once=5)
+                for size, rate in settings
+            ]
+            for tail in failed[0]:
+                shares = np.concatenate([flags[tail].reshape(repeats, -1).mean(axis=1) for flags in failed])
+                assert_rate_at_most(shares.sum(), shares.size, tail)
 
 
-@pytest.mark.parametrize("design", ["uniform", "weighted"])
-@pytest.mark.parametrize(("measure", "of"), MEASURES)
-def test_equally_good_models_are_rarely_told_apart(design: str, measure: Any, of: int | None) -> None:
+def test_equally_good_models_are_rarely_told_apart() -> None:
     """New test sets each time, from a source where both models are as good, and the labels side with the candidate.
 
     Of 100 claims 7 may be wrong: one that errs in 10% is found with probability 0.79 by each of the eight.
     """
-    repeats, n = 100, 200
-    claims = np.zeros((repeats, 2), bool)
-    for repeat in range(repeats):
-        rng = rng_for(repeat, "equally good")
-        truth = rng.integers(0, 3, n)
-        views = (truth + (rng.random((2, n)) < 0.3) * rng.integers(1, 3, (2, n))) % 3
-        doubtful = rng.random(n) < np.where((views[0] == truth) & (views[1] != truth), 0.3, 0.02)
-        labels = np.where(doubtful, views[1], truth)
-        disagreement = None if design == "uniform" else 0.3 + (views[0] != views[1])
-        query = asked(
-            truth, labels, views, drawn(truth, 60, disagreement=disagreement, seed=repeat), measure=measure, of=of
-        )
-        found = by_audit(query)
-        claims[repeat] = found.candidate[0], found.baseline[0]
-    for wrong in claims.sum(axis=0):
-        assert_rate_at_most(wrong, repeats, 0.025)
+    for measure, of in MEASURES:
+        for design in ["uniform", "weighted"]:
+            repeats, n = 100, 200
+            claims = np.zeros((repeats, 2), bool)
+            for repeat in range(repeats):
+                rng = rng_for(repeat, "equally good")
+                truth = rng.integers(0, 3, n)
+                views = (truth + (rng.random((2, n)) < 0.3) * rng.integers(1, 3, (2, n))) % 3
+                doubtful = rng.random(n) < np.where((views[0] == truth) & (views[1] != truth), 0.3, 0.02)
+                labels = np.where(doubtful, views[1], truth)
+                disagreement = None if design == "uniform" else 0.3 + (views[0] != views[1])
+                query = asked(
+                    truth,
+                    labels,
+                    views,
+                    drawn(truth, 60, disagreement=disagreement, seed=repeat),
+                    measure=measure,
+                    of=of,
+                )
+                found = by_audit(query)
+                claims[repeat] = found.candidate[0], found.baseline[0]
+            for wrong in claims.sum(axis=0):
+                assert_rate_at_most(wrong, repeats, 0.025)
 
 
 def test_it_finds_what_the_prudent_methods_miss() -> None:

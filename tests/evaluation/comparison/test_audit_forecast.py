@@ -216,9 +216,8 @@ def test_several_models_and_the_least_sizes() -> None:
     assert len(found.to_frame()) == 3 * len(found.worlds) * 3 * 2
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
+def test_what_cannot_be_used_is_refused() -> None:
+    options_cases: Any = [
         ({"sizes": [0]}, InputError, "sizes.*from 1 to 100"),
         ({"sizes": [101]}, InputError, "sizes.*from 1 to 100"),
         ({"sizes": []}, InputError, "sizes.*at least one"),
@@ -228,12 +227,11 @@ def test_several_models_and_the_least_sizes() -> None:
         ({"inference": "overlap"}, InputError, "inference.*population' or 'test_set"),
         ({"audit": [1, 2]}, InputTypeError, "audit.*an Audit"),
         ({"audit": Audit([1], [0], design="selective")}, InputError, "audit.*for a reason"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
-    models, labels = judged(100, {"a": 0.7, "b": 0.8})
-    with pytest.raises(error, match=words):
-        plan_audit(models, labels, **options)
+    ]
+    for options, error, words in options_cases:
+        models, labels = judged(100, {"a": 0.7, "b": 0.8})
+        with pytest.raises(error, match=words):
+            plan_audit(models, labels, **options)
 
 
 def test_unknown_names_are_refused() -> None:

@@ -105,18 +105,16 @@ def test_fair_on_the_boundary_exactly(scores: list[int], weights: list[float], l
             assert (mean < 1).all()
 
 
-@pytest.mark.parametrize(("scores", "weights", "loss", "gain"), SMALL)
-@pytest.mark.parametrize("alpha", [0.5, 0.2, 0.05])
-def test_level_over_all_orders_exactly(
-    scores: list[int], weights: list[float], loss: float, gain: float, alpha: float
-) -> None:
+def test_level_over_all_orders_exactly() -> None:
     """Even someone who stops at the best moment errs with probability alpha at most."""
-    drawn, mass = np.array(scores, float), np.array(weights, float)
-    error = 0.0
-    for probability, order in _orders(drawn, mass):
-        draws = Draws(drawn[order], mass[order], drawn.size, float(mass.sum()), loss, gain)
-        error += probability * float(draws.log_wealth(float(drawn.sum())).max() >= -np.log(alpha))
-    assert error <= alpha
+    for alpha in [0.5, 0.2, 0.05]:
+        for scores, weights, loss, gain in SMALL:
+            drawn, mass = np.array(scores, float), np.array(weights, float)
+            error = 0.0
+            for probability, order in _orders(drawn, mass):
+                draws = Draws(drawn[order], mass[order], drawn.size, float(mass.sum()), loss, gain)
+                error += probability * float(draws.log_wealth(float(drawn.sum())).max() >= -np.log(alpha))
+            assert error <= alpha
 
 
 # Populations (scores with their counts and weights) whose sum is the threshold: wrong labels placed as one likes.
@@ -130,28 +128,28 @@ BOUNDARY: dict[str, tuple[list[tuple[float, float, int]], float, float]] = {
 }
 
 
-@pytest.mark.parametrize("name", list(BOUNDARY))
-@pytest.mark.parametrize("uniform", [True, False])
-def test_level_on_the_boundary(name: str, uniform: bool) -> None:
-    groups, loss, gain = BOUNDARY[name]
-    scores = np.concatenate([np.full(count, float(score)) for score, _, count in groups])
-    weights = np.concatenate([np.full(count, 1.0 if uniform else weight) for _, weight, count in groups])
-    loss, gain = (2.0, 2.0) if uniform else (loss * 1.0, gain * 1.0)
-    assert (scores >= -loss * weights).all()
-    assert (scores <= gain * weights).all()
-    rng = np.random.default_rng(5)
-    repetitions, cap = 4000, min(scores.size, 250)
-    largest = np.empty(repetitions)
-    for start in range(0, repetitions, 200):
-        order = np.argsort(rng.exponential(size=(200, scores.size)) / weights, axis=1)[:, :cap]
-        paid, refuted = ratios(scores[order], weights[order], weights.sum(), scores.sum(), loss=loss, gain=gain)
-        assert not refuted.any()
-        largest[start : start + 200] = mixed(paid).max(axis=1)
-    for alpha in (0.05, 0.01, 0.001):
-        rate = np.mean(largest >= -np.log(alpha))
-        assert rate <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / repetitions)
-    # The test must be able to fail: the bet is not so timid that nothing ever comes near.
-    assert np.mean(largest >= np.log(2)) > 0.05
+def test_level_on_the_boundary() -> None:
+    for uniform in [True, False]:
+        for name in list(BOUNDARY):
+            groups, loss, gain = BOUNDARY[name]
+            scores = np.concatenate([np.full(count, float(score)) for score, _, count in groups])
+            weights = np.concatenate([np.full(count, 1.0 if uniform else weight) for _, weight, count in groups])
+            loss, gain = (2.0, 2.0) if uniform else (loss * 1.0, gain * 1.0)
+            assert (scores >= -loss * weights).all()
+            assert (scores <= gain * weights).all()
+            rng = np.random.default_rng(5)
+            repetitions, cap = 4000, min(scores.size, 250)
+            largest = np.empty(repetitions)
+            for start in range(0, repetitions, 200):
+                order = np.argsort(rng.exponential(size=(200, scores.size)) / weights, axis=1)[:, :cap]
+                paid, refuted = ratios(scores[order], weights[order], weights.sum(), scores.sum(), loss=loss, gain=gain)
+                assert not refuted.any()
+                largest[start : start + 200] = mixed(paid).max(axis=1)
+            for alpha in (0.05, 0.01, 0.001):
+                rate = np.mean(largest >= -np.log(alpha))
+                assert rate <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / repetitions)
+            # The test must be able to fail: the bet is not so timid that nothing ever comes near.
+            assert np.mean(largest >= np.log(2)) > 0.05
 
 
 @given(st.lists(st.integers(-2, 2), min_size=1, max_size=15), st.integers(-5, 5), st.randoms())

@@ -144,34 +144,33 @@ def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.Mon
 SICK = np.array(["ill", "well"])
 
 
-@pytest.mark.parametrize(
-    ("measure", "same", "of"),
-    [
+def test_measures_of_medicine() -> None:
+    noise_cases: Any = [None, 0.02]
+    measure_cases: Any = [
         ("sensitivity", "recall", "ill"),
         ("specificity", "recall", "well"),
         ("PPV", "precision", "ill"),
         ("NPV", "precision", "well"),
-    ],
-)
-@pytest.mark.parametrize("noise", [None, 0.02])
-def test_measures_of_medicine(measure: Any, same: Any, of: str, noise: float | None) -> None:
-    labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
-    found = compare(old, new, labels, measure=measure, positive="ill", noise=noise)
-    asked = compare(old, new, labels, measure=same, of=of, noise=noise)
-    for name in ("verdict", "difference", "interval", "method"):
-        assert getattr(found, name) == getattr(asked, name)
-    assert found.baseline.value == asked.baseline.value
-    assert (found.measure, found.of, found.candidate.of) == (measure, "ill", "ill")
-    assert f"{measure} of class ill" in str(found).replace(measure.capitalize(), measure)
-    assert (f"{measure} of class ill" in found.sentence) == (found.verdict != "inconclusive")
-    assert found.signature.arguments["positive"] == "ill"
-    ranking = rank({"old": old, "new": new}, labels, measure=measure, positive="ill")
-    assert (ranking.of, ranking.estimates[0].measure) == ("ill", measure)
-    # By hand, from the four cells.
-    cells = {(true, said): ((labels == true) & (new == said)).sum() for true in SICK for said in SICK}
-    right, other = ("ill", "well") if measure in ("sensitivity", "PPV") else ("well", "ill")
-    rest = cells[right, other] if same == "recall" else cells[other, right]
-    assert_close(found.candidate.value, cells[right, right] / (cells[right, right] + rest), ROUNDING)
+    ]
+    for noise in noise_cases:
+        for measure, same, of in measure_cases:
+            labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
+            found = compare(old, new, labels, measure=measure, positive="ill", noise=noise)
+            asked = compare(old, new, labels, measure=same, of=of, noise=noise)
+            for name in ("verdict", "difference", "interval", "method"):
+                assert getattr(found, name) == getattr(asked, name)
+            assert found.baseline.value == asked.baseline.value
+            assert (found.measure, found.of, found.candidate.of) == (measure, "ill", "ill")
+            assert f"{measure} of class ill" in str(found).replace(measure.capitalize(), measure)
+            assert (f"{measure} of class ill" in found.sentence) == (found.verdict != "inconclusive")
+            assert found.signature.arguments["positive"] == "ill"
+            ranking = rank({"old": old, "new": new}, labels, measure=measure, positive="ill")
+            assert (ranking.of, ranking.estimates[0].measure) == ("ill", measure)
+            # By hand, from the four cells.
+            cells = {(true, said): ((labels == true) & (new == said)).sum() for true in SICK for said in SICK}
+            right, other = ("ill", "well") if measure in ("sensitivity", "PPV") else ("well", "ill")
+            rest = cells[right, other] if same == "recall" else cells[other, right]
+            assert_close(found.candidate.value, cells[right, right] / (cells[right, right] + rest), ROUNDING)
 
 
 def test_several_measures_in_one_call() -> None:
@@ -452,11 +451,11 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "error", "message"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
-def test_bad_input(change: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error) as told:
-        decide(**change)
-    assert re.search(message, str(told.value)), str(told.value)
+def test_bad_input() -> None:
+    for change, error, message in [case[1:] for case in BAD]:
+        with pytest.raises(error) as told:
+            decide(**change)
+        assert re.search(message, str(told.value)), str(told.value)
 
 
 def test_bad_knowledge_is_refused_before_it_is_used() -> None:

@@ -174,13 +174,15 @@ def test_an_audit_widens_what_is_said_and_names_the_classes_it_hardly_met() -> N
 CANNOT = [(name, measure) for name in REFUSING for measure in TABLE_MEASURES] + [("worst-case-overlap", "matthews")]
 
 
-@pytest.mark.parametrize(("name", "measure"), CANNOT)
-def test_methods_that_cannot_say_why(name: str, measure: str) -> None:
-    _, labels, said = models()
-    with pytest.raises(InputError) as caught:
-        compare(*said, labels, measure=measure, method=name, noise=0.1, reference=said[0], audit=audit_of(labels, 200))
-    assert METHODS[name].lacks
-    assert METHODS[name].lacks in str(caught.value)
+def test_methods_that_cannot_say_why() -> None:
+    for name, measure in CANNOT:
+        _, labels, said = models()
+        with pytest.raises(InputError) as caught:
+            compare(
+                *said, labels, measure=measure, method=name, noise=0.1, reference=said[0], audit=audit_of(labels, 200)
+            )
+        assert METHODS[name].lacks
+        assert METHODS[name].lacks in str(caught.value)
 
 
 def test_the_other_methods_need_no_excuse() -> None:

@@ -24,48 +24,52 @@ def noisy(asked: Question, m: int, **options: Any) -> Question:
     return replace(asked, noise=m / asked.data.n, **options)
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("m", [0, 1, 2, 3, 6])
-def test_worst_difference_and_p_value_are_those_of_some_right_labels(seed: int, m: int) -> None:
-    asked = random_question(np.random.default_rng(seed), **SMALL)
-    asked = noisy(asked, m) if m < 6 else replace(asked, noise=0.999)
-    wrong = min(m, int(asked.noise * 6 + 1e-9))  # type: ignore[operator]
-    truths = all_labels(**SMALL)
-    truths = truths[(truths != asked.data.labels).sum(axis=1) <= wrong]
-    found = worst_case(asked)
-    assert found.p_value is not None
-    for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
-        assert_close(found.details["worst_difference"][pair], (won - lost).min() / 6, ROUNDING)
-        assert_close(found.details["best_difference"][pair], (won - lost).max() / 6, ROUNDING)
-        assert_close(found.p_value[pair], mcnemar_p(lost, won).max(), ROUNDING)
-        assert found.low[pair] <= paired_low(lost, won, 6, asked.tail).min() + 1e-12
-        assert found.high[pair] >= -paired_low(won, lost, 6, asked.tail).min() - 1e-12
+def test_worst_difference_and_p_value_are_those_of_some_right_labels() -> None:
+    for m in [0, 1, 2, 3, 6]:
+        for seed in range(12):
+            asked = random_question(np.random.default_rng(seed), **SMALL)
+            asked = noisy(asked, m) if m < 6 else replace(asked, noise=0.999)
+            wrong = min(m, int(asked.noise * 6 + 1e-9))  # type: ignore[operator]
+            truths = all_labels(**SMALL)
+            truths = truths[(truths != asked.data.labels).sum(axis=1) <= wrong]
+            found = worst_case(asked)
+            assert found.p_value is not None
+            for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
+                assert_close(found.details["worst_difference"][pair], (won - lost).min() / 6, ROUNDING)
+                assert_close(found.details["best_difference"][pair], (won - lost).max() / 6, ROUNDING)
+                assert_close(found.p_value[pair], mcnemar_p(lost, won).max(), ROUNDING)
+                assert found.low[pair] <= paired_low(lost, won, 6, asked.tail).min() + 1e-12
+                assert found.high[pair] >= -paired_low(won, lost, 6, asked.tail).min() - 1e-12
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
-def test_claims_exactly_what_holds_for_all_right_labels(level: float, inference: str) -> None:
+def test_claims_exactly_what_holds_for_all_right_labels() -> None:
     """Not one claim more than all right labels allow, and not one less."""
-    truths = all_labels(**SMALL)
-    claims = 0
-    for seed, m in itertools.product(range(12), range(4)):
-        asked = random_question(np.random.default_rng(seed), **SMALL, models=3, level=level, inference=inference)
-        found = worst_case(noisy(asked, m))
-        near = truths[(truths != asked.data.labels).sum(axis=1) <= m]
-        for pair, (lost, won) in enumerate(clean_counts(near, asked)):
-            model = (asked.baseline[pair], asked.candidate[pair])
-            ends = [
-                score_interval((asked.data.predictions[i] == near).sum(axis=1), np.full(len(near), 6), level=level)
-                for i in model
-            ]
-            holds = {
-                "population": mcnemar_p(lost, won) <= asked.tail,
-                "test_set": won > lost,
-                "overlap": ends[1][0] > ends[0][1],
-            }[inference]
-            assert found.candidate[pair] == holds.all()
-            claims += int(holds.all())
-    assert claims > 0
+    for inference in ["population", "test_set", "overlap"]:
+        for level in LEVELS:
+            truths = all_labels(**SMALL)
+            claims = 0
+            for seed, m in itertools.product(range(12), range(4)):
+                asked = random_question(
+                    np.random.default_rng(seed), **SMALL, models=3, level=level, inference=inference
+                )
+                found = worst_case(noisy(asked, m))
+                near = truths[(truths != asked.data.labels).sum(axis=1) <= m]
+                for pair, (lost, won) in enumerate(clean_counts(near, asked)):
+                    model = (asked.baseline[pair], asked.candidate[pair])
+                    ends = [
+                        score_interval(
+                            (asked.data.predictions[i] == near).sum(axis=1), np.full(len(near), 6), level=level
+                        )
+                        for i in model
+                    ]
+                    holds = {
+                        "population": mcnemar_p(lost, won) <= asked.tail,
+                        "test_set": won > lost,
+                        "overlap": ends[1][0] > ends[0][1],
+                    }[inference]
+                    assert found.candidate[pair] == holds.all()
+                    claims += int(holds.all())
+            assert claims > 0
 
 
 def random_budget(rng: np.random.Generator, k: int, n: int) -> NoiseBudget:
@@ -98,23 +102,23 @@ def within(counts: Any, budget: NoiseBudget) -> Any:
 ANY_MATRIX = TransitionMatrix([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_transition_bound_is_never_below_the_worst_right_labels(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    asked = replace(random_question(rng, **SMALL, models=3), noise=ANY_MATRIX)
-    budget = random_budget(rng, 3, 6)
-    truths = all_labels(**SMALL)
-    truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
-    far = reach(asked, budget)
-    lost, won = worst_counts(asked.counts(), far)
-    gap = asked.counts().won - asked.counts().lost
-    for pair, (clean_lost, clean_won) in enumerate(clean_counts(truths, asked)):
-        assert gap[pair] - far.drop[pair] <= (clean_won - clean_lost).min()
-        largest = mcnemar_p(clean_lost, clean_won).max()
-        if largest < 0.5:
-            assert mcnemar_p(lost[pair], won[pair]) >= largest * (1 - 1e-12)
-        else:
-            assert gap[pair] <= far.drop[pair] or mcnemar_p(lost[pair], won[pair]) >= 0.5 * (1 - 1e-12)
+def test_transition_bound_is_never_below_the_worst_right_labels() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        asked = replace(random_question(rng, **SMALL, models=3), noise=ANY_MATRIX)
+        budget = random_budget(rng, 3, 6)
+        truths = all_labels(**SMALL)
+        truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
+        far = reach(asked, budget)
+        lost, won = worst_counts(asked.counts(), far)
+        gap = asked.counts().won - asked.counts().lost
+        for pair, (clean_lost, clean_won) in enumerate(clean_counts(truths, asked)):
+            assert gap[pair] - far.drop[pair] <= (clean_won - clean_lost).min()
+            largest = mcnemar_p(clean_lost, clean_won).max()
+            if largest < 0.5:
+                assert mcnemar_p(lost[pair], won[pair]) >= largest * (1 - 1e-12)
+            else:
+                assert gap[pair] <= far.drop[pair] or mcnemar_p(lost[pair], won[pair]) >= 0.5 * (1 - 1e-12)
 
 
 def test_transition_bound_is_often_attained() -> None:
@@ -133,29 +137,31 @@ def test_transition_bound_is_often_attained() -> None:
     assert attained > 0.7 * total
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
-def test_a_transition_matrix_is_never_overestimated(seed: int, inference: str) -> None:
+def test_a_transition_matrix_is_never_overestimated() -> None:
     """The whole way, from the matrix to the claim: a claim holds for all right labels that the matrix leaves open."""
-    rng = np.random.default_rng(seed)
-    asked = random_question(rng, **SMALL, models=3, level=0.3, inference=inference)
-    for rate in (0.02, 0.2):
-        noise = TransitionMatrix(np.eye(3) * (1 - rate) + rate / 3)
-        found = worst_case(replace(asked, noise=noise))
-        budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail)
-        truths = all_labels(**SMALL)
-        truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
-        for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
-            ends = [
-                score_interval((asked.data.predictions[i] == truths).sum(axis=1), np.full(len(truths), 6), level=0.3)
-                for i in (asked.baseline[pair], asked.candidate[pair])
-            ]
-            holds = {
-                "population": mcnemar_p(lost, won) <= asked.tail,
-                "test_set": won > lost,
-                "overlap": ends[1][0] > ends[0][1],
-            }[inference]
-            assert not found.candidate[pair] or holds.all()
+    for inference in ["population", "test_set", "overlap"]:
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            asked = random_question(rng, **SMALL, models=3, level=0.3, inference=inference)
+            for rate in (0.02, 0.2):
+                noise = TransitionMatrix(np.eye(3) * (1 - rate) + rate / 3)
+                found = worst_case(replace(asked, noise=noise))
+                budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail)
+                truths = all_labels(**SMALL)
+                truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
+                for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
+                    ends = [
+                        score_interval(
+                            (asked.data.predictions[i] == truths).sum(axis=1), np.full(len(truths), 6), level=0.3
+                        )
+                        for i in (asked.baseline[pair], asked.candidate[pair])
+                    ]
+                    holds = {
+                        "population": mcnemar_p(lost, won) <= asked.tail,
+                        "test_set": won > lost,
+                        "overlap": ends[1][0] > ends[0][1],
+                    }[inference]
+                    assert not found.candidate[pair] or holds.all()
 
 
 @pytest.mark.parametrize(("n", "k"), [(6, 3), (9, 2)])
@@ -292,34 +298,40 @@ def test_without_noise_it_is_the_exact_paired_test() -> None:
             assert_close(found.p_value[pair], oracle.pvalue, ROUNDING)
 
 
-@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
-@pytest.mark.parametrize("noise", [0.0, 0.03, "matrix", "counts"])
-def test_interval_excludes_zero_if_and_only_if_a_claim_is_made(inference: str, noise: Any) -> None:
-    known: Any = {"matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01), "counts": TransitionCounts(np.eye(3) * 500 + 1)}
-    rng = np.random.default_rng(8)
-    asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), inference=inference)
-    found = worst_case(asked)
-    assert_exact(found.low > 0, found.candidate)
-    assert_exact(found.high < 0, found.baseline)
-    assert found.p_value is not None
-    assert_exact(found.p_value <= asked.tail, found.candidate)
-    assert 0 < found.candidate.sum() <= asked.n_pairs / 2
-    assert (found.low <= found.difference).all()
-    assert (found.difference <= found.high).all()
+def test_interval_excludes_zero_if_and_only_if_a_claim_is_made() -> None:
+    for noise in [0.0, 0.03, "matrix", "counts"]:
+        for inference in ["population", "test_set", "overlap"]:
+            known: Any = {
+                "matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01),
+                "counts": TransitionCounts(np.eye(3) * 500 + 1),
+            }
+            rng = np.random.default_rng(8)
+            asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), inference=inference)
+            found = worst_case(asked)
+            assert_exact(found.low > 0, found.candidate)
+            assert_exact(found.high < 0, found.baseline)
+            assert found.p_value is not None
+            assert_exact(found.p_value <= asked.tail, found.candidate)
+            assert 0 < found.candidate.sum() <= asked.n_pairs / 2
+            assert (found.low <= found.difference).all()
+            assert (found.difference <= found.high).all()
 
 
-@pytest.mark.parametrize("noise", [0.02, "matrix", "counts"])
-@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
-def test_many_pairs_at_once_are_those_pairs_one_by_one(noise: Any, inference: str) -> None:
-    known: Any = {"matrix": TransitionMatrix(np.eye(4) * 0.92 + 0.02), "counts": TransitionCounts(np.eye(4) * 90 + 1)}
-    asked = random_question(
-        np.random.default_rng(3), n=300, k=4, models=4, noise=known.get(noise, noise), inference=inference
-    )
-    found = worst_case(asked)
-    for pair in range(asked.n_pairs):
-        one = worst_case(replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]]))
-        for name in ("candidate", "baseline", "difference", "low", "high", "p_value"):
-            assert_exact(getattr(one, name)[0], getattr(found, name)[pair])
+def test_many_pairs_at_once_are_those_pairs_one_by_one() -> None:
+    for inference in ["population", "test_set", "overlap"]:
+        for noise in [0.02, "matrix", "counts"]:
+            known: Any = {
+                "matrix": TransitionMatrix(np.eye(4) * 0.92 + 0.02),
+                "counts": TransitionCounts(np.eye(4) * 90 + 1),
+            }
+            asked = random_question(
+                np.random.default_rng(3), n=300, k=4, models=4, noise=known.get(noise, noise), inference=inference
+            )
+            found = worst_case(asked)
+            for pair in range(asked.n_pairs):
+                one = worst_case(replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]]))
+                for name in ("candidate", "baseline", "difference", "low", "high", "p_value"):
+                    assert_exact(getattr(one, name)[0], getattr(found, name)[pair])
 
 
 def test_more_noise_never_makes_a_claim() -> None:
