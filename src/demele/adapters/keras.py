@@ -11,26 +11,15 @@ Keras 3 on any backend; install ``demele[keras]``.
 True
 """
 
-import inspect
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
 from demele.adapters.keras_tensors import check_weights, rows_of
-from demele.adapters.source_names import (
-    BUNDLE,
-    BUNDLE_KEYS,
-    SOURCE_NAMES,
-    THRESHOLD,
-    accumulator_keywords,
-    checked_threshold,
-    code_variances,
-    per_attribute,
-    per_attribute_of_bundle,
-)
+from demele.adapters.source_names import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
 from demele.core.checked_numbers import checked_flag
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.extras import require
@@ -415,81 +404,30 @@ def _no_variables(method: str) -> InputError:
 # The names of Latte ---------------------------------------------------------------------------------------------------
 
 
-class _OfLatte(KerasMetric):
-    """A metric with the arguments and the results of Latte's class of that name."""
-
-    _metric: ClassVar[str | tuple[str, ...]]
-    _defaults: ClassVar[Mapping[str, Any]]
+class _OfLatte(LatteMetric, KerasMetric):
+    """A metric under Latte's name: one value per attribute, under the protocol "latte"."""
 
     def __init__(self, *given: Any, **keywords: Any) -> None:
-        bound = inspect.signature(type(self)).bind(*given, **keywords)
-        more: dict[str, Any] = bound.arguments.pop("keywords", {})
-        own = {**self._defaults, **bound.arguments}
-        meant = {name: value for name, value in own.items() if name != "thresh"}
-        checked_threshold(own.get("thresh", THRESHOLD))
-        super().__init__(self._metric, native=True, **accumulator_keywords(self._metric, **meant), **more)
+        own, settings, more = self.arguments(given, keywords)
+        super().__init__(self.metric, native=True, **settings, **more)
         more = {key: value for key, value in more.items() if key not in ("name", "dtype")}
-        self._settings = _Settings({**own, **more}, self._settings.order, native=True)
+        self._own, self._settings = own, _Settings({**own, **more}, self._settings.order, native=True)
 
     def _values(self) -> Any:
-        own = self._settings.arguments
-        if isinstance(self._metric, tuple):
-            return per_attribute_of_bundle(self.score)
-        return per_attribute(
-            self.score,
-            reg_dim=own["reg_dim"],
-            discrete=own["discrete"],
-            thresh=own.get("thresh", THRESHOLD),
-            variances=code_variances(self._accumulator) if self._metric == "sap" else None,
-        )
+        return self.per_attribute(self.score)
 
     def _undefined(self) -> Any:
-        return dict.fromkeys(BUNDLE_KEYS, np.nan) if isinstance(self._metric, tuple) else np.nan
+        return dict.fromkeys(BUNDLE_KEYS, np.nan) if isinstance(self.metric, tuple) else np.nan
 
 
-_TOLD = {
-    "reg_dim": "sequence of int, optional\n    The code of each attribute.",
-    "discrete": "bool, default False\n    Attributes are classes.",
-    "fill_reg_dim": "bool, default False\n    Without ``reg_dim``, code i is that of attribute i.",
-    "l2_reg": "float, default 1.0\n    Penalty C of the linear classifier of classes.",
-    "thresh": "float, default 1e-12\n    Below it a variance (SAP) or an information (Modularity) scores 0.",
+_MADE = {
+    name: keras.saving.register_keras_serializable(package="demele")(made)
+    for name, made in latte_classes(_OfLatte, __name__, "KerasMetric", "``name``, ``dtype``, ``order``").items()
 }
-
-
-def _of_latte(name: str, metric: str | tuple[str, ...], defaults: Mapping[str, Any], says: str) -> type[_OfLatte]:
-    """Return the class of one line of the table, with a signature and a docstring of its own."""
-    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    named = [inspect.Parameter(name, plain, default=value) for name, value in defaults.items()]
-    arguments = "".join(f"{key} : {_TOLD[key]}\n" for key in defaults)
-    body = {
-        "__doc__": f"{says}\n\nThe class ``{name}`` of Latte (Watcharasupat et al. 2022), with its protocol: "
-        "nearest-neighbour information;\nSAP is scored on the training rows. ``result()`` has one value per attribute."
-        f"\n\nParameters\n----------\n{arguments}**keywords\n    Others of :class:`KerasMetric`: ``name``, ``dtype``, "
-        "``order``, ``bound``, ``seed``, ...\n",
-        "__module__": __name__,
-        "__signature__": inspect.Signature([*named, inspect.Parameter("keywords", inspect.Parameter.VAR_KEYWORD)]),
-        "_metric": metric,
-        "_defaults": defaults,
-    }
-    made: type[_OfLatte] = keras.saving.register_keras_serializable(package="demele")(type(name, (_OfLatte,), body))
-    return made
-
-
-def _named(name: str) -> type[_OfLatte]:
-    source = SOURCE_NAMES[name]
-    spec = CATALOGUE[source.metric]
-    return _of_latte(name, source.metric, source.arguments, f"{spec.title} of each attribute: {spec.definition}.")
-
-
-MutualInformationGap = MIG = _named("MutualInformationGap")
-DependencyAwareMutualInformationGap = DMIG = _named("DependencyAwareMutualInformationGap")
-DependencyAwareLatentInformationGap = DLIG = _named("DependencyAwareLatentInformationGap")
-DependencyBlindMutualInformationGap = XMIG = _named("DependencyBlindMutualInformationGap")
-SeparateAttributePredictability = SAP = _named("SeparateAttributePredictability")
-Modularity = _named("Modularity")
-DependencyAwareMutualInformationBundle = _of_latte(
-    BUNDLE,
-    tuple(BUNDLE_KEYS.values()),
-    {"reg_dim": None, "discrete": False},
-    "MIG, DMIG, XMIG and DLIG of each attribute from one state: a dict of them by these names.",
-)
+MutualInformationGap = MIG = _MADE["MutualInformationGap"]
+DependencyAwareMutualInformationGap = DMIG = _MADE["DependencyAwareMutualInformationGap"]
+DependencyAwareLatentInformationGap = DLIG = _MADE["DependencyAwareLatentInformationGap"]
+DependencyBlindMutualInformationGap = XMIG = _MADE["DependencyBlindMutualInformationGap"]
+SeparateAttributePredictability = SAP = _MADE["SeparateAttributePredictability"]
+Modularity = _MADE["Modularity"]
+DependencyAwareMutualInformationBundle = _MADE[BUNDLE]

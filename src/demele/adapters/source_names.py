@@ -9,10 +9,11 @@ rows: the protocol ``"latte"``. Both adapters read this table, so that they cann
 [('kinds', 'categorical'), ('options', {}), ('protocol', 'latte'), ('reg_dim', None)]
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,12 @@ __all__ = [
     "BUNDLE",
     "BUNDLE_KEYS",
     "SOURCE_NAMES",
+    "LatteMetric",
     "SourceName",
     "accumulator_keywords",
     "checked_threshold",
     "code_variances",
+    "latte_classes",
     "modularity_per_code",
     "per_attribute",
     "per_attribute_of_bundle",
@@ -257,3 +260,82 @@ def modularity_per_code(score: Score, thresh: float) -> Array:
     others = np.maximum((relative**2).sum(axis=1) - 1.0, 0.0)
     found: Array = np.where(largest > 0, 1.0 - others / (information.shape[1] - 1), 0.0)
     return found
+
+
+#: What is said of the arguments of Latte.
+_ARGUMENTS = {
+    "reg_dim": "sequence of int, optional\n    The code of each attribute.",
+    "discrete": "bool, default False\n    Attributes are classes.",
+    "fill_reg_dim": "bool, default False\n    Without ``reg_dim``, code i is that of attribute i.",
+    "l2_reg": "float, default 1.0\n    Penalty C of the linear classifier of classes.",
+    "thresh": "float, default 1e-12\n    Below it a variance (SAP) or an information (Modularity) scores 0.",
+}
+
+
+class LatteMetric:
+    """What metrics under Latte's names share, of whichever framework they are.
+
+    Attributes
+    ----------
+    metric : str, or tuple of str
+        The metric, or those of the bundle.
+    defaults : mapping
+        Its arguments.
+    accumulator : Accumulator
+        Of the framework's metric.
+    """
+
+    metric: ClassVar[str | tuple[str, ...]]
+    defaults: ClassVar[Mapping[str, Any]]
+    accumulator: Accumulator
+    _own: Mapping[str, Any]
+
+    @classmethod
+    def arguments(
+        cls, given: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Return the arguments of Latte, those of an accumulator that they stand for, and others."""
+        bound = inspect.signature(cls).bind(*given, **keywords)
+        more: dict[str, Any] = bound.arguments.pop("keywords", {})
+        own = {**cls.defaults, **bound.arguments}
+        checked_threshold(own.get("thresh", THRESHOLD))
+        meant = {name: value for name, value in own.items() if name != "thresh"}
+        return own, accumulator_keywords(cls.metric, **meant), more
+
+    def per_attribute(self, score: Any) -> Any:
+        """Return the value of each attribute; of the bundle, by the name of each metric."""
+        if isinstance(self.metric, tuple):
+            return per_attribute_of_bundle(score)
+        own = {name: self._own[name] for name in ("reg_dim", "discrete", "thresh") if name in self._own}
+        return per_attribute(score, variances=code_variances(self.accumulator) if self.metric == "sap" else None, **own)
+
+
+def latte_classes(base: type, module: str, framework: str, others: str) -> dict[str, Any]:
+    """Return the classes of Latte by name, made of a metric of a framework; ``others`` are some of its arguments."""
+    bundle = "MIG, DMIG, XMIG and DLIG of each attribute from one state: a dict of them by these names."
+    asked: dict[str, tuple[Any, Mapping[str, Any], str]] = {
+        name: (
+            one.metric,
+            one.arguments,
+            f"{CATALOGUE[one.metric].title} of each attribute: {CATALOGUE[one.metric].definition}.",
+        )
+        for name, one in SOURCE_NAMES.items()
+    }
+    asked[BUNDLE] = tuple(BUNDLE_KEYS.values()), {"reg_dim": None, "discrete": False}, bundle
+    made = {}
+    for name, (metric, defaults, says) in asked.items():
+        plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        named = [inspect.Parameter(key, plain, default=value) for key, value in defaults.items()]
+        arguments = "".join(f"{key} : {_ARGUMENTS[key]}\n" for key in defaults)
+        body = {
+            "__doc__": f"{says}\n\nThe class ``{name}`` of Latte (Watcharasupat et al. 2022), with its protocol: "
+            "nearest-neighbour information;\nSAP is scored on the training rows. One value per attribute."
+            f"\n\nParameters\n----------\n{arguments}**keywords\n    Others of :class:`{framework}`: {others}, "
+            "``seed``, ...\n",
+            "__module__": module,
+            "__signature__": inspect.Signature([*named, inspect.Parameter("keywords", inspect.Parameter.VAR_KEYWORD)]),
+            "metric": metric,
+            "defaults": defaults,
+        }
+        made[name] = type(name, (base,), body)
+    return made

@@ -67,18 +67,6 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     return InMemory(_renamed(source, codes, said), source.data.codes_std)
 
 
-def refuse_beside_groups(**given: object) -> None:
-    """Refuse what is done to single columns where codes are groups of them.
-
-    Raises
-    ------
-    InputError
-    """
-    for argument, value in given.items():
-        if value is not None:
-            raise InputError(argument, "reads columns one by one, not in groups; leave it out, or the groups")
-
-
 def _renamed(source: InMemory, codes: Codes, said: Mapping[str, object], more: Sequence[Note] = ()) -> Subject:
     subject = source.subject("rows")
     notes = [note for note in subject.notes if note.code != "constant-code"]

@@ -12,7 +12,7 @@ from demele.core.bibliography import referenced
 from demele.core.chance import MOST_UNDEFINED
 from demele.core.code_groups import slots_as_groups
 from demele.core.errors import DemeleError, DemeleWarning, FragileScoreWarning, InputTypeError, NotEnoughData, warn_user
-from demele.core.inputs import read_pair
+from demele.core.inputs import Missing, read_pair
 from demele.core.later import Later
 from demele.core.pieces import in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
@@ -248,30 +248,50 @@ def scored(
         if keyword not in RunOptions.__annotations__:
             raise InputTypeError(keyword, no_such_option(keyword, known))
     options = {keyword: given[keyword] for keyword in given if keyword not in run}
-    kinds = run.get("kinds")
     settings = Run.checked(**run) if run else Run()
+    reading = {keyword: run[keyword] for keyword in run if keyword not in Run.__slots__}
+    kinds = reading.get("kinds")
     asked = [Request(metric, metric.name, checked(metric, options)) for metric in metrics]
     if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
         scores: list[Score] | None = in_pieces(asked, codes, factors, settings, kinds=kinds, codes_std=codes_std)
         if scores is not None:
             return scores
-    by_position = run.get("ignore_index", False)
-    groups = run.get("code_groups")
-    if getattr(codes, "ndim", 2) == 3:
-        codes, groups = slots_as_groups(codes, groups)
-    read = read_pair(codes, factors, kinds=kinds, missing=settings.missing, ignore_index=by_position)
-    source = InMemory(Subject.of(*read), codes_std)
-    if groups is not None or run.get("reduce_groups") is not None:
-        from demele.metrics.code_groups import in_groups
-
-        source = in_groups(source, groups, run.get("reduce_groups"))
-    if run.get("blocks") is not None:
+    if reading.get("blocks") is not None:
         check_blocks(settings)
-        source = source.in_blocks(run["blocks"])
+    source = rows_in_memory(codes, factors, settings.missing, codes_std=codes_std, **reading)
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)
     return found.scores(DEFAULT_PROTOCOL, kinds)
+
+
+def rows_in_memory(
+    codes: object,
+    factors: object,
+    missing: Missing,
+    *,
+    codes_std: object = None,
+    kinds: object = None,
+    ignore_index: bool = False,
+    code_groups: object = None,
+    reduce_groups: object = None,
+    blocks: object = None,
+) -> InMemory:
+    """Read and check rows in memory, with codes in groups of columns and rows in blocks, where these are given.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if getattr(codes, "ndim", 2) == 3:
+        codes, code_groups = slots_as_groups(codes, code_groups)
+    read = read_pair(codes, factors, kinds=kinds, missing=missing, ignore_index=ignore_index)
+    source = InMemory(Subject.of(*read), codes_std)
+    if code_groups is not None or reduce_groups is not None:
+        from demele.metrics.code_groups import in_groups
+
+        source = in_groups(source, code_groups, reduce_groups)
+    return source if blocks is None else source.in_blocks(blocks)
 
 
 def evaluation(

@@ -1,7 +1,7 @@
 """Metrics that need rows: one task for those that share a fit, on each draw of the rows, in this process or others."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from traceback import format_exception_only
 from typing import Any, Literal
@@ -79,11 +79,19 @@ def fitted(
     data = source.rows()
     found: dict[str, Outcome | str] = {}
     tasks = [task for _, own in groups for task in own]
-    results = iter([*_results(tasks, data, n_jobs=run.n_jobs, report=report)])
+    n_jobs = 1 if len(tasks) <= 1 else run.n_jobs
+    results, done = ordered(run_task, ((task, data) for task in tasks), n_jobs=n_jobs), 0
     for members, own in groups:
-        finished = [(task, next(results)) for task in own]
+        finished: list[tuple[Task, TaskResult]] = []
+        for task in own:
+            if report is not None:
+                report(done + len(finished), len(tasks), task.stream)
+            finished.append((task, next(results)))
+        done += len(own)
         for request in members:
             found[request.name] = _collected(request, finished, outlying, data, guards=guards)
+    if report is not None:
+        report(len(tasks), len(tasks), "")
     return found
 
 
@@ -178,17 +186,6 @@ def _collected(
         seconds=seconds,
         notes=notes,
     )
-
-
-def _results(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> Iterator[TaskResult]:
-    """Yield the results of all tasks, in their order."""
-    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=1 if len(tasks) <= 1 else n_jobs)
-    for done, task in enumerate(tasks):
-        if report is not None:
-            report(done, len(tasks), task.stream)
-        yield next(results)
-    if tasks and report is not None:
-        report(len(tasks), len(tasks), "")
 
 
 def run_task(task: Task, data: Data) -> TaskResult:

@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.code_groups import slots_as_groups
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.inputs import Missing, read_pair
+from demele.core.inputs import Missing
 from demele.core.kinds import Bins, CodeNames, Data, FactorNoise, Groups, Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.pieces import SAMPLE
@@ -28,8 +27,8 @@ from demele.metrics.request import (
     requests_of,
     unnamed_metrics,
 )
-from demele.metrics.run import evaluation
-from demele.metrics.source import InMemory, Subject
+from demele.metrics.run import evaluation, rows_in_memory
+from demele.metrics.source import InMemory
 from demele.scoring.pieces import read_in_pieces
 
 
@@ -218,9 +217,9 @@ def evaluate(
 
         check_alignment(aligned, whiten)
     if code_groups is not None:
-        from demele.metrics.code_groups import refuse_beside_groups
-
-        refuse_beside_groups(aligned=aligned or None, factor_noise=factor_noise)
+        for argument, value in (("aligned", aligned or None), ("factor_noise", factor_noise)):
+            if value is not None:
+                raise InputError(argument, "reads columns one by one, not in groups; leave it out, or the groups")
     if blocks is not None:
         check_blocks(call.run, aligned=aligned, factor_noise=factor_noise is not None)
     if factor_noise is None:
@@ -292,70 +291,44 @@ class Call:
             if self.blocks is not None:
                 raise InputError("blocks", "data that are read a piece at a time have no chance level; leave them out")
             return Pieces(codes, factors, codes_std)
-        groups = self.code_groups
-        if getattr(codes, "ndim", 2) == 3:
-            codes, groups = slots_as_groups(codes, groups)
-        read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
-        source = InMemory(Subject.of(*read), codes_std)
-        if groups is not None or self.reduce_groups is not None:
-            from demele.metrics.code_groups import in_groups
-
-            source = in_groups(source, groups, self.reduce_groups)
-        return source if self.blocks is None else source.in_blocks(self.blocks)
+        return rows_in_memory(
+            codes,
+            factors,
+            self.run.missing,
+            codes_std=codes_std,
+            kinds=self.kinds,
+            ignore_index=self.ignore_index,
+            code_groups=self.code_groups,
+            reduce_groups=self.reduce_groups,
+            blocks=self.blocks,
+        )
 
     def evaluation(
         self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
     ) -> Evaluation:
         """Score what was read."""
-        found = self._evaluation(data, name, progress)
-        unnamed = () if self.named else unnamed_metrics(self.protocol)
-        return replace(found, notes=(*found.notes, *unnamed)) if unnamed else found
-
-    def _evaluation(
-        self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None]
-    ) -> Evaluation:
+        how: dict[str, Any] = {"protocol": self.protocol, "kinds": self.kinds, "named": self.named}
+        how |= {"name": name, "progress": progress}
         if isinstance(data, Pieces):
             from demele.outofcore.evaluation import evaluation_in_pieces
 
-            return evaluation_in_pieces(
-                self.asked,
-                data.codes,
-                data.factors,
-                self.run,
-                protocol=self.protocol,
-                kinds=self.kinds,
-                codes_std=data.codes_std,
-                name=name,
-                named=self.named,
-                progress=progress,
-                sample=self.sample,
-            )
-        return evaluation(
-            self.asked,
-            data,
-            self.run,
-            protocol=self.protocol,
-            kinds=self.kinds,
-            name=name,
-            named=self.named,
-            progress=progress,
-        )
+            given = data.codes, data.factors, self.run
+            found = evaluation_in_pieces(self.asked, *given, codes_std=data.codes_std, sample=self.sample, **how)
+        else:
+            found = evaluation(self.asked, data, self.run, **how)
+        unnamed = () if self.named else unnamed_metrics(self.protocol)
+        return replace(found, notes=(*found.notes, *unnamed)) if unnamed else found
 
 
 def checked_call(
     metrics: Sequence[Choice] | Choice | None,
     run: Run,
     *,
-    protocol: str = DEFAULT_PROTOCOL,
-    kinds: object = None,
-    reg_dim: object = None,
-    code_groups: object = None,
-    reduce_groups: object = None,
-    blocks: object = None,
-    bins: object = None,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
-    sample: int = SAMPLE,
-    ignore_index: bool = False,
+    protocol: str,
+    reg_dim: object,
+    bins: object,
+    options: Mapping[str, Mapping[str, Any]] | None,
+    **reading: Any,
 ) -> Call:
     """Check what is asked, as :func:`evaluate` takes it, before any data are looked at.
 
@@ -367,15 +340,4 @@ def checked_call(
     chosen = chosen_metrics(metrics, reg_dim=reg_dim)
     rule = None if bins is None else as_binning(bins)
     asked = requests_of(chosen, settings, given_options(options, chosen), bins=rule, reg_dim=reg_dim)
-    return Call(
-        asked=asked,
-        run=run,
-        protocol=settings.name,
-        named=are_named(metrics),
-        kinds=kinds,
-        sample=sample,
-        ignore_index=ignore_index,
-        code_groups=code_groups,
-        reduce_groups=reduce_groups,
-        blocks=blocks,
-    )
+    return Call(asked=asked, run=run, protocol=settings.name, named=are_named(metrics), **reading)

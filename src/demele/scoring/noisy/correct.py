@@ -8,7 +8,6 @@ from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.results import Evaluation, Note, Score
 from demele.core.sentences import arg
-from demele.metrics.code_groups import Grouped
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory
@@ -47,7 +46,7 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
             "scores are corrected for noisy factors from rows in memory, and these are read a piece at a time",
             "score a sample of the rows that fits into memory",
         )
-    if isinstance(data, Grouped):
+    if data.in_groups:
         raise InputError(
             "factor_noise",
             f"scores of codes in groups are not corrected; leave out {arg('code_groups')} or the noise",
