@@ -47,11 +47,11 @@ def test_the_names_and_their_arguments_are_those_of_latte() -> None:
         made_of = getattr(adapter, one.name)
         assert issubclass(made_of, Metric)
         parameters = inspect.signature(made_of).parameters
-        assert {name: parameters[name].default for name in parameters if name != "kwargs"} == dict(one.arguments)
+        assert {name: parameters[name].default for name in parameters if name != "keywords"} == dict(one.arguments)
         assert not one.alias or getattr(adapter, one.alias) is made_of
         assert len(inspect.getdoc(made_of) or "") > 20
     bundle = inspect.signature(getattr(adapter, BUNDLE)).parameters
-    assert list(bundle) == ["reg_dim", "discrete", "kwargs"]
+    assert list(bundle) == ["reg_dim", "discrete", "keywords"]
     assert set(adapter.__all__) == {*SOURCE_NAMES, *ALIASES, BUNDLE, "TorchMetric"}
 
 

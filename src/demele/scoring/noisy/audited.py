@@ -1,23 +1,21 @@
 """Method ``audited``: the score of true values of audited rows, plus what all rows add to these; no noise model."""
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.corrected import CorrectedScore
-from demele.core.errors import DemeleWarning, quoted
+from demele.core.errors import quoted
 from demele.core.inputs import Factors
 from demele.core.results import Interval, Note
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import cut
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.run import bare_values
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy.case import Case, Half, NotCorrected, Parts, Work, draws_of_halves, split_rows
+from demele.scoring.noisy.case import Case, Half, NotCorrected, Parts, Work, draws_of_halves, score_of_part, split_rows
 from demele.scoring.noisy.knowledge import NoiseOfFactor
 from demele.scoring.noisy.signed_tables import consistency
 from demele.scoring.noisy.transition import NAME as TRANSITION
@@ -163,18 +161,13 @@ def _difference(case: Case, work: Work, half: Half) -> float:
 
 
 def _score(case: Case, work: Work, rows: Rows, *, true: bool) -> float | str:
-    """Return a score of some rows, by true values or as given; or why there is none."""
-    known = {one.name: one for one in case.noise.factors.values()} if true else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DemeleWarning)  # the whole score was warned of already
-        values, reasons = bare_values([work.asked], _source(case, rows, known), case.run.seed)
-    name = work.asked.name
-    return values[name] if name in values else reasons[name]
+    return score_of_part(case, work, _source(case, rows, true=true))
 
 
-def _source(case: Case, rows: Rows, known: Mapping[str, NoiseOfFactor]) -> InMemory:
+def _source(case: Case, rows: Rows, *, true: bool) -> InMemory:
     """Return some rows as a source, with true values where these are known."""
     data = case.source.data
+    known = {one.name: one for one in case.noise.factors.values()} if true else {}
     columns = []
     for column in data.factors.columns:
         taken = column.take(rows)

@@ -1,5 +1,6 @@
 """One representation with noisy factors, and what a method of correction is."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -9,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.corrected import CorrectedScore
+from demele.core.errors import DemeleWarning
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.metrics.options import Run
 from demele.metrics.request import Request
+from demele.metrics.run import bare_values
 from demele.metrics.source import InMemory
 from demele.scoring.noisy.knowledge import FactorNoise, NoiseOfFactor
 
@@ -107,6 +110,14 @@ class Method:
 
     name: str
     correct: Callable[[Case, Work], CorrectedScore | NotCorrected]
+
+
+def score_of_part(case: Case, work: Work, source: InMemory) -> float | str:
+    """Return the score of some rows, or the reason why there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DemeleWarning)  # the whole score was warned of already
+        values, reasons = bare_values([work.asked], source, case.run.seed)
+    return values.get(work.asked.name, reasons.get(work.asked.name, "no value"))
 
 
 def half_width(deviation: float, level: float) -> float:

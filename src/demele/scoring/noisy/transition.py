@@ -1,22 +1,19 @@
 """Method ``transition``: informations of true values from a known or counted transition, with signed cells."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.corrected import CorrectedScore
-from demele.core.errors import DemeleWarning, quoted
+from demele.core.errors import quoted
 from demele.core.results import Interval
 from demele.core.seeds import rng_for
 from demele.estimation.signed_information import audited_transition, counted_transition
 from demele.metrics.data import TableSettings
-from demele.metrics.run import bare_values
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy.case import Case, NotCorrected, Work, draws_of_halves, half_width, split_rows
+from demele.scoring.noisy.case import Case, NotCorrected, Work, draws_of_halves, half_width, score_of_part, split_rows
 from demele.scoring.noisy.knowledge import SINGULAR, NoiseOfFactor
 from demele.scoring.noisy.signed_tables import SignedTables, consistency, signed_tables
 
@@ -109,22 +106,14 @@ def _estimate(known: NoiseOfFactor, rows: Rows, case: Case, counts: Floats | Non
 
 
 def _score(case: Case, work: Work, rows: Rows, transitions: Mapping[str, Floats]) -> float | str:
-    """Return the score of some rows under transitions, or why there is none."""
-    source = InMemory(_subject(case, rows))
+    """Return the score of some rows under these transitions, or why there is none."""
+    source = InMemory(case.source.subject("rows"))
+    if rows.size < case.source.data.n:
+        taken = case.source.data.take(rows)
+        active = tuple(index for index, column in enumerate(taken.factors.columns) if not column.constant)
+        source = InMemory(Subject(taken.codes, taken.factors, active, ()))
     source.data = replace(source.data, transitions=dict(transitions))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DemeleWarning)  # the whole score was warned of already
-        values, reasons = bare_values([work.asked], source, case.run.seed)
-    return values.get(work.asked.name, reasons.get(work.asked.name, "no value"))
-
-
-def _subject(case: Case, rows: Rows) -> Subject:
-    data: Any = case.source.data
-    if rows.size == data.n:
-        return case.source.subject("rows")
-    taken = data.take(rows)
-    active = tuple(index for index, column in enumerate(taken.factors.columns) if not column.constant)
-    return Subject(taken.codes, taken.factors, active, ())
+    return score_of_part(case, work, source)
 
 
 NAME = "transition"
