@@ -1,6 +1,6 @@
 """Rows of metrics that fit: annotated ones, and their split into training and test rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.metrics.data import Array
+from demele.metrics.data import Array, Data
 
 
 def annotated_rows(factor: Factor, codes: Array) -> tuple[Array, Array]:
@@ -50,6 +50,22 @@ def split(
         raise NotEnoughData(what, f"expected at least 4 annotated rows to split into training and test, got {n}")
     order = rng.permutation(n)
     return np.sort(order[:train]), np.sort(order[train : train + test])
+
+
+def factor_splits(
+    data: Data, n_train: int | None, n_test: int | None, score_on: str, streams: Callable[..., np.random.Generator]
+) -> Iterator[tuple[int, Factor, NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the training and test rows of each factor.
+
+    They are the same where all rows are annotated for all factors: probes then share their products of codes.
+    """
+    shared = split(data.n, n_train, n_test, streams("rows"), "codes") if data.factors.complete else None
+    for index, factor in enumerate(data.factors.columns):
+        rows, name = np.flatnonzero(factor.annotated()), f"factor {factor.name!r}"
+        train, test = shared or tuple(
+            rows[part] for part in split(len(rows), n_train, n_test, streams("factor", index), name)
+        )
+        yield index, factor, *((rows, rows) if score_on == "training" else (train, test))
 
 
 def above(share: float | Array, chance: float | Array, report: str) -> Array:

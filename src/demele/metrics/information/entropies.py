@@ -1,7 +1,6 @@
 """Shares of entropies: modularity, DCIMIG, JEMMIG, minimality and sufficiency."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -253,10 +252,6 @@ def jemmig(table: InformationTable, **options: Unpack[CountOptions]) -> Native:
     )
 
 
-def _of_entropy(_: object, options: Mapping[str, Any]) -> bool:
-    return bool(options["relative_to"] == "entropy")
-
-
 @InformationMetric(
     title="Minimality",
     properties=("modularity",),
@@ -265,7 +260,7 @@ def _of_entropy(_: object, options: Mapping[str, Any]) -> bool:
     source="Almudévar & Ortega 2024",
     references=("almudevar2024rethinking",),
     definition="largest information of a code on a factor, relative to the code's entropy",
-    when={InformationTable: _of_entropy},
+    when={InformationTable: lambda _, options: bool(options["relative_to"] == "entropy")},
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50, code_entropy=True),
     undefined="they are constant",
     in_all=False,

@@ -1,7 +1,6 @@
 """MED: DCI's entropies of codes and of factors, on shares of information (Cao et al. 2022)."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from demele.metrics.importances import concentration
 from demele.metrics.information import InformationMetric
 from demele.metrics.information.information_shares import active_codes, barely_beyond_chance, informed_factors
 from demele.metrics.metric import MATRIX, Array, Native
-from demele.metrics.options import Bins, Count, Estimator, RunOptions, as_binning
+from demele.metrics.options import Bins, Count, Estimator, TableOptions, as_binning
 from demele.metrics.splits import folds
 
 Counted = Literal["informative", "all"]
@@ -93,7 +92,7 @@ def split_tables(data: Data, bins: Bins) -> tuple[InformationTable, list[tuple[I
 
 
 def _checked_halves(
-    data: Data, bins: Bins, estimator: Estimator, correction: Correction
+    data: Data, *, bins: Bins, estimator: Estimator, correction: Correction, **_: object
 ) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
     """Return the tables of all rows and of halves, unless more is asked for than counts.
 
@@ -110,11 +109,6 @@ def _checked_halves(
     return split_tables(data, bins)
 
 
-def _all_codes(_: object, options: Mapping[str, Any]) -> bool:
-    """Whether all codes are asked for, for which a table of information is enough."""
-    return options["top_k"] is None
-
-
 @InformationMetric(
     title="MED modularity",
     properties=("modularity",),
@@ -124,20 +118,16 @@ def _all_codes(_: object, options: Mapping[str, Any]) -> bool:
     references=("cao2022empirical",),
     definition="1 - entropy of a code's shares of the information on the factors, relative to its largest",
     needs_factors=2,
-    when={InformationTable: _all_codes},
+    when={InformationTable: lambda _, options: options["top_k"] is None},
     undefined="they tell nothing beyond chance, or are not among the best of a factor",
     in_all=False,
 )
 def med_modularity(
     state: InformationTable | Data,
     *,
-    bins: Bins = 10,
-    estimator: Estimator = "histogram",
-    correction: Correction = "none",
-    n_neighbors: Count = 3,
     active: Counted = "informative",
     top_k: Count | None = None,
-    **run: Unpack[RunOptions],
+    **options: Unpack[TableOptions],
 ) -> Native:
     r"""MED modularity: concentration of the information of each code on one factor.
 
@@ -204,7 +194,7 @@ def med_modularity(
             details={"weights": weights},
             notes=_notes(state, shares, active),
         )
-    whole, halves = _checked_halves(state, bins, estimator, correction)
+    whole, halves = _checked_halves(state, **options)
     value, own, weight, kept = [], [], [], []
     for choosing, scoring in halves:
         best = best_codes(choosing, top_k, active)
@@ -234,20 +224,16 @@ def med_modularity(
     references=("cao2022empirical",),
     definition="1 - entropy of the codes' shares of the information on a factor, relative to its largest",
     needs_codes=2,
-    when={InformationTable: _all_codes},
+    when={InformationTable: lambda _, options: options["top_k"] is None},
     undefined="no active code informs on them",
     in_all=False,
 )
 def med_compactness(
     state: InformationTable | Data,
     *,
-    bins: Bins = 10,
-    estimator: Estimator = "histogram",
-    correction: Correction = "none",
-    n_neighbors: Count = 3,
     active: Counted = "informative",
     top_k: Count | None = None,
-    **run: Unpack[RunOptions],
+    **options: Unpack[TableOptions],
 ) -> Native:
     r"""MED compactness: concentration of the information on each factor in one code.
 
@@ -295,7 +281,7 @@ def med_compactness(
     if isinstance(state, InformationTable):
         shares = _shares_of_codes(state, active)
         return Native.mean(state, per_factor=_compact_entropy(shares), notes=_notes(state, shares, active))
-    whole, halves = _checked_halves(state, bins, estimator, correction)
+    whole, halves = _checked_halves(state, **options)
     kept = [best_codes(choosing, top_k, active) for choosing, _ in halves]
     own = [
         _compact_entropy(_shares_of_codes(scoring, active)[best])

@@ -1,8 +1,8 @@
 """Single-code classification: how well one code, of its own, tells each factor (Mahon et al. 2024)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Sequence
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,10 +132,6 @@ def without_code(pairs: Sequence[Sequence[int | None]], names: tuple[str, ...] |
     return (Note(code="no-code", message=message + listed, subject=subject, severity="warning"),)
 
 
-def _of_bins(_: object, options: Mapping[str, Any]) -> bool:
-    return bool(options["mapping"] == "majority")
-
-
 @Metric(
     title="SNC",
     family="information",
@@ -146,7 +142,7 @@ def _of_bins(_: object, options: Mapping[str, Any]) -> bool:
     references=("mahon2024correcting",),
     definition="accuracy of one code's bins for the factor that is its own, above chance",
     aliases=("SNC",),
-    when={InformationTable: _of_bins},
+    when={InformationTable: lambda _, options: bool(options["mapping"] == "majority")},
     joint=True,
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     in_all=False,

@@ -22,12 +22,6 @@ from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, Fraction, RunOptions
 from demele.metrics.pictures import dependency_pictures
-from demele.metrics.source import Source
-
-
-def _reads_extremes(source: Source, options: Mapping[str, Any]) -> bool:
-    """Whether extremes are all that is needed: no quantile, and no bins that look at values the source has not seen."""
-    return options["quantile"] == 1.0 and source.knows_bins(options["bins"])
 
 
 def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[Dependency, ...]:
@@ -46,7 +40,7 @@ def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[D
     references=("suter2019robustly",),
     definition="1 - largest deviation of a code at a fixed value of its best factor, over its largest deviation",
     aliases=("IRS",),
-    when={CellExtremes: _reads_extremes},
+    when={CellExtremes: lambda source, options: options["quantile"] == 1.0 and source.knows_bins(options["bins"])},
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     undefined="they are constant",
     probe=("quantile", (1.0, 0.99, 0.95, 0.9, 0.8)),

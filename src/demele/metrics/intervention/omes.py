@@ -1,7 +1,7 @@
 """OMES: overlap and multiple encoding of factors, from total effects of factors on codes (Dapueto et al. 2024)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Sequence
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions, Share, as_binning
-from demele.metrics.source import Source
 
 #: Rows beyond the number of cells, below which an effect is hardly known.
 FEW_FREE = 30
@@ -133,10 +132,6 @@ def ceiling_notes(sizes: Sequence[ColumnBins | None], pooling: str, overlap_weig
     return (Note(code="ceiling", message=message, severity="fragile" if best < 1.0 - FRAGILE else "info"),)
 
 
-def _edges_are_known(source: Source, options: Mapping[str, Any]) -> bool:
-    return source.knows_bins(options["bins"])
-
-
 @Metric(
     title="OMES",
     family="intervention",
@@ -147,7 +142,7 @@ def _edges_are_known(source: Source, options: Mapping[str, Any]) -> bool:
     references=("dapueto2024transferring", "homma1996importance"),
     definition="how far the total effects of factors on codes are from one code for each factor",
     aliases=("OMES",),
-    when={CellSums: _edges_are_known},
+    when={CellSums: lambda source, options: bool(source.knows_bins(options["bins"]))},
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="all codes are constant",
     probe=("bins", (5, 2, 3, 8, 10)),

@@ -241,17 +241,14 @@ def capacity_explicitness(
     x = [float(one) for one in DEPTHS] if probe == "forest" else np.log([1, *sizes]).tolist()
     least = np.array([min(own) for own in curves])
     known_at_all = (worst > 0) & (least <= most_loss * worst) & (worst - least > GAINED * deviation)
-    scores = np.array(
-        [
-            area_explicitness(x, own, one) if ok else np.nan
-            for own, one, ok in zip(curves, worst, known_at_all, strict=True)
-        ]
-    )
-    redrawn = np.array(
-        [
-            area_explicitness(x, own, one) if ok and own else np.nan
-            for own, one, ok in zip(again, worst, known_at_all, strict=True)
-        ]
+    scores, redrawn = (
+        np.array(
+            [
+                area_explicitness(x, own, one) if ok and own else np.nan
+                for own, one, ok in zip(losses, worst, known_at_all, strict=True)
+            ]
+        )
+        for losses in (curves, again)
     )
     return Native(
         value=mean_of_defined(scores),

@@ -10,7 +10,7 @@ from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, Count, Positive, RunOptions
-from demele.metrics.splits import above, fewer_than_asked, split
+from demele.metrics.splits import above, factor_splits, fewer_than_asked
 
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.
 PENALTY_MATTERS = 5_000
@@ -111,15 +111,7 @@ def explicitness(
     freer = np.full(data.factors.m, np.nan)
     by_value: dict[str, Any] = {}
     notes = list(fewer_than_asked(data.n, n_train, n_test))
-    # one split of the rows for all factors, where all are annotated: the probes then share their products of codes
-    shared = split(data.n, n_train, n_test, streams("rows"), "codes") if data.factors.complete else None
-    for index, factor in enumerate(data.factors.columns):
-        rows, name = np.flatnonzero(labels[:, index] >= 0), f"factor {factor.name!r}"
-        train, test = shared or tuple(
-            rows[part] for part in split(len(rows), n_train, n_test, streams("factor", index), name)
-        )
-        if score_on == "training":
-            train = test = rows
+    for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):
         n_values = n_levels[index]
 
         def aucs_at(strength: float) -> Array:
@@ -140,7 +132,7 @@ def explicitness(
         aucs = aucs_at(penalty)
         if len(train) <= PENALTY_MATTERS and not data.drawn_from:  # what a part would say of it, nobody reads
             freer[index] = mean_of_defined(above(aucs_at(100 * penalty), 0.5, report))
-        occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
+        occupied = np.bincount(labels[labels[:, index] >= 0, index], minlength=n_values) > 0
         undefined = np.flatnonzero(occupied & np.isnan(aucs))
         if len(undefined):
             notes.append(

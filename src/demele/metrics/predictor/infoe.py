@@ -10,7 +10,7 @@ from demele.estimation.information import entropy, mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Count, Positive, RunOptions
-from demele.metrics.splits import fewer_than_asked, split
+from demele.metrics.splits import factor_splits, fewer_than_asked
 
 #: A code of at most so many values, each with several rows, is quantised.
 MOST_VALUES, ROWS_PER_VALUE = 32, 20
@@ -159,14 +159,7 @@ def infoe(
     columns = design(data, encoding)
     scores = np.full(data.factors.m, np.nan)
     notes = list(fewer_than_asked(data.n, n_train, n_test))
-    shared = split(data.n, n_train, n_test, streams("rows"), "codes") if data.factors.complete else None
-    for index, factor in enumerate(data.factors.columns):
-        rows, name = np.flatnonzero(factor.annotated()), f"factor {factor.name!r}"
-        train, test = shared or tuple(
-            rows[part] for part in split(len(rows), n_train, n_test, streams("factor", index), name)
-        )
-        if score_on == "training":
-            train = test = rows
+    for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):
         values = factor.coordinates
         parts = columns[train], columns[test], values[train], values[test]
         if not factor.categorical:
