@@ -25,7 +25,7 @@ from demele.streaming.frame import Frame, Rows
 from demele.streaming.held import Held, packed, unpacked
 from demele.streaming.sample import SampleState, as_tables, of_sample
 from demele.streaming.settings import Settings, comparable, difference, plain_setting, setting_of
-from demele.streaming.source import Counted, Described, check_with_frame
+from demele.streaming.source import Counted, check_with_frame
 from demele.streaming.states import Key, State, empty_state, key_of
 
 #: Rows that sampled metrics keep, unless told otherwise.
@@ -249,7 +249,7 @@ class Accumulator:
         scores = tuple(found[name] for name in self._settings.names if name in found)
         if seen is not None:
             pictures = () if about is None else about.dependency
-            return seen.subject().evaluation(scores, self._settings.protocol, left_out=missing, dependency=pictures)
+            return seen.evaluation(scores, self._settings.protocol, left_out=missing, dependency=pictures)
         if about is None:
             raise ValueError("an accumulator counts rows, sums them, or keeps some")
         return replace(about, scores=scores, left_out=missing, n=self.n)
@@ -355,7 +355,7 @@ class Accumulator:
             columns += read_deviations(codes_std, names[0], n)
         return tuple(columns), names
 
-    def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Described:
+    def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Subject:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
         self._held = self._held.settled()

@@ -12,6 +12,8 @@ from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.metrics.source import checked_std
 from demele.streaming.frame import OTHER_ROWS, Column, Frame, Rows, storage
 
+#: Names of codes and of factors.
+Names = tuple[tuple[str, ...], tuple[str, ...]]
 #: Names that columns of arrays are given.
 _DEFAULTS = {"codes": "z", "factors": "v", "codes_std": "z"}
 
@@ -52,6 +54,28 @@ def n_rows(table: NDArray[Any] | list[Any]) -> int:
 # In the coding of a frame ---------------------------------------------------------------------------------------------
 
 
+def _read_columns(
+    codes: object, factors: object, expected: Names | None, where: str
+) -> tuple[Names, Codes | None, list[Any]]:
+    """Return names, codes and the columns of factors, in the expected order; no codes where there are no rows."""
+    table, names = split_columns(codes, "codes", default="z")
+    raw, own = split_columns(factors, "factors", default="v")
+    expected = expected or (names, own)
+    in_codes = column_order(names, expected[0], "codes", named=not isinstance(table, np.ndarray), where=where)
+    in_factors = column_order(own, expected[1], "factors", named=not isinstance(raw, np.ndarray), where=where)
+    n, rows = n_rows(table), n_rows(raw)
+    if rows != n:
+        raise InputError(OTHER_ROWS.format(n, rows))
+    if n == 0:
+        return expected, None, []
+    check_same_rows(codes, factors)
+    read = read_codes(table if isinstance(table, np.ndarray) else codes)
+    if in_codes is not None:
+        read = Codes(read.values[:, in_codes], expected[0], read.low[in_codes], read.high[in_codes])
+    places = in_factors or range(len(expected[1]))
+    return expected, read, [raw[:, at] if isinstance(raw, np.ndarray) else raw[at] for at in places]
+
+
 def read_batch(frame: Frame, codes: object, factors: object, outside: str = "raise") -> Rows:
     """Return a batch in the coding of a frame.
 
@@ -61,24 +85,10 @@ def read_batch(frame: Frame, codes: object, factors: object, outside: str = "rai
         For other columns, values that are not finite, missing annotations (with ``missing="raise"``), levels that
         the frame does not have, and (``outside="raise"``) values outside its ranges.
     """
-    table, names = split_columns(codes, "codes", default="z")
-    columns, own = split_columns(factors, "factors", default="v")
-    where = "of the frame"
-    in_codes = column_order(names, frame.codes, "codes", named=not isinstance(table, np.ndarray), where=where)
-    in_factors = column_order(own, frame.factors, "factors", named=not isinstance(columns, np.ndarray), where=where)
-    n, rows = n_rows(table), n_rows(columns)
-    if rows != n:
-        raise InputError(OTHER_ROWS.format(n, rows))
-    if n == 0:
+    _, read, columns = _read_columns(codes, factors, (frame.codes, frame.factors), "of the frame")
+    if read is None:
         return Rows(np.empty((0, len(frame.codes))), tuple(np.empty(0) for _ in frame.columns), 0)
-    check_same_rows(codes, factors)
-    read = read_codes(table if isinstance(table, np.ndarray) else codes)
-    if in_codes is not None:
-        read = Codes(read.values[:, in_codes], frame.codes, read.low[in_codes], read.high[in_codes])
-    values = tuple(
-        _factor(columns[:, index] if isinstance(columns, np.ndarray) else columns[index], about, frame.missing)
-        for index, about in zip(in_factors or range(len(frame.columns)), frame.columns, strict=True)
-    )
+    values = tuple(_factor(column, about, frame.missing) for column, about in zip(columns, frame.columns, strict=True))
     return _within(frame, read, values, clip=outside == "clip")
 
 
@@ -175,9 +185,6 @@ def _check_missing(unknown: NDArray[np.bool_], name: str, missing: str) -> None:
 
 # Without a frame ------------------------------------------------------------------------------------------------------
 
-#: Of codes and of factors.
-Names = tuple[tuple[str, ...], tuple[str, ...]]
-
 
 def read_rows(
     codes: object,
@@ -196,23 +203,13 @@ def read_rows(
     ------
     InputError, InputTypeError
     """
-    table, code_names = split_columns(codes, "codes", default="z")
-    raw, factor_names = split_columns(factors, "factors", default="v")
-    n, rows = n_rows(table), n_rows(raw)
-    if n != rows:
-        raise InputError(OTHER_ROWS.format(n, rows))
-    own = names or (code_names, factor_names)
-    where = "of the batches before"
-    in_codes = column_order(code_names, own[0], "codes", named=not isinstance(table, np.ndarray), where=where)
-    in_factors = column_order(factor_names, own[1], "factors", named=not isinstance(raw, np.ndarray), where=where)
-    if n == 0:
+    own, read, raw = _read_columns(codes, factors, names, "of the batches before")
+    if read is None:
         return own, [], 0
-    check_same_rows(codes, factors)
-    values = read_codes(table if isinstance(table, np.ndarray) else codes).values
-    columns = [values[:, at] for at in in_codes or range(values.shape[1])]
+    n, columns = read.n, [read.values[:, at] for at in range(read.d)]
     given = given_kinds(kinds, own[1])
-    for index, (at, name) in enumerate(zip(in_factors or range(len(own[1])), own[1], strict=True)):
-        column = as_column(raw[:, at] if isinstance(raw, np.ndarray) else raw[at], "factors")
+    for index, (given_column, name) in enumerate(zip(raw, own[1], strict=True)):
+        column = as_column(given_column, "factors")
         factor = read_factor(column, name, given.get(name))
         if missing == "raise" and not factor.complete:
             row = int(np.flatnonzero(~factor.annotated())[0])

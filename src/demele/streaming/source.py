@@ -1,7 +1,7 @@
 """What accumulators and passes know of all rows, as a source: joint counts under fixed edges, moments, extremes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,72 +31,44 @@ if TYPE_CHECKING:
 MUCH = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """Facts on the rows so far, for results; only states of these rows are kept.
+def described(frame: Frame, state: State, *, bins: bool) -> Subject:
+    """Return the representation without its rows, of which only a state is kept.
 
-    Attributes
-    ----------
-    frame : Frame
-    n : int
-        Rows.
-    annotated : list of int
-        Rows annotated for each factor.
-    clipped : int
-        Values that were moved to the ends of their ranges.
-    active : list of int
-        Factors that vary.
-    bins : tuple of (bins from the first to the last with rows, bins), one per code
-        Of counted metrics; else empty.
+    It says where the ranges of the frame do not fit the rows: what was clipped, and, with ``bins``, which codes reach
+    less than half of those of a state of counts.
     """
-
-    frame: Frame
-    n: int
-    annotated: list[int]
-    clipped: int
-    active: list[int]
-    bins: tuple[tuple[int, int], ...] = ()
-
-    def subject(self) -> Subject:
-        """Return the representation without its rows."""
-        codes, factors = self.frame.described(self.n, self.annotated)
-        notes = []
-        for index, factor in enumerate(factors.columns):
-            if index not in self.active:
-                message = f"factor {factor.name!r} is constant and was left out"
-                if not factor.constant:
-                    message = f"factor {factor.name!r} stays in one bin of its range and was left out"
-                notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
-            if not factor.complete:
-                notes.append(incomplete_note(factor, self.n))
-        if codes.constant.any():
-            notes.append(constant_codes_note(codes))
-        notes += self._badly_framed()
-        return Subject(codes, factors, tuple(self.active), tuple(notes))
-
-    def _badly_framed(self) -> list[Note]:
-        """Say where the ranges of the frame do not fit the rows: what was clipped, and bins that no code reaches."""
-        notes = []
-        if self.clipped:
-            values = self.n * (len(self.frame.codes) + sum(one.kind == "continuous" for one in self.frame.columns))
-            message = f"{self.clipped:,} values outside the frame's ranges were counted in the first or last bin"
-            severity: Severity = "fragile" if self.clipped > MUCH * values else "warning"
-            notes.append(Note(code="clipped", message=message, severity=severity))
-        narrow = [
-            (name, used, bins)
-            for name, (used, bins) in zip(self.frame.codes, self.bins, strict=False)
-            if bins > 1 and used * 2 < bins
-        ]
-        if narrow:
-            told = ", ".join(f"{name!r} uses {used} of {bins}" for name, used, bins in narrow[:5])
-            more = ", ..." if len(narrow) > 5 else ""
-            message = (
-                f"the frame's ranges are wide for {len(narrow)} of {len(self.frame.codes)} codes: of its bins, {told}"
-                f"{more}; ranges that fit (Frame.of) tell more of them"
-            )
-            subject = tuple(name for name, _, _ in narrow)
-            notes.append(Note(code="wide-frame", message=message, subject=subject, severity="fragile"))
-        return notes
+    n, varying, clipped = state.n, state.varying, state.clipped
+    codes, factors = frame.described(n, state.annotated.tolist())
+    notes = []
+    for index, factor in enumerate(factors.columns):
+        if index not in varying:
+            message = f"factor {factor.name!r} is constant and was left out"
+            if not factor.constant:
+                message = f"factor {factor.name!r} stays in one bin of its range and was left out"
+            notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
+        if not factor.complete:
+            notes.append(incomplete_note(factor, n))
+    if codes.constant.any():
+        notes.append(constant_codes_note(codes))
+    if clipped:
+        values = n * (len(frame.codes) + sum(one.kind == "continuous" for one in frame.columns))
+        message = f"{clipped:,} values outside the frame's ranges were counted in the first or last bin"
+        severity: Severity = "fragile" if clipped > MUCH * values else "warning"
+        notes.append(Note(code="clipped", message=message, severity=severity))
+    narrow = []
+    if bins and isinstance(state, CountState):
+        reached = zip(frame.codes, _reached(state.counted).tolist(), state.counted.code_bins.tolist(), strict=True)
+        narrow = [(name, used, own) for name, used, own in reached if own > 1 and used * 2 < own]
+    if narrow:
+        told = ", ".join(f"{name!r} uses {used} of {own}" for name, used, own in narrow[:5])
+        more = ", ..." if len(narrow) > 5 else ""
+        message = (
+            f"the frame's ranges are wide for {len(narrow)} of {len(frame.codes)} codes: of its bins, {told}"
+            f"{more}; ranges that fit (Frame.of) tell more of them"
+        )
+        subject = tuple(name for name, _, _ in narrow)
+        notes.append(Note(code="wide-frame", message=message, subject=subject, severity="fragile"))
+    return Subject(codes, factors, tuple(varying), tuple(notes))
 
 
 class AllRows(Source):
@@ -181,11 +153,10 @@ class Counted(AllRows):
         NotEnoughData
             If no factor varies.
         """
-        seen = self.seen(state, options or {})
-        if not seen.active:
+        subject = described(self.frame, self.held[key_of(state, options or {})], bins=True)
+        if not subject.active:
             listed = ", ".join(map(repr, self.frame.factors[:6]))
-            raise NotEnoughData("factors", f"none of them varies in the {seen.n} rows so far: {listed}")
-        subject = seen.subject()
+            raise NotEnoughData("factors", f"none of them varies in the {subject.n} rows so far: {listed}")
         for note in subject.notes:
             fragile = note.severity == "fragile"
             key = note.code if fragile else note.message  # the numbers of the one grow with the rows
@@ -194,19 +165,9 @@ class Counted(AllRows):
                 warn_user(note.message, FragileScoreWarning if fragile else UndefinedFactorWarning)
         return subject
 
-    def seen(self, state: str, options: Mapping[str, Any]) -> "Described":
-        """Return what results say of the rows: the factors that vary are those under the metric's own bins."""
-        own = self.held[key_of(state, options)]
-        seen = Described(self.frame, own.n, own.annotated.tolist(), own.clipped, own.varying)
-        if not isinstance(own, CountState):
-            return seen
-        pairs = zip(_reached(own.counted).tolist(), own.counted.code_bins.tolist(), strict=True)
-        return replace(seen, bins=tuple(pairs))
-
-    def about(self) -> "Described":
+    def about(self) -> Subject:
         """Return what an evaluation says of the rows, under the first of the rules."""
-        state, rule = min(self.held, key=lambda key: key[0] != "table")
-        return replace(self.seen(state, {"bins": rule}), bins=())
+        return described(self.frame, self.held[min(self.held, key=lambda key: key[0] != "table")], bins=False)
 
     def counts(self, rule: "Binning") -> JointCounts:
         """Return the counts of the factors that vary; a code that stays in one bin has one: it is constant here."""
