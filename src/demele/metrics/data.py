@@ -177,26 +177,25 @@ class Data:
             )
         return transition
 
+    def _of_rows(self, **changed: Any) -> "Data":
+        """Return other rows: neither drawn from as many, nor in the same blocks."""
+        return replace(self, **{"drawn_from": 0, "blocks": None, **changed})
+
     def take(self, rows: NDArray[np.intp]) -> "Data":
         """Return some rows."""
         std = None if self.codes_std is None else self.codes_std[rows]
-        return Data(self.codes.take(rows), self.factors.take(rows), std, self.groups, transitions=self.transitions)
+        return self._of_rows(codes=self.codes.take(rows), factors=self.factors.take(rows), codes_std=std)
 
     def copied(self) -> "Data":
         """Return the same rows in arrays of its own."""
         codes = replace(self.codes, values=self.codes.values.copy())
         columns = tuple(replace(factor, values=factor.values.copy()) for factor in self.factors.columns)
         std = None if self.codes_std is None else self.codes_std.copy()
-        factors = replace(self.factors, columns=columns)
-        return Data(codes, factors, std, self.groups, transitions=self.transitions)
-
-    def permuted(self, order: NDArray[np.intp]) -> "Data":
-        """Return the same codes with the rows of all factors permuted together, so that they are independent."""
-        return Data(self.codes, self.factors.take(order), self.codes_std, self.groups, transitions=self.transitions)
+        return self._of_rows(codes=codes, factors=replace(self.factors, columns=columns), codes_std=std)
 
     def shuffled(self, seed: int, index: int) -> "Data":
         """Return the same codes with the factors as chance has them: rows permuted, of dependent ones whole blocks."""
-        return self.permuted(self.chance_order(seed, index))
+        return self._of_rows(factors=self.factors.take(self.chance_order(seed, index)))
 
     def chance_order(self, seed: int, index: int) -> NDArray[np.intp]:
         """Return an order of the factors' rows as chance has it; of dependent rows whole blocks are permuted."""
@@ -240,13 +239,7 @@ class Data:
                 factor = replace(factor, values=clipped, low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
-        return Data(
-            codes,
-            replace(self.factors, columns=tuple(factors)),
-            self.codes_std,
-            self.groups,
-            transitions=self.transitions,
-        )
+        return self._of_rows(codes=codes, factors=replace(self.factors, columns=tuple(factors)))
 
     def standardised(self) -> Array:
         """Codes with mean 0 and standard deviation 1; constant codes are 0."""

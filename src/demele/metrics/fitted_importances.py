@@ -156,62 +156,27 @@ def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedI
     return fitted
 
 
-def forest(
-    data: Data,
-    streams: Streams,
-    *,
-    n_trees: int,
-    importance: tuple[str, ...],
-    informativeness: str,
-    report: str,
-    **options: object,
-) -> Importances:
+def forest(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return the importances of random forests."""
     from demele.estimation.forest_importance import forest_importance
 
-    fit = _sorting_once(forest_importance)
-    return _importances(data, streams, fit, importance, informativeness, report, n_trees=n_trees)
+    return _importances(data, streams, _sorting_once(forest_importance), **_chosen(options, "n_trees"))
 
 
-def lasso(
-    data: Data,
-    streams: Streams,
-    *,
-    importance: tuple[str, ...],
-    informativeness: str,
-    report: str,
-    **options: object,
-) -> Importances:
+def lasso(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of linear predictors with an L1 penalty chosen by validation."""
     from demele.estimation.lasso_importance import lasso_importance
 
-    return _importances(data, streams, lasso_importance, importance, informativeness, report)
+    return _importances(data, streams, lasso_importance, **_chosen(options))
 
 
-def boosting(
-    data: Data,
-    streams: Streams,
-    *,
-    n_trees: int,
-    max_depth: int,
-    learning_rate: float,
-    max_bins: int | None,
-    n_train: int | None,
-    n_test: int | None,
-    importance: tuple[str, ...],
-    informativeness: str,
-    report: str,
-    **options: object,
-) -> Importances:
+def boosting(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of gradient-boosted trees."""
     from demele.estimation.boosting_importance import boosting_importance
 
-    sizes_of: dict[str, Any] = {
-        "n_trees": n_trees,
-        "max_depth": max_depth,
-        "learning_rate": learning_rate,
-        "max_bins": max_bins,
-    }
-    rows = {"n_train": n_train, "n_test": n_test}
-    fit = _sorting_once(boosting_importance)
-    return _importances(data, streams, fit, importance, informativeness, report, **rows, **sizes_of)
+    own = _chosen(options, "n_train", "n_test", "n_trees", "max_depth", "learning_rate", "max_bins")
+    return _importances(data, streams, _sorting_once(boosting_importance), **own)
+
+
+def _chosen(options: Mapping[str, Any], *of_model: str) -> dict[str, Any]:
+    return {name: options[name] for name in ("importance", "informativeness", "report", *of_model)}

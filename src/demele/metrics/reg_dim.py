@@ -70,6 +70,37 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
     return found
 
 
+def column_indices(columns: object, names: Sequence[str], argument: str, default: Sequence[int]) -> list[int]:
+    """Return the places of columns that are given by name or by place, one or several; none twice.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    """
+    if columns is None:
+        return list(default)
+    if isinstance(columns, str | numbers.Integral):
+        return column_indices([columns], names, argument, default)
+    if not isinstance(columns, Sequence | np.ndarray):
+        raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(columns)}")
+    found: list[int] = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise UnknownNameError(argument, f"unknown column {column!r}{suggestion(column, names)}")
+            index = list(names).index(column)
+        elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
+            if not 0 <= int(column) < len(names):
+                raise InputError(argument, f"expected an index from 0 to {len(names) - 1}, got {column}")
+            index = int(column)
+        else:
+            raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(column)}")
+        if index in found:
+            raise InputError(argument, f"column {names[index]!r} is named twice")
+        found.append(index)
+    return found
+
+
 def _read_reg_dim(given: object, subject: "Subject") -> ReadOption:
     assumed = isinstance(given, str) and given == IN_ORDER
     full = regularising_codes(None if assumed else given, subject.codes.names, subject.factors.names)

@@ -94,7 +94,11 @@ class Subject:
 
     def spread_factors(self, values: Array) -> Array:
         """Put values of the active factors into the order of all factors, NaN elsewhere (last axis)."""
-        return spread(values, self.active, self.m)
+        if len(self.active) == self.m:
+            return values
+        full = np.full((*values.shape[:-1], self.m), np.nan)
+        full[..., list(self.active)] = values
+        return full
 
     def summaries(self) -> tuple[FactorSummary, ...]:
         """Say of each factor what an evaluation does."""
@@ -114,15 +118,6 @@ class Subject:
         about = {"n": self.n, "code_names": self.codes.names, "factors": self.summaries(), "notes": self.notes}
         made: dict[str, Any] = {"protocol": protocol, "name": name, "version": __version__, **about, **more}
         return Evaluation(scores=tuple(scores), **made)
-
-
-def spread(values: Array, active: Sequence[int], n_factors: int) -> Array:
-    """Put values of some factors into the order of all, NaN elsewhere (last axis)."""
-    if len(active) == n_factors:
-        return values
-    full = np.full((*values.shape[:-1], n_factors), np.nan)
-    full[..., list(active)] = values
-    return full
 
 
 def incomplete_note(factor: Factor, n: int) -> Note:

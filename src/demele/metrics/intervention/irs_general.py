@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, Missing, read_pair
-from demele.core.names import NEW_ARGUMENTS, checked_name, renamed, suggestion
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.discretise import Binning
@@ -20,6 +20,7 @@ from demele.metrics.data import Array, Data
 from demele.metrics.guards import moved_by_outliers
 from demele.metrics.metric import Draws
 from demele.metrics.options import Run, as_binning
+from demele.metrics.reg_dim import column_indices
 from demele.metrics.source import half_of_rows
 
 Columns = Sequence[int] | Sequence[str] | int | str | None
@@ -109,10 +110,10 @@ def interventional_robustness(
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
         raise InputError("norm", f"expected a number of at least 1, or inf, got {quoted(norm)}")
     read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, missing, kinds, centre)
-    of_codes = _indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
-    interest = _indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
+    of_codes = column_indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
+    interest = column_indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
     others = [index for index in range(read_factors.m) if index not in interest]
-    disturbing = _indices(nuisance, read_factors.names, "nuisance", default=others)
+    disturbing = column_indices(nuisance, read_factors.names, "nuisance", default=others)
     if not of_codes:
         raise InputError("codes_of_interest", "expected at least one code, got none")
     if not disturbing:
@@ -250,7 +251,7 @@ def domain_shift_robustness(
     1.0
     """
     _, read_factors = read_pair(codes, factors, kinds=options.get("kinds"), missing=options.get("missing", "raise"))
-    shifting = _indices(domain, read_factors.names, "domain", default=())
+    shifting = column_indices(domain, read_factors.names, "domain", default=())
     if not shifting:
         raise InputError("domain", "expected at least one factor, got none")
     known = inspect.signature(interventional_robustness).parameters
@@ -343,31 +344,6 @@ def _read(
     read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
     binning = as_binning(bins)
     return read_codes, read_factors, binning, Data(read_codes, read_factors).factor_labels(binning)[0]
-
-
-def _indices(columns: Columns, names: Sequence[str], argument: str, default: Sequence[int]) -> list[int]:
-    if columns is None:
-        return list(default)
-    if isinstance(columns, str | numbers.Integral):
-        return _indices([columns], names, argument, default)
-    if not isinstance(columns, Sequence | np.ndarray):
-        raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(columns)}")
-    found: list[int] = []
-    for column in columns:
-        if isinstance(column, str):
-            if column not in names:
-                raise UnknownNameError(argument, f"unknown column {column!r}{suggestion(column, names)}")
-            index = list(names).index(column)
-        elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
-            if not 0 <= int(column) < len(names):
-                raise InputError(argument, f"expected an index from 0 to {len(names) - 1}, got {column}")
-            index = int(column)
-        else:
-            raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(column)}")
-        if index in found:
-            raise InputError(argument, f"column {names[index]!r} is named twice")
-        found.append(index)
-    return found
 
 
 def _reading(factors: Factors, missing: Missing, kinds: object, centre: str) -> dict[str, object]:

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, UnknownNameError, quoted
-from demele.core.given_arrays import items_of
+from demele.core.errors import NotEnoughData, quoted
 from demele.core.inputs import Factors, read_pair
-from demele.core.names import suggestion
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -25,6 +23,7 @@ from demele.core.table_columns import reads_as_number
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import Run, above_zero, as_binning
+from demele.metrics.reg_dim import column_indices
 from demele.report.words import count, written
 
 if TYPE_CHECKING:
@@ -247,7 +246,10 @@ def subspace_scores(
             problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
             raise NotEnoughData("factors", problem)
         per_factor[name] = factorisation(values, others, part) if moves[i] else float("nan")
-    turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in _places(cyclic, names)}
+    turns = {
+        names[i]: _turning(values, labels, n_levels, i, names[i])
+        for i in column_indices(cyclic, names, "cyclic", default=())
+    }
     defined = [one for one in per_factor.values() if not np.isnan(one)]
     return SubspaceScores(
         factorisation=float(np.mean(defined)) if defined else float("nan"),
@@ -287,20 +289,6 @@ def _moving(codes: Floats, labels: Labels, seed: int) -> list[bool]:
         own = between(column)
         moves.append(own > NOTHING * total and all(own > between(column[order]) for order in orders))
     return moves
-
-
-def _places(cyclic: Sequence[str] | Sequence[int], names: Sequence[str]) -> list[int]:
-    found = []
-    for one in items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']"):
-        if isinstance(one, str):
-            if one not in names:
-                raise UnknownNameError("cyclic", f"unknown factor {one!r}{suggestion(one, names)}")
-            found.append(list(names).index(one))
-        elif isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
-            raise InputError("cyclic", f"expected names or places from 0 to {len(names) - 1}, got {quoted(one)}")
-        else:
-            found.append(int(one))
-    return found
 
 
 def _turning(codes: Floats, labels: Labels, n_levels: Sequence[int], factor: int, name: str) -> Turning:
