@@ -45,6 +45,15 @@ class JointCounts:
     factor_tables: dict[tuple[int, int], NDArray[np.float64]]
     code_bins: NDArray[np.intp]
 
+    @staticmethod
+    def stacked(counts: Sequence["JointCounts"]) -> "JointCounts":
+        """Return counts under the same bins as one, with an axis more, the first."""
+        return JointCounts(
+            tuple(np.stack(tables) for tables in zip(*(one.tables for one in counts), strict=True)),
+            {pair: np.stack([one.factor_tables[pair] for one in counts]) for pair in counts[0].factor_tables},
+            counts[0].code_bins,
+        )
+
     def merge(self, other: "JointCounts") -> "JointCounts":
         """Add the counts of other rows under the same bins."""
         return JointCounts(

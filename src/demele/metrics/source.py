@@ -214,11 +214,6 @@ class Source:
         """Return the kind of each factor."""
         return tuple(factor.kind for factor in self.subject("rows").factors.columns)
 
-    @property
-    def in_row_blocks(self) -> bool:
-        """Whether rows depend on each other within blocks, so that expectations over all orders of rows mislead."""
-        return False
-
     def knows_bins(self, rule: Binning) -> bool:
         """Whether bins of this rule can be cut without looking at rows again."""
         return not rule.needs_values
@@ -265,11 +260,6 @@ class InMemory(Source):
         found = copy(self)
         found.data = replace(self.data, blocks=read_blocks(blocks, self.data.n))
         return found
-
-    @property
-    def in_row_blocks(self) -> bool:
-        """Whether rows depend on each other within blocks."""
-        return self.data.blocks is not None
 
     @property
     def context(self) -> Mapping[str, str]:
@@ -386,7 +376,7 @@ class InMemory(Source):
             block.append(packed.count(np.bincount(drawn, minlength=self.data.n).astype(np.float64)))
             entries = (len(block) + 1) * sum(table.size for table in block[0].tables)
             if entries > BLOCK_ENTRIES or index == n_draws - 1:
-                yield _stacked(block)
+                yield JointCounts.stacked(block)
                 block = []
 
     def rows(self) -> Data:
@@ -406,15 +396,6 @@ class InMemory(Source):
 def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
     """Return the rows of one half-sample: half of all, without replacement, in their order."""
     return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
-
-
-def _stacked(counts: list[JointCounts]) -> JointCounts:
-    first = counts[0]
-    return JointCounts(
-        tuple(np.stack(tables) for tables in zip(*(item.tables for item in counts), strict=True)),
-        {pair: np.stack([item.factor_tables[pair] for item in counts]) for pair in first.factor_tables},
-        first.code_bins,
-    )
 
 
 def checked_std(codes_std: object, codes: Codes) -> Array:

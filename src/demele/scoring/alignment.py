@@ -75,25 +75,17 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
-    """One metric on one half: the way to turn, the scores, and the variance of their difference over resamples."""
-
-    half: AlignedHalf
-    variance: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Crossed:
     """What both halves gave, by metric; why some have nothing; and how far apart factors stand in scale."""
 
-    scored: dict[str, list[_Scored]]
+    scored: dict[str, list[tuple[AlignedHalf, float]]]
     reasons: dict[str, str]
     scales: float
 
     def gap(self, metric: str) -> float:
         """Return the gap of a metric, NaN where there is none."""
         found = self.scored.get(metric, [])
-        return float(np.mean([one.half.aligned - one.half.raw for one in found])) if found else np.nan
+        return float(np.mean([half.aligned - half.raw for half, _ in found])) if found else np.nan
 
 
 def with_alignment(
@@ -247,7 +239,7 @@ def _one_way(group: _Group, found: Candidates, train: InMemory, test: InMemory, 
                 continue
             values = [float(each.outcomes[one.name].native.value) for each in (raw, turned)]
             half = AlignedHalf(candidate=name, raw=values[0], aligned=values[1])
-            crossed.scored.setdefault(one.name, []).append(_Scored(half, _variance(one.name, raw, turned)))
+            crossed.scored.setdefault(one.name, []).append((half, _variance(one.name, raw, turned)))
 
 
 def _chosen(group: _Group, found: Candidates, train: InMemory, run: Run, reasons: dict[str, str]) -> dict[str, str]:
@@ -302,14 +294,14 @@ def _variance(metric: str, raw: Found, turned: Found) -> float:
 
 
 def _alignment(metric: str, observed: _Crossed, permuted: Sequence[_Crossed], run: Run, whiten: bool) -> Alignment:
-    halves = tuple(one.half for one in observed.scored[metric])
+    halves = tuple(half for half, _ in observed.scored[metric])
     found = Alignment(
         raw=float(np.mean([half.raw for half in halves])),
         aligned=float(np.mean([half.aligned for half in halves])),
         halves=halves,
         whitened=whiten,
     )
-    deviation = float(np.sqrt(sum(one.variance for one in observed.scored[metric]))) / len(halves)
+    deviation = float(np.sqrt(sum(variance for _, variance in observed.scored[metric]))) / len(halves)
     interval, chance = None, None
     if np.isfinite(deviation):
         reach = NormalDist().inv_cdf((1 + run.level) / 2) * deviation

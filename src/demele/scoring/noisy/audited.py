@@ -1,7 +1,7 @@
 """Method ``audited``: the score of true values of audited rows, plus what all rows add to these; no noise model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +27,6 @@ SPLITS = 20
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AuditedTables:
-    """Informations of the three scores: of the whole first, then of both halves of each split."""
-
-    audit_true: InformationTable
-    audit_given: InformationTable
-    all_given: InformationTable
-
-
 def of_tables(case: Case, work: Work) -> Parts:
     """Score true and given values of audited rows, and given ones of all rows, from counts."""
     settings = work.request.settings
@@ -47,10 +38,8 @@ def of_tables(case: Case, work: Work) -> Parts:
     key = ("audited", settings, pairs)
     if key not in case.shared:
         case.shared[key] = audited_tables(case, settings, pairs=pairs)
-    tables: AuditedTables = case.shared[key]
     true, given, everything = (
-        np.asarray(work.request.read(table).value, dtype=np.float64)
-        for table in (tables.audit_true, tables.audit_given, tables.all_given)
+        np.asarray(work.request.read(table).value, dtype=np.float64) for table in case.shared[key]
     )
     difference = true + (everything - given)
     return Parts(
@@ -58,8 +47,8 @@ def of_tables(case: Case, work: Work) -> Parts:
     )
 
 
-def audited_tables(case: Case, settings: TableSettings, *, pairs: bool) -> AuditedTables:
-    """Count audited and all rows, whole and on halves, in the same bins."""
+def audited_tables(case: Case, settings: TableSettings, *, pairs: bool) -> tuple[InformationTable, ...]:
+    """Count audited rows by true and by given values, and all rows, whole and on halves, in the same bins."""
     data = case.source.data
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
     rows = _with_classes(case, bin_rows(data.codes, data.factors, of_codes, of_factors))
@@ -83,7 +72,7 @@ def audited_tables(case: Case, settings: TableSettings, *, pairs: bool) -> Audit
         counts = _with_halves(PackedRows(some, factor_pairs=pairs), firsts)
         return replace(case.source.information(counts, settings.correction), code_range=span)
 
-    return AuditedTables(informations(true, of_audit), informations(given, of_audit), informations(rows, of_all))
+    return informations(true, of_audit), informations(given, of_audit), informations(rows, of_all)
 
 
 def _with_classes(case: Case, rows: BinnedRows) -> BinnedRows:
@@ -115,11 +104,7 @@ def _with_halves(rows: PackedRows, firsts: Sequence[Rows]) -> JointCounts:
                 whole.code_bins,
             ),
         ]
-    return JointCounts(
-        tuple(np.stack(tables) for tables in zip(*(one.tables for one in counted), strict=True)),
-        {pair: np.stack([one.factor_tables[pair] for one in counted]) for pair in whole.factor_tables},
-        whole.code_bins,
-    )
+    return JointCounts.stacked(counted)
 
 
 #: Splits into halves of scores that are fitted: each costs six more fits.

@@ -1,7 +1,6 @@
 """One representation with noisy factors, and what a method of correction is."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.corrected import CorrectedScore
 from demele.core.errors import DemeleWarning
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
@@ -96,20 +94,6 @@ class Work:
             return ()
         message = f"the corrected value {value:.3f} lies outside [{low:g}, {high:g}]: it is an estimate, and not cut"
         return (Note(code="corrected-out-of-range", message=message),)
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A way to correct scores.
-
-    Attributes
-    ----------
-    name : str
-    correct : callable (case, work) -> CorrectedScore or NotCorrected
-    """
-
-    name: str
-    correct: Callable[[Case, Work], CorrectedScore | NotCorrected]
 
 
 def score_of_part(case: Case, work: Work, source: InMemory) -> float | str:

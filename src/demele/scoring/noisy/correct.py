@@ -12,18 +12,11 @@ from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory
 from demele.scoring.noisy import audited, bounds, transition
-from demele.scoring.noisy.case import Case, Method, NotCorrected, Work
+from demele.scoring.noisy.case import Case, NotCorrected, Work
 from demele.scoring.noisy.knowledge import FactorNoise
 
 #: Every method by its name; a score is corrected by one of them.
-METHODS = {
-    method.name: method
-    for method in (
-        Method("transition", transition.correct),
-        Method("audited", audited.correct),
-        Method("bounds", bounds.correct),
-    )
-}
+METHODS = {"transition": transition.correct, "audited": audited.correct, "bounds": bounds.correct}
 
 
 def checked_noise(given: object, method: object, data: object) -> tuple[InMemory, FactorNoise]:
@@ -103,7 +96,7 @@ def corrected(
     scores = []
     for score in evaluation.scores:
         one = by_name[score.metric]
-        scores.append(with_correction(score, chosen.correct(case, Work(one, resolved(one, source, run.seed), score))))
+        scores.append(with_correction(score, chosen(case, Work(one, resolved(one, source, run.seed), score))))
     return replace(evaluation, scores=tuple(scores))
 
 
