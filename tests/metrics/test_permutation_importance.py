@@ -281,7 +281,7 @@ def test_one_fit_serves_both_importances(monkeypatch: pytest.MonkeyPatch) -> Non
     fit = fitted_importances._importances
 
     def counted(*arguments: Any, **keywords: Any) -> Any:
-        calls.append(arguments[3])
+        calls.append(keywords["importance"])
         return fit(*arguments, **keywords)
 
     monkeypatch.setattr(fitted_importances, "_importances", counted)

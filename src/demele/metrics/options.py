@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypedDict, Union, Unpack, cast, get_
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import is_number
+from demele.core.checked_numbers import checked_flag, is_number
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
@@ -129,12 +129,6 @@ def _resamples(name: str, value: Any) -> int:
     if isinstance(value, numbers.Integral) and value == 1 and not isinstance(value, bool):
         raise InputError("n_bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
     return cast("int", at_least(0).check(name, value))
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise InputTypeError(name, f"expected True or False, got {quoted(value)}")
-    return bool(value)
 
 
 def _one_of(choices: tuple[object, ...]) -> Callable[[str, Any], Any]:
@@ -363,7 +357,7 @@ def _check_of(hint: Any, name: str, owner: str) -> tuple[Callable[[str, Any], An
         if isinstance(item, Reads):
             return item.check, item.expects
     if hint is bool:
-        return _flag, "True or False"
+        return lambda key, value: checked_flag(value, key), "True or False"
     if get_origin(hint) is Literal:
         return _one_of(get_args(hint)), "one of " + ", ".join(map(repr, get_args(hint)))
     if get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint):

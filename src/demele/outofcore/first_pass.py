@@ -236,10 +236,8 @@ def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int
     integer = mine.integer and theirs.integer
     for one, other in ((mine, theirs), (theirs, mine)):
         if one.form == "none":
-            form = other.form
             return replace(
                 other,
-                form=form,
                 integer=integer,
                 n_annotated=n_annotated,
                 first_missing=first,

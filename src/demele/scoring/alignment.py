@@ -76,7 +76,10 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Crossed:
-    """What both halves gave, by metric; why some have nothing; and how far apart factors stand in scale."""
+    """What both halves gave, by metric; why some have nothing; and how far apart factors stand in scale.
+
+    With the scores of a half stands the variance of their difference over resamples.
+    """
 
     scored: dict[str, list[tuple[AlignedHalf, float]]]
     reasons: dict[str, str]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData, quoted
+from demele.core.given_arrays import items_of
 from demele.core.inputs import Factors, read_pair
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -246,10 +247,9 @@ def subspace_scores(
             problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
             raise NotEnoughData("factors", problem)
         per_factor[name] = factorisation(values, others, part) if moves[i] else float("nan")
-    turns = {
-        names[i]: _turning(values, labels, n_levels, i, names[i])
-        for i in column_indices(cyclic, names, "cyclic", default=())
-    }
+    listed = items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']")
+    turned = column_indices(listed, names, "cyclic", default=())
+    turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in turned}
     defined = [one for one in per_factor.values() if not np.isnan(one)]
     return SubspaceScores(
         factorisation=float(np.mean(defined)) if defined else float("nan"),

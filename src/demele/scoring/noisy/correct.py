@@ -6,13 +6,13 @@ from dataclasses import replace
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.results import Evaluation, Note, Score
+from demele.core.results import Evaluation, Note
 from demele.core.sentences import arg
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory
 from demele.scoring.noisy import audited, bounds, transition
-from demele.scoring.noisy.case import Case, NotCorrected, Work
+from demele.scoring.noisy.case import Case, Work
 from demele.scoring.noisy.knowledge import FactorNoise
 
 #: Every method by its name; a score is corrected by one of them.
@@ -96,13 +96,10 @@ def corrected(
     scores = []
     for score in evaluation.scores:
         one = by_name[score.metric]
-        scores.append(with_correction(score, chosen(case, Work(one, resolved(one, source, run.seed), score))))
+        found = chosen(case, Work(one, resolved(one, source, run.seed), score))
+        if isinstance(found, CorrectedScore):
+            scores.append(replace(score, corrected=found))
+        else:
+            note = Note(code="not-corrected", message=f"not corrected for noisy factors: {found.reason}")
+            scores.append(replace(score, notes=(*score.notes, note)))
     return replace(evaluation, scores=tuple(scores))
-
-
-def with_correction(score: Score, found: CorrectedScore | NotCorrected) -> Score:
-    """Return a score with its correction, or with a note why there is none."""
-    if isinstance(found, CorrectedScore):
-        return replace(score, corrected=found)
-    note = Note(code="not-corrected", message=f"not corrected for noisy factors: {found.reason}")
-    return replace(score, notes=(*score.notes, note))
