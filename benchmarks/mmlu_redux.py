@@ -9,13 +9,13 @@ results/mmlu_redux.csv, results/mmlu_redux_subjects.csv, results/mmlu_redux_rank
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.loop import Table, main
+from benchmarks.loop import Row, Table, main
 from demele.core.labelled import read_labelled
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.methods import METHODS
@@ -264,69 +264,49 @@ def shared_audit(questions: LabelSet) -> Audit:
     return plan.answered(np.asarray(questions.true_labels)[plan.rows])
 
 
-def rank_rows(questions: LabelSet) -> list[dict[str, object]]:
-    """Return, per model, its rank as published and corrected, and the ranks that each kind of knowledge leaves open."""
-    truth, audit = np.asarray(questions.true_labels), shared_audit(questions)
-    ask: dict[str, Any] = {"classes": questions.classes, "level": LEVEL}
-    rankings = {
-        "published labels taken as right": rank(
-            questions.predictions, questions.labels, method="worst-case", noise=0.0, **ask
-        ),
-        "rate of wrong labels known": rank(questions.predictions, questions.labels, noise=questions.noise_rate, **ask),
-        "500 labels audited": rank(questions.predictions, questions.labels, audit=audit, **ask),
-        "corrected labels": rank(questions.predictions, truth, method="worst-case", noise=0.0, **ask),
-    }
-    rows: list[dict[str, object]] = []
-    corrected = rankings["corrected labels"]
-    published = rankings["published labels taken as right"]
-    for name in corrected.names:
-        row: dict[str, object] = {
-            "model": name,
-            "accuracy, published": f"{published.estimates[published.names.index(name)].value:.4f}",
-            "accuracy, corrected": f"{corrected.estimates[corrected.names.index(name)].value:.4f}",
-        }
-        for title, ranking in rankings.items():
-            at = ranking.names.index(name)
-            best, worst = ranking.best_rank[at], ranking.worst_rank[at]
-            row[f"ranks, {title}"] = f"{best}" if best == worst else f"{best} to {worst}"
-        rows.append(row)
-    return rows
-
-
-def pair_rows(questions: LabelSet) -> list[dict[str, object]]:
-    """Return, per pair of models, what is shown and how many wrong labels that bears."""
+@cache
+def rankings() -> dict[str, Any]:
+    """Return what each kind of knowledge says of all questions together; the first with the corrected answers, too."""
+    questions, names = label_set("mmlu_redux"), ("published labels taken as right", "rate of wrong labels known")
     truth = np.asarray(questions.true_labels)
-    ask: dict[str, Any] = {"classes": questions.classes, "level": LEVEL}
-    published = rank(questions.predictions, questions.labels, method="worst-case", noise=0.0, true_labels=truth, **ask)
-    bounded = rank(questions.predictions, questions.labels, noise=questions.noise_rate, **ask)
-    audited = rank(questions.predictions, questions.labels, audit=shared_audit(questions), **ask)
-    assert published.reference is not None
-    key = ["baseline", "candidate"]
-    tables = {
-        "published labels taken as right": published.pairs,
-        "rate of wrong labels known": bounded.pairs,
-        "500 labels audited": audited.pairs,
-        "corrected labels": published.reference,
-    }
+    ranked = partial(rank, questions.predictions, classes=questions.classes, level=LEVEL)
+    found = (
+        ranked(questions.labels, method="worst-case", noise=0.0, true_labels=truth),
+        ranked(questions.labels, noise=questions.noise_rate),
+        ranked(questions.labels, audit=shared_audit(questions)),
+        ranked(truth, method="worst-case", noise=0.0),
+    )
+    return dict(zip((*names, "500 labels audited", "corrected labels"), found, strict=True))
+
+
+def rank_rows() -> Iterator[Row]:
+    """Yield, per model, its rank as published and corrected, and the ranks that each kind of knowledge leaves open."""
+    published, *_, corrected = rankings().values()
+    for name in corrected.names:
+        row: Row = {"model": name}
+        for title, one in (("published", published), ("corrected", corrected)):
+            row[f"accuracy, {title}"] = f"{one.estimates[one.names.index(name)].value:.4f}"
+        for title, one in rankings().items():
+            best, worst = (ranks[one.names.index(name)] for ranks in (one.best_rank, one.worst_rank))
+            row[f"ranks, {title}"] = f"{best}" if best == worst else f"{best} to {worst}"
+        yield row
+
+
+def pair_rows() -> Iterator[Row]:
+    """Yield, per pair of models, what is shown and how many wrong labels that bears."""
+    key, published = ["baseline", "candidate"], next(iter(rankings().values()))
+    tables = {title: one.pairs for title, one in rankings().items()} | {"corrected labels": published.reference}
     verdicts = {title: frame.set_index(key)["verdict"] for title, frame in tables.items()}
-    bears = published.pairs.set_index(key)["breakdown_rate"]
-    gap = published.reference.set_index(key)["difference"]
-    rows: list[dict[str, object]] = []
-    order = list(published.names)
-    for i, better in enumerate(order):
-        for worse in order[i + 1 :]:
-            pair = (worse, better)
-            rate = float(bears[pair])
-            rows.append(
-                {
-                    "better by published labels": better,
-                    "other": worse,
-                    "difference, corrected": f"{float(gap[pair]):+.4f}",
-                    **{title: _shown(str(said[pair])) for title, said in verdicts.items()},
-                    "bears wrong labels %": "" if np.isnan(rate) else at_most(rate).removesuffix("%"),
-                }
-            )
-    return rows
+    for better, worse in itertools.combinations(published.names, 2):
+        pair = (worse, better)
+        rate = float(published.pairs.set_index(key)["breakdown_rate"][pair])
+        yield {
+            "better by published labels": better,
+            "other": worse,
+            "difference, corrected": f"{float(published.reference.set_index(key)['difference'][pair]):+.4f}",
+            **{title: _shown(str(said[pair])) for title, said in verdicts.items()},
+            "bears wrong labels %": "" if np.isnan(rate) else at_most(rate).removesuffix("%"),
+        }
 
 
 def _shown(verdict: str) -> str:
@@ -346,7 +326,7 @@ if __name__ == "__main__":
             "mmlu_redux_subjects": Table(
                 cells=bundled.group_names(), measured=lambda name: subject_row(case(bundled.of_group(name), "subject"))
             ),
-            "mmlu_redux_ranks": Table(cells=("all",), measured=lambda _: rank_rows(bundled)),
-            "mmlu_redux_pairs": Table(cells=("all",), measured=lambda _: pair_rows(bundled)),
+            "mmlu_redux_ranks": Table(cells=("all",), measured=lambda _: rank_rows()),
+            "mmlu_redux_pairs": Table(cells=("all",), measured=lambda _: pair_rows()),
         }
     )

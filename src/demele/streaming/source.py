@@ -72,7 +72,7 @@ def described(frame: Frame, state: State, *, bins: bool) -> Subject:
 
 
 class AllRows(Source):
-    """All rows, of which states are kept and no row.
+    """All rows: states of them are kept, and no row.
 
     Attributes
     ----------
