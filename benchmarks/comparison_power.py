@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.loop import Row, Table, main
 from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, rates, reference, world
+from demele.core.arrays import Flags
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.audit import by_audit
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.question import Flags
 from demele.labels import estimate_transition, simulated_cleaning
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 

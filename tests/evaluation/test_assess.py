@@ -27,7 +27,7 @@ from demele.evaluation.measures.assess import assess
 from demele.evaluation.measures.assessment import Assessment
 from demele.evaluation.measures.audit_interval import audited_estimate
 from demele.evaluation.measures.bias import bias
-from demele.evaluation.measures.bias_bounds import bias_bounds
+from demele.evaluation.measures.correction import bias_bounds
 from demele.noise.audit import Audit, draw_audit
 from demele.noise.budget import noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.evaluation.measures.bias_bounds import average_bounds, correct_bounds
 from demele.evaluation.measures.confusion import ConfusionCounts
+from demele.evaluation.measures.correction import average_bounds, correct_bounds
 from tests.evaluation.test_bias import budget_of, table_of, truths_within
 from tests.tolerances import ROUNDING, assert_at_most, assert_close
 

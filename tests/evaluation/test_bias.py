@@ -21,7 +21,7 @@ from demele.evaluation.measures.bias import (
     precision_bias,
     recall_bias,
 )
-from demele.evaluation.measures.bias_bounds import bias_bounds, correct_bounds, observed_measure
+from demele.evaluation.measures.correction import bias_bounds, correct_bounds, observed_measure
 from demele.noise.budget import NoiseBudget
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -116,9 +116,8 @@ def test_rows_and_cube_give_the_same_counts(cube: Array) -> None:
         BiasCounts.from_rows(predicted[s], given_labels[s], true[s], len(cube))
         for s in (slice(half), slice(half, None))
     ]
-    merged = parts[0].merge(parts[1])
     for name in BiasCounts.__slots__:
-        assert_exact(getattr(merged, name), getattr(counts, name))
+        assert_exact(sum(getattr(part, name) for part in parts), getattr(counts, name))
 
 
 def test_the_printed_sign_of_6_16_is_a_slip() -> None:

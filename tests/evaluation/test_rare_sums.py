@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, binom, gamma
 
 from benchmarks.audit_scan import BOUNDS, worst_error
-from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
+from demele.evaluation.intervals import Guard, SampledSum, lower_bound, upper_bound
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 TAIL = 0.025

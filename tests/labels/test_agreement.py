@@ -18,8 +18,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.labels.joined.agreement_coefficients import agreement
-from demele.labels.joined.agreement_sums import COEFFICIENTS, Scale, Sums, _weights, vote_rows
+from demele.labels.joined.agreement_coefficients import COEFFICIENTS, Scale, Sums, _weights, agreement, vote_rows
 from demele.labels.joined.annotations import Annotations
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 

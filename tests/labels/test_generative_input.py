@@ -33,7 +33,7 @@ def test_bad_input() -> None:
         ({"features": [1, 2, 3]}, InputError, r"features: expected 2 dimensions"),
         ({"features": "words"}, InputTypeError, r"features: expected a table"),
         ({"features": pd.DataFrame(PLAIN, index=[2, 0, 1])}, InputError, r"in another order.*features\.loc"),
-        ({"feature_model": "gauss"}, UnknownNameError, r"feature_model: expected one of 'counts', 'normal', got 'gau"),
+        ({"feature_model": "gauss"}, UnknownNameError, r"feature_model: expected 'counts' or 'normal', got 'gau"),
         ({"level": 1.0}, InputError, r"level: expected a number between 0 and 1"),
         ({"level": "95%"}, InputError, r"level: expected a number between 0 and 1"),
         ({"prior_right": 0}, InputError, r"prior_right: expected a finite number above 0, got 0"),

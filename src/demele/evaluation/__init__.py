@@ -11,32 +11,39 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demele.core.proportions import exact_interval, score_interval
-    from demele.evaluation.comparison.audit_forecast import plan_audit
-    from demele.evaluation.comparison.compare import compare, compare_without_labels
-    from demele.evaluation.comparison.decision import Breakdown, Decision, ExpertBreakdown
-    from demele.evaluation.comparison.forecast_result import AuditForecast
-    from demele.evaluation.comparison.methods import method_names
-    from demele.evaluation.comparison.ranking import Ranking, rank
-    from demele.evaluation.comparison.sequential import SequentialComparison
-    from demele.evaluation.explanations.perturbation import perturbation_test
-    from demele.evaluation.explanations.result import PerturbationTest
-    from demele.evaluation.intervals import overlap_level, overlap_quantile
-    from demele.evaluation.measures.assess import assess
-    from demele.evaluation.measures.assessment import Assessment
-    from demele.evaluation.measures.audit_interval import audit_interval
-    from demele.evaluation.measures.bias import Bias, bias
-    from demele.evaluation.measures.confusion import ConfusionCounts, confusion
-    from demele.evaluation.measures.correction import binary_correction
-    from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
-    from demele.evaluation.resampled_scores import (
-        ResampledScores,
-        TTest,
-        bootstrap_632,
-        corrected_t_test,
-        repeated_scores,
-    )
-    from demele.evaluation.results import Estimate
+    from demele.core.proportions import exact_interval as exact_interval
+    from demele.core.proportions import score_interval as score_interval
+    from demele.evaluation.comparison.audit_forecast import plan_audit as plan_audit
+    from demele.evaluation.comparison.compare import compare as compare
+    from demele.evaluation.comparison.compare import compare_without_labels as compare_without_labels
+    from demele.evaluation.comparison.decision import Breakdown as Breakdown
+    from demele.evaluation.comparison.decision import Decision as Decision
+    from demele.evaluation.comparison.decision import ExpertBreakdown as ExpertBreakdown
+    from demele.evaluation.comparison.forecast_result import AuditForecast as AuditForecast
+    from demele.evaluation.comparison.methods import method_names as method_names
+    from demele.evaluation.comparison.ranking import Ranking as Ranking
+    from demele.evaluation.comparison.ranking import rank as rank
+    from demele.evaluation.comparison.sequential import SequentialComparison as SequentialComparison
+    from demele.evaluation.explanations.perturbation import perturbation_test as perturbation_test
+    from demele.evaluation.explanations.result import PerturbationTest as PerturbationTest
+    from demele.evaluation.intervals import overlap_level as overlap_level
+    from demele.evaluation.intervals import overlap_quantile as overlap_quantile
+    from demele.evaluation.measures.assess import assess as assess
+    from demele.evaluation.measures.assessment import Assessment as Assessment
+    from demele.evaluation.measures.audit_interval import audit_interval as audit_interval
+    from demele.evaluation.measures.bias import Bias as Bias
+    from demele.evaluation.measures.bias import bias as bias
+    from demele.evaluation.measures.confusion import ConfusionCounts as ConfusionCounts
+    from demele.evaluation.measures.confusion import confusion as confusion
+    from demele.evaluation.measures.correction import binary_correction as binary_correction
+    from demele.evaluation.pseudo import PseudoEvaluation as PseudoEvaluation
+    from demele.evaluation.pseudo import pseudo_supervised as pseudo_supervised
+    from demele.evaluation.resampled_scores import ResampledScores as ResampledScores
+    from demele.evaluation.resampled_scores import TTest as TTest
+    from demele.evaluation.resampled_scores import bootstrap_632 as bootstrap_632
+    from demele.evaluation.resampled_scores import corrected_t_test as corrected_t_test
+    from demele.evaluation.resampled_scores import repeated_scores as repeated_scores
+    from demele.evaluation.results import Estimate as Estimate
 
 # Resolved at first use, so that a command imports only what it runs.
 _HOMES = {
@@ -63,41 +70,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = [
-    "Assessment",
-    "AuditForecast",
-    "Bias",
-    "Breakdown",
-    "ConfusionCounts",
-    "Decision",
-    "Estimate",
-    "ExpertBreakdown",
-    "PerturbationTest",
-    "PseudoEvaluation",
-    "Ranking",
-    "ResampledScores",
-    "SequentialComparison",
-    "TTest",
-    "assess",
-    "audit_interval",
-    "bias",
-    "binary_correction",
-    "bootstrap_632",
-    "compare",
-    "compare_without_labels",
-    "confusion",
-    "corrected_t_test",
-    "exact_interval",
-    "method_names",
-    "overlap_level",
-    "overlap_quantile",
-    "perturbation_test",
-    "plan_audit",
-    "pseudo_supervised",
-    "rank",
-    "repeated_scores",
-    "score_interval",
-]
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
@@ -109,4 +82,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -5,17 +5,14 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 #: Anywhere, against the claim if that is possible; or at random, whatever the predictions.
 ExpertErrors = Literal["adversarial", "random"]

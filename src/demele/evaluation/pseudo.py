@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
@@ -15,18 +16,16 @@ from demele.core.proportions import score_interval
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.core.table_columns import check_rows, number_column
+from demele.core.table_columns import check_rows
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations
-from demele.labels.joined.voting import TieBreaks, majority_vote
+from demele.labels.joined.voting import TieBreaks, majority_vote, read_weights
 from demele.labels.votes import are_tied, plurality
 from demele.report.words import count, ends, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-Floats = NDArray[np.float64]
 
 #: Shares of votes closer than this are a tie: less than any vote can weigh, more than rounding.
 TIE = 1e-9
@@ -210,7 +209,12 @@ def pseudo_supervised(
     level = checked_level(level)
     data, given = _read(predictions, labels, classes)
 
-    trust = _weights(weights, data.names)
+    if isinstance(weights, Mapping):
+        weights = {str(name): value for name, value in weights.items()}
+        unlike = sorted(set(data.names) ^ set(weights))
+        if unlike:
+            raise InputError("weights", f"expected one of each classifier, by name; not in both: {shown(unlike)}")
+    trust = weights if isinstance(weights, str | None) else read_weights(weights, data.names, "classifier")
     # Names as numbers: an annotator's name must not change its place.
     table = Annotations.from_matrix(data.predictions, classes=range(data.k))
     voted = majority_vote(table, weights=trust, seed=seed)
@@ -224,7 +228,45 @@ def pseudo_supervised(
     names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
     vote = voted.labels
     n_ties = int(are_tied(voted.probabilities).sum())
-    models = _judged(data, given, vote, voted.probabilities, TieBreaks(table, seed), share, level)
+    # Judge every classifier by the votes of the others: all votes minus its own.
+    every = np.arange(data.n)
+    breaks, shares = TieBreaks(table, seed), voted.probabilities
+    second, top = np.partition(shares, -2, axis=1)[:, -2:].T
+    trust = breaks.weights / breaks.weights.sum()
+
+    def of_others(place: int, rows: Rows) -> Indices:
+        """Vote of all classifiers but one on some instances."""
+        rest, trusted = shares[rows], breaks.weighted[rows]
+        own = np.arange(rows.size), data.predictions[place][rows]
+        rest[own] -= share[place]
+        trusted[own] -= trust[place]
+        return plurality(rest, lambda left: trusted[left], lambda left: breaks.draws[rows[left]])
+
+    judged = []
+    for place, (model, weight, predicted) in enumerate(zip(data.names, share, data.predictions, strict=True)):
+        own = shares[every, predicted]
+        rest = 1 - weight
+        # Only where it votes for a class that leads can its own vote have made the winner.
+        decisive = np.flatnonzero((own >= top - TIE) & (top - second <= weight + TIE))
+        others = vote.copy()
+        others[decisive] = of_others(place, decisive)
+        confidence = (shares[every, others] - np.where(predicted == others, weight, 0.0)) / rest
+        agrees = predicted == others
+        above = [confidence >= threshold - TIE for threshold in THRESHOLDS]
+        judged.append(
+            PseudoModel(
+                name=model,
+                weight=float(weight),
+                agreement=float(agrees.mean()),
+                interval=_interval(agrees, level),
+                expected=float(np.clip((own - weight) / rest, 0, 1).mean()),
+                coverage=tuple(float(rows.mean()) for rows in above),
+                agreement_above=tuple(float(agrees[rows].mean()) if rows.any() else math.nan for rows in above),
+                observed=None if given is None else float(np.mean(predicted == given)),
+                observed_interval=None if given is None else _interval(predicted == given, level),
+            )
+        )
+    models = tuple(judged)
     rank_correlation = None
     if given is not None:
         from scipy.stats import rankdata
@@ -255,56 +297,7 @@ def pseudo_supervised(
     )
 
 
-def _judged(
-    data: Labelled,
-    given: Indices | None,
-    vote: Indices,
-    shares: Floats,
-    breaks: TieBreaks,
-    weights: Floats,
-    level: float,
-) -> tuple[PseudoModel, ...]:
-    """Judge every classifier by the votes of the others: ``shares`` of shape (n, K) minus its own."""
-    every = np.arange(data.n)
-    second, top = np.partition(shares, -2, axis=1)[:, -2:].T
-    trust = breaks.weights / breaks.weights.sum()
-
-    def of_others(place: int, rows: NDArray[np.intp]) -> Indices:
-        """Vote of all classifiers but one on some instances."""
-        rest, trusted = shares[rows], breaks.weighted[rows]
-        own = np.arange(rows.size), data.predictions[place][rows]
-        rest[own] -= weights[place]
-        trusted[own] -= trust[place]
-        return plurality(rest, lambda left: trusted[left], lambda left: breaks.draws[rows[left]])
-
-    judged = []
-    for place, (model, weight, predicted) in enumerate(zip(data.names, weights, data.predictions, strict=True)):
-        own = shares[every, predicted]
-        rest = 1 - weight
-        # Only where it votes for a class that leads can its own vote have made the winner.
-        decisive = np.flatnonzero((own >= top - TIE) & (top - second <= weight + TIE))
-        others = vote.copy()
-        others[decisive] = of_others(place, decisive)
-        confidence = (shares[every, others] - np.where(predicted == others, weight, 0.0)) / rest
-        agrees = predicted == others
-        above = [confidence >= threshold - TIE for threshold in THRESHOLDS]
-        judged.append(
-            PseudoModel(
-                name=model,
-                weight=float(weight),
-                agreement=float(agrees.mean()),
-                interval=_interval(agrees, level),
-                expected=float(np.clip((own - weight) / rest, 0, 1).mean()),
-                coverage=tuple(float(rows.mean()) for rows in above),
-                agreement_above=tuple(float(agrees[rows].mean()) if rows.any() else math.nan for rows in above),
-                observed=None if given is None else float(np.mean(predicted == given)),
-                observed_interval=None if given is None else _interval(predicted == given, level),
-            )
-        )
-    return tuple(judged)
-
-
-def _interval(right: NDArray[np.bool_], level: float) -> Interval:
+def _interval(right: Flags, level: float) -> Interval:
     low, high = score_interval(int(right.sum()), right.size, level=level)
     return Interval(low=float(low), high=float(high), level=level, method="wilson")
 
@@ -358,19 +351,3 @@ def _read(predictions: object, labels: object, classes: Sequence[object] | None)
     for values in models.values():
         check_rows(values, labels, ("predictions", "labels"), (data.n, given.size))
     return data, data.vocabulary.encode(given, "labels")
-
-
-def _weights(weights: Any, names: Sequence[str]) -> Any:
-    """Return one weight per classifier, in their order; or what was given, if it is none or a word."""
-    if weights is None or isinstance(weights, str):
-        return weights
-    if isinstance(weights, Mapping):
-        by_name = {str(name): value for name, value in weights.items()}
-        unlike = sorted(set(names) ^ set(by_name))
-        if unlike:
-            raise InputError("weights", f"expected one of each classifier, by name; not in both: {shown(unlike)}")
-        weights = [by_name[name] for name in names]
-    array = number_column(weights, "weights", len(names), "classifier", names=names)
-    if not array.any():
-        raise InputError("weights", "expected at least one above 0, got only zeros")
-    return array

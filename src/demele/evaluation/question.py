@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
@@ -17,10 +17,6 @@ from demele.evaluation.row_groups import Groups, effective_share, ends_at, row_c
 from demele.evaluation.table_measures import TABLE_MEASURES, table_value
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 #: What "better" means: on new instances, on these with true labels, or so much that the intervals would not overlap.
 Inference = Literal["population", "test_set", "overlap"]
@@ -79,8 +75,8 @@ class Question:
     """
 
     data: Labelled
-    baseline: NDArray[np.intp]
-    candidate: NDArray[np.intp]
+    baseline: Rows
+    candidate: Rows
     measure: Literal["accuracy", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"] = "accuracy"
     of: int | None = None
     level: float = 0.95
@@ -166,7 +162,7 @@ class Sides:
     successes: Floats
     trials: Floats
 
-    def take(self, models: NDArray[np.intp]) -> "Sides":
+    def take(self, models: Rows) -> "Sides":
         """Return those of some models."""
         return Sides(self.successes[models], self.trials[models])
 
@@ -217,7 +213,7 @@ def mirror(question: Question) -> Question:
     return replace(question, baseline=question.candidate, candidate=question.baseline)
 
 
-def pair_counts(data: Labelled, baseline: NDArray[np.intp], candidate: NDArray[np.intp]) -> PairCounts:
+def pair_counts(data: Labelled, baseline: Rows, candidate: Rows) -> PairCounts:
     """Count who is right where two models disagree, for many pairs.
 
     Cost: O(models^2 n), once for each ``data``.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import Counts, Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.given_arrays import items_of, real_numbers, whole_array
@@ -27,8 +28,6 @@ from demele.runtime.workers import Watched, lost_workers_told
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 Better = Literal["higher", "lower"]
@@ -209,7 +208,14 @@ def corrected_t_test(
     level = checked_level(level)
     both = [result for result in (scores_baseline, scores_candidate) if isinstance(result, ResampledScores)]
     if len(both) == 2:
-        _check_same_splits(*both)
+        if both[0].measure != both[1].measure:
+            raise InputError("scores_candidate", f"expected {both[0].measure}, as the baselines, got {both[1].measure}")
+        if both[0].signature.context["splits"] != both[1].signature.context["splits"]:
+            raise InputError(
+                ("scores_baseline", "scores_candidate"),
+                "they come from different splits, and cannot be paired; "
+                f"use the same data, folds and seed: {both[0].signature} and {both[1].signature}",
+            )
     first = _read_scores(scores_baseline, "scores_baseline")
     second = _read_scores(scores_candidate, "scores_candidate")
     if first.size != second.size:
@@ -281,17 +287,6 @@ def _read_scores(scores: Any, argument: str) -> Floats:
             argument, f"{plural(bad.size, 'score is', 'scores are')} NaN or infinite, first at position {bad[0]}"
         )
     return array
-
-
-def _check_same_splits(first: ResampledScores, second: ResampledScores) -> None:
-    if first.measure != second.measure:
-        raise InputError("scores_candidate", f"expected {first.measure}, as the baselines, got {second.measure}")
-    if first.signature.context["splits"] != second.signature.context["splits"]:
-        raise InputError(
-            ("scores_baseline", "scores_candidate"),
-            "they come from different splits, and cannot be paired; "
-            f"use the same data, folds and seed: {first.signature} and {second.signature}",
-        )
 
 
 def _direction(better: object, results: list[ResampledScores]) -> int:
@@ -402,26 +397,26 @@ def bootstrap_632(
     checked_count(n_repeats, "n_repeats", 2)
     classes = _read_data(estimator, X, y)
     samples = _Bootstrap(classes, n_repeats, stratified, seed)
-    run = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
-    test, resubstitution = 1 - run.test, 1 - run.training
+    right = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
+    test, resubstitution = 1 - right[0], 1 - right[1]
     scores = SEEN * test + (1 - SEEN) * resubstitution
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
     notes: tuple[Note, ...] = ()
     if samples.redrawn:
         message = f"{samples.redrawn} samples were drawn again: they left no instance to test on, or had one class only"
         notes = (Note(code="redrawn-samples", message=message),)
-    arguments = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
-    return ResampledScores(
+    return _result(
+        "bootstrap_632",
+        estimator,
+        classes.size,
+        right[2],
+        {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level},
         measure="error",
         scores=scores,
         better="lower",
-        n=classes.size,
-        n_train=run.n_train,
-        n_test=run.n_test,
         interval=Interval(low=float(low), high=float(high), level=level, method="percentiles", kind="resampling"),
         parts={"test": test, "resubstitution": resubstitution},
         notes=notes,
-        signature=Signature("bootstrap_632", arguments, run.context(estimator, classes.size)),
     )
 
 
@@ -492,6 +487,8 @@ def repeated_scores(
     >>> result.scores.size, result.n_train, result.n_test, result.mean > 0.9
     (10, 32.0, 8.0, True)
     """
+    from sklearn.metrics import get_scorer_names
+
     level = checked_level(level)
     checked_count(seed, "seed", 0)
     classes = _read_data(estimator, X, y)
@@ -505,33 +502,39 @@ def repeated_scores(
         if extra:
             raise InputError(f"cv and {extra[0]}: expected one of them, got both; cv says how to split all by itself")
         arguments = {"cv": cv if isinstance(cv, int) else type(cv).__name__}
-    named = _read_scoring(scoring)
-    run = _cross_validate(estimator, X, classes, cv, scoring, seed, n_jobs, training_scores=False)
+    named = str(getattr(scoring, "__name__", type(scoring).__name__)) if callable(scoring) else scoring
+    if not isinstance(named, str):
+        raise InputTypeError("scoring", f"expected one name or a function, got {type(scoring).__name__}")
+    if not callable(scoring) and named not in get_scorer_names():
+        raise UnknownNameError(
+            "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
+        )
+    scores, _, splits = _cross_validate(estimator, X, classes, cv, scoring, seed, n_jobs, training_scores=False)
     notes: tuple[Note, ...] = ()
     low, high = math.nan, math.nan
-    if varies(run.test):
-        low, high = t_interval(run.test, run.n_test / run.n_train, level)
-    elif run.test.size > 1:
+    if varies(scores):
+        low, high = t_interval(scores, float(np.mean(splits.tested)) / float(np.mean(splits.trained)), level)
+    elif scores.size > 1:
         message = "all scores are equal, so their spread gives no interval"
         notes = (Note(code="constant-scores", message=message),)
-    arguments |= {"scoring": named, "seed": seed, "level": level}
-    return ResampledScores(
+    return _result(
+        "repeated_scores",
+        estimator,
+        classes.size,
+        splits,
+        arguments | {"scoring": named, "seed": seed, "level": level},
         measure=named,
-        scores=run.test,
+        scores=scores,
         better="higher",
-        n=classes.size,
-        n_train=run.n_train,
-        n_test=run.n_test,
         interval=Interval(low=low, high=high, level=level, method="corrected resampled t"),
         notes=notes,
-        signature=Signature("repeated_scores", arguments, run.context(estimator, classes.size)),
     )
 
 
 # Training and testing -----------------------------------------------------------------------------------------------
 
 
-def _two_parts(pair: Any) -> list[NDArray[np.int64]]:
+def _two_parts(pair: Any) -> list[Counts]:
     """Return the indices to train on and to test on, or refuse what a splitter gave."""
     parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
     if len(parts) != 2:
@@ -577,7 +580,7 @@ class _Bootstrap:
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
         return self.repeats
 
-    def draw(self, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def draw(self, rng: np.random.Generator) -> tuple[Rows, Rows]:
         from sklearn.utils import resample
 
         index = np.arange(self.classes.size)
@@ -596,25 +599,18 @@ class _Bootstrap:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Scores on test and training instances, one per split, and what the splits were."""
-
-    test: Floats
-    training: Floats
-    splits: _Splits
-
-    @property
-    def n_train(self) -> float:
-        return float(np.mean(self.splits.trained))
-
-    @property
-    def n_test(self) -> float:
-        return float(np.mean(self.splits.tested))
-
-    def context(self, estimator: Any, n: int) -> dict[str, str]:
-        made = {"estimator": type(estimator).__name__, "splits": self.splits.digest.hexdigest()}
-        return {"n": str(n), **made, "demele": __version__}
+def _result(
+    name: str, estimator: Any, n: int, splits: _Splits, arguments: dict[str, object], **known: Any
+) -> ResampledScores:
+    """Return scores with what the splits were, and the call that made them."""
+    made = {"estimator": type(estimator).__name__, "splits": splits.digest.hexdigest()}
+    return ResampledScores(
+        n=n,
+        n_train=float(np.mean(splits.trained)),
+        n_test=float(np.mean(splits.tested)),
+        signature=Signature(name, arguments, {"n": str(n), **made, "demele": __version__}),
+        **known,
+    )
 
 
 def _cross_validate(
@@ -627,7 +623,7 @@ def _cross_validate(
     n_jobs: int | None,
     *,
     training_scores: bool,
-) -> _Run:
+) -> tuple[Floats, Floats, _Splits]:
     from sklearn.base import clone
     from sklearn.metrics import check_scoring
     from sklearn.model_selection import check_cv, cross_validate
@@ -661,7 +657,8 @@ def _cross_validate(
             error_score="raise",
         )
     training = scores["train_score"] if training_scores else np.empty(0)
-    return _Run(np.asarray(scores["test_score"], dtype=np.float64), np.asarray(training, dtype=np.float64), splits)
+    test = np.asarray(scores["test_score"], dtype=np.float64)
+    return test, np.asarray(training, dtype=np.float64), splits
 
 
 def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, seed: int) -> Any:
@@ -706,18 +703,3 @@ def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803
     if rows < 2:
         raise NotEnoughData("y", f"expected at least 2 instances, got {rows}")
     return classes.astype(str) if classes.dtype.kind == "O" else classes
-
-
-def _read_scoring(scoring: Any) -> str:
-    """Return the name of a scorer, having checked that there is one."""
-    from sklearn.metrics import get_scorer_names
-
-    if callable(scoring):
-        return str(getattr(scoring, "__name__", type(scoring).__name__))
-    if not isinstance(scoring, str):
-        raise InputTypeError("scoring", f"expected one name or a function, got {type(scoring).__name__}")
-    if scoring not in get_scorer_names():
-        raise UnknownNameError(
-            "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
-        )
-    return scoring

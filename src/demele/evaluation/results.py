@@ -2,12 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demele.core.results import Interval
-
-if TYPE_CHECKING:
-    pass
 
 Measure = Literal[
     "accuracy",

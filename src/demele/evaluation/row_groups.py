@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Note
@@ -23,8 +24,6 @@ from demele.noise.square_tables import digest
 if TYPE_CHECKING:
     from demele.core.labelled import Labelled
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 #: Fewer groups say nothing of the groups to come.
 LEAST_GROUPS = 10
@@ -47,7 +46,7 @@ class Groups:
     sizes : array of int64 of shape (n_groups,)
     """
 
-    codes: NDArray[np.intp]
+    codes: Rows
     sizes: Counts = field(init=False)
 
     def __post_init__(self) -> None:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, shown
-
-Floats = NDArray[np.float64]
 
 TableMeasure = Literal["macro-f1", "balanced-accuracy", "matthews"]
 TABLE_MEASURES: tuple[str, ...] = get_args(TableMeasure)

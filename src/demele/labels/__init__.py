@@ -10,34 +10,45 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demele.labels.cleaned.cleaning import Cleaning, simulated_cleaning
-    from demele.labels.cleaned.filters import clean
-    from demele.labels.cleaned.harm import Harm, cleaning_harm
-    from demele.labels.joined.aggregate import AggregatedLabels, aggregate
-    from demele.labels.joined.agreement_coefficients import Agreement, agreement
-    from demele.labels.joined.annotations import Annotations
-    from demele.labels.joined.consensus_result import Consensus
-    from demele.labels.joined.generative import bayesian_consensus
-    from demele.labels.joined.item_response import consensus, dawid_skene, one_coin
-    from demele.labels.joined.voting import majority_vote
-    from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
-    from demele.labels.made.noise import (
-        NoisyLabels,
-        add_class_noise,
-        add_feature_noise,
-        add_model_noise,
-        add_uniform_noise,
-        asymmetric_transition,
-        symmetric_transition,
-    )
-    from demele.noise.audit import Audit, AuditPlan, CodedAudit, disagreement, draw_audit, join_audits
-    from demele.noise.budget import NoiseBudget, noise_budget
-    from demele.noise.factor_noise import (
-        FactorAudit,
-        matrix_of_annotators,
-        transition_from_agreement,
-    )
-    from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
+    from demele.labels.cleaned.cleaning import Cleaning as Cleaning
+    from demele.labels.cleaned.cleaning import simulated_cleaning as simulated_cleaning
+    from demele.labels.cleaned.filters import clean as clean
+    from demele.labels.cleaned.harm import Harm as Harm
+    from demele.labels.cleaned.harm import cleaning_harm as cleaning_harm
+    from demele.labels.joined.aggregate import AggregatedLabels as AggregatedLabels
+    from demele.labels.joined.aggregate import aggregate as aggregate
+    from demele.labels.joined.agreement_coefficients import Agreement as Agreement
+    from demele.labels.joined.agreement_coefficients import agreement as agreement
+    from demele.labels.joined.annotations import Annotations as Annotations
+    from demele.labels.joined.consensus_result import Consensus as Consensus
+    from demele.labels.joined.generative import bayesian_consensus as bayesian_consensus
+    from demele.labels.joined.item_response import consensus as consensus
+    from demele.labels.joined.item_response import dawid_skene as dawid_skene
+    from demele.labels.joined.item_response import one_coin as one_coin
+    from demele.labels.joined.voting import majority_vote as majority_vote
+    from demele.labels.made.annotators import ArtificialAnnotators as ArtificialAnnotators
+    from demele.labels.made.annotators import artificial_annotators as artificial_annotators
+    from demele.labels.made.noise import NoisyLabels as NoisyLabels
+    from demele.labels.made.noise import add_class_noise as add_class_noise
+    from demele.labels.made.noise import add_feature_noise as add_feature_noise
+    from demele.labels.made.noise import add_model_noise as add_model_noise
+    from demele.labels.made.noise import add_uniform_noise as add_uniform_noise
+    from demele.labels.made.noise import asymmetric_transition as asymmetric_transition
+    from demele.labels.made.noise import symmetric_transition as symmetric_transition
+    from demele.noise.audit import Audit as Audit
+    from demele.noise.audit import AuditPlan as AuditPlan
+    from demele.noise.audit import CodedAudit as CodedAudit
+    from demele.noise.audit import disagreement as disagreement
+    from demele.noise.audit import draw_audit as draw_audit
+    from demele.noise.audit import join_audits as join_audits
+    from demele.noise.budget import NoiseBudget as NoiseBudget
+    from demele.noise.budget import noise_budget as noise_budget
+    from demele.noise.factor_noise import FactorAudit as FactorAudit
+    from demele.noise.factor_noise import matrix_of_annotators as matrix_of_annotators
+    from demele.noise.factor_noise import transition_from_agreement as transition_from_agreement
+    from demele.noise.transition import TransitionCounts as TransitionCounts
+    from demele.noise.transition import TransitionMatrix as TransitionMatrix
+    from demele.noise.transition import estimate_transition as estimate_transition
 
 # Resolved at first use, so that the room opens as fast as NumPy.
 _HOMES = {
@@ -63,47 +74,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = [
-    "AggregatedLabels",
-    "Agreement",
-    "Annotations",
-    "ArtificialAnnotators",
-    "Audit",
-    "AuditPlan",
-    "Cleaning",
-    "CodedAudit",
-    "Consensus",
-    "FactorAudit",
-    "Harm",
-    "NoiseBudget",
-    "NoisyLabels",
-    "TransitionCounts",
-    "TransitionMatrix",
-    "add_class_noise",
-    "add_feature_noise",
-    "add_model_noise",
-    "add_uniform_noise",
-    "aggregate",
-    "agreement",
-    "artificial_annotators",
-    "asymmetric_transition",
-    "bayesian_consensus",
-    "clean",
-    "cleaning_harm",
-    "consensus",
-    "dawid_skene",
-    "disagreement",
-    "draw_audit",
-    "estimate_transition",
-    "join_audits",
-    "majority_vote",
-    "matrix_of_annotators",
-    "noise_budget",
-    "one_coin",
-    "simulated_cleaning",
-    "symmetric_transition",
-    "transition_from_agreement",
-]
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
@@ -115,4 +86,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -6,26 +6,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.labelled import Indices
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 #: Sums of votes nearer than this are equal: weights add up in another order for each class.
 SAME_SHARE = 1e-12
 
 
-def leading(votes: NDArray[Any]) -> NDArray[np.bool_]:
+def leading(votes: NDArray[Any]) -> Flags:
     """Which classes have the most votes of each row, shape (n, K)."""
     return np.asarray(votes >= votes.max(axis=1, keepdims=True) - SAME_SHARE)
 
 
-def are_tied(votes: NDArray[Any]) -> NDArray[np.bool_]:
+def are_tied(votes: NDArray[Any]) -> Flags:
     """In which rows several classes have the most votes, shape (n,)."""
     return np.asarray(np.count_nonzero(leading(votes), axis=1) > 1)
 
 
-def plurality(votes: NDArray[Any], *tie_breakers: Callable[[Places], Floats]) -> Indices:
+def plurality(votes: NDArray[Any], *tie_breakers: Callable[[Rows], Floats]) -> Indices:
     """Return the class with the most votes in each row, shape (n,).
 
     Parameters
@@ -48,7 +46,7 @@ def plurality(votes: NDArray[Any], *tie_breakers: Callable[[Places], Floats]) ->
     return np.asarray(level.argmax(axis=1), dtype=np.int32)
 
 
-def earliest_voter(votes: Indices, k: int) -> Callable[[Places], Floats]:
+def earliest_voter(votes: Indices, k: int) -> Callable[[Rows], Floats]:
     """Return a tie breaker that prefers the class that the earliest voter named.
 
     Parameters
@@ -57,7 +55,7 @@ def earliest_voter(votes: Indices, k: int) -> Callable[[Places], Floats]:
         Classes, 0 to K - 1; voters in their order.
     """
 
-    def values(rows: Places) -> Floats:
+    def values(rows: Rows) -> Floats:
         named = np.full((rows.size, k), -np.inf)
         for place in reversed(range(len(votes))):
             named[np.arange(rows.size), votes[place, rows]] = -place

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_rate, checked_share
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
@@ -22,10 +23,6 @@ from demele.noise.square_tables import digest, set_fields
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-Flags = NDArray[np.bool_]
 
 Design = Literal["uniform", "weighted", "stratified", "selective"]
 
@@ -286,28 +283,24 @@ class Audit:
                 f"rows 0 to {n - 1}",
             )
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
-        if self.within is not None:
-            return self._stratified(labels, n, argument)
-        inclusion = self.probabilities
-        if inclusion is None:
-            inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
-        return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability, self.unclear)
-
-    def _stratified(self, labels: Indices, n: int, argument: str) -> CodedAudit:
-        """Return the audit with the share of each stratum that was audited as the probability of its rows."""
-        among: Rows = self.within  # type: ignore[assignment]  # demanded by the design
-        if among.max() >= n:
-            raise InputError(f"{argument}.within", f"names row {among.max()}; {n:,} rows are counted from 0")
+        if self.within is None:
+            inclusion = self.probabilities
+            if inclusion is None:
+                inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
+            return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability, self.unclear)
+        if self.within.max() >= n:
+            raise InputError(f"{argument}.within", f"names row {self.within.max()}; {n:,} rows are counted from 0")
         within = np.zeros(n, np.bool_)
-        within[among] = True
+        within[self.within] = True
+        # The share of each stratum that was audited is the probability of its rows.
         inclusion = np.ones(self.k)
         for part, where in ((within, "within"), (~within, "outside")):
             here = part[self.rows]
             inclusion[here] = here.sum() / max(part.sum(), 1)
             if part.any() and not here.any():
-                raise NotEnoughData(argument, f"none of its rows lies {where} the {among.size:,} rows of `within`")
-        least = float(inclusion.min())
-        known = (least, self.unclear, within, self.unseen_positives)
+                size = self.within.size
+                raise NotEnoughData(argument, f"none of its rows lies {where} the {size:,} rows of `within`")
+        known = (float(inclusion.min()), self.unclear, within, self.unseen_positives)
         return CodedAudit(self.rows, labels, inclusion, self.design, n, *known)
 
     def to_frame(self) -> "pd.DataFrame":

@@ -4,17 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_count, checked_number, is_number
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.given_arrays import whole_array
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
 from demele.noise.limits import hypergeometric_limit, proportion_limits
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 #: Rounds of narrowing the class proportions; stopping early leaves limits that are wider, and hold.
 NARROWINGS = 200
@@ -114,7 +111,10 @@ def noise_budget(
     100
     """
     checked_number(tail, "tail", "a probability in (0, 1)", inside=lambda share: 0 < share < 1)
-    given = np.bincount(_indices(labels, checked_count(k, "k", 1)), minlength=k)
+    k, found = checked_count(k, "k", 1), whole_array(labels, "labels", dimensions=1)
+    if found.size and not 0 <= found.min() <= found.max() < k:
+        raise InputError("labels", f"expected indices of classes from 0 to {k - 1}, got {found.min()} to {found.max()}")
+    given = np.bincount(found, minlength=k)
     if isinstance(noise, TransitionMatrix | TransitionCounts):
         if noise.k != k:
             raise InputError("noise", f"expected {k} classes, as the labels have, got {noise.k}")
@@ -124,13 +124,6 @@ def noise_budget(
             "noise", f"expected a rate, a TransitionMatrix or TransitionCounts, got {type(noise).__name__}"
         )
     return _of_rate(float(noise), given)
-
-
-def _indices(labels: Any, k: int) -> NDArray[np.int64]:
-    found = whole_array(labels, "labels", dimensions=1)
-    if found.size and not 0 <= found.min() <= found.max() < k:
-        raise InputError("labels", f"expected indices of classes from 0 to {k - 1}, got {found.min()} to {found.max()}")
-    return found
 
 
 def _of_rate(rate: float, given: Counts) -> NoiseBudget:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Rows
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
@@ -14,8 +15,6 @@ from demele.core.table_columns import as_column
 from demele.noise.audit import Audit
 from demele.noise.square_tables import digest, set_fields
 from demele.noise.transition import TransitionMatrix
-
-Floats = NDArray[np.float64]
 
 #: Problem and fix of an audit of another design.
 _OTHER_DESIGNS = {
@@ -55,7 +54,7 @@ class FactorAudit:
     3
     """
 
-    rows: NDArray[np.intp]
+    rows: Rows
     values: NDArray[Any]
     unclear: int
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import Counts, Floats
 
-def hypergeometric_limit(
-    size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, error: float | NDArray[Any]
-) -> NDArray[np.int64]:
+
+def hypergeometric_limit(size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, error: float | NDArray[Any]) -> Counts:
     """Return the largest number of marked ones that a uniform random sample does not contradict.
 
     Parameters
@@ -43,13 +43,11 @@ def hypergeometric_limit(
         possible = hypergeom.cdf(marked, np.maximum(sizes, 1), middle, samples) > cases[3]
         wide = low < high
         low, high = np.where(wide & possible, middle, low), np.where(wide & ~possible, middle - 1, high)
-    limits: NDArray[np.int64] = low[np.reshape(back, -1)].reshape(arrays[0].shape)
+    limits: Counts = low[np.reshape(back, -1)].reshape(arrays[0].shape)
     return limits
 
 
-def proportion_limits(
-    hits: NDArray[np.int64], n: int | NDArray[np.int64], error: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def proportion_limits(hits: Counts, n: int | Counts, error: float) -> tuple[Floats, Floats]:
     """Return one-sided exact limits of proportions, each failing with probability ``error`` at most."""
     from scipy.stats import beta
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.arrays import Floats, Rows
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import real_numbers
 from demele.core.labelled import Vocabulary, shown, vocabulary
 from demele.core.result import Result
@@ -17,9 +18,6 @@ from demele.core.signature import OptionText
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Floats = NDArray[np.float64]
 
 
 #: Rows that sum to 1 within this were rounded by arithmetic; beyond it, by hand.
@@ -83,6 +81,8 @@ def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple
         raise InputError(
             argument, f"expected a square table, row = true class, column = given label, got shape {table.shape}"
         )
+    if table.size == 1:
+        raise NotEnoughData(argument, "expected at least 2 classes, got 1")
     bad = np.argwhere(~np.isfinite(table))
     if bad.size:
         raise InputError(
@@ -136,7 +136,7 @@ def refuse_no_counts(table: Floats) -> None:
 
 def order_of(
     own: tuple[int | str, ...] | None, k: int, classes: Sequence[object], argument: str
-) -> tuple[NDArray[np.intp], tuple[int | str, ...]]:
+) -> tuple[Rows, tuple[int | str, ...]]:
     """Return where each class of the labels is in the table, and their names."""
     words = vocabulary(np.empty(0), classes=classes)
     if len(words) != k:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 #: Rows whose sums are no farther from 1 than this were rounded.
 ROUNDED = 0.01
 
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 #: What a sample was drawn from: the source of the instances, or the very instances whose labels are judged.
 SampleOf = Literal["source", "labels"]
@@ -87,8 +85,6 @@ class TransitionMatrix(SquareTable):
 
     def __init__(self, probabilities: "ArrayLike | pd.DataFrame", classes: Sequence[object] | None = None) -> None:
         table, names = read_square(probabilities, classes, "probabilities")
-        if table.size == 1:
-            raise NotEnoughData("probabilities", "expected at least 2 classes, got 1")
         wrong = (table < 0) | (table > 1 + SUM_TOLERANCE)
         if wrong.any():
             row, column = (int(index) for index in np.argwhere(wrong)[0])
@@ -107,26 +103,23 @@ class TransitionMatrix(SquareTable):
         sums = table.sum(axis=1)
         off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if off.size:
-            self._refuse_sums(table, sums, off, names)
+            row = int(off[0])
+            called = row if names is None else quoted(names[row])
+            rows = f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, "
+            rows += f"first row {called} with sum {sums[row]:g}"
+            if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
+                turned = in_code("pass matrix.T", otherwise="transpose the file")
+                raise InputError(
+                    "probabilities", f"{rows}; its columns do: it looks transposed: rows are true classes; {turned}"
+                )
+            if (table == np.floor(table)).all():
+                raise InputError("probabilities", f"{rows}; these look like counts: use TransitionCounts")
+            if np.abs(sums - 1).max() > ROUNDED:
+                entries = "row = true class, its entries how often each class is given"
+                raise InputError("probabilities", f"{rows}: {entries}")
+            divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
+            raise InputError("probabilities", f"{rows}; if that is rounding, {divided}")
         set_fields(self, probabilities=frozen_copy(table / sums[:, None]), classes=names)
-
-    @staticmethod
-    def _refuse_sums(table: Floats, sums: Floats, off: NDArray[np.intp], names: tuple[int | str, ...] | None) -> None:
-        row = int(off[0])
-        called = row if names is None else quoted(names[row])
-        told = f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, "
-        told += f"first row {called} with sum {sums[row]:g}"
-        if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
-            turned = in_code("pass matrix.T", otherwise="transpose the file")
-            raise InputError(
-                "probabilities", f"{told}; its columns do: it looks transposed: rows are true classes; {turned}"
-            )
-        if (table == np.floor(table)).all():
-            raise InputError("probabilities", f"{told}; these look like counts: use TransitionCounts")
-        if np.abs(sums - 1).max() > ROUNDED:
-            raise InputError("probabilities", f"{told}: row = true class, its entries how often each class is given")
-        divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
-        raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 
     document = matrix_document
 
@@ -243,8 +236,6 @@ class TransitionCounts(SquareTable):
     ) -> None:
         table, names = read_square(counts, classes, "counts")
         checked_name(sample_of, "sample_of", get_args(SampleOf))
-        if table.size == 1:
-            raise NotEnoughData("counts", "expected at least 2 classes, got 1")
         refuse_no_counts(table)
         if not table.any():
             raise NotEnoughData("counts", "expected at least 1 instance, got none")

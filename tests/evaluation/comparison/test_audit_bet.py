@@ -10,8 +10,7 @@ import pytest
 from benchmarks.audit_worlds import Corner, drawn
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit import by_audit
-from demele.evaluation.comparison.audit_bet import product_bet
+from demele.evaluation.comparison.audit import by_audit, product_bet
 from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.ranking import rank

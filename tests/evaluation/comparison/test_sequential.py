@@ -15,7 +15,7 @@ from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import sampling_gap
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.sequential import SequentialComparison
-from demele.evaluation.comparison.sequential_plan import plan, sequential, sequential_many
+from demele.evaluation.comparison.sequential_plan import Plan, sequential, sequential_many
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Inference, Question, mirror
 from demele.noise.audit import Audit, draw_audit
@@ -421,7 +421,7 @@ def test_doubt_comes_first_in_close_comparisons() -> None:
 def test_weights_are_what_a_label_can_change() -> None:
     first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
     clocks = np.random.default_rng(0).exponential(size=2000)
-    made = plan(first, second, given_labels, 0.0, clocks)
+    made = Plan(first, second, given_labels, 0.0, clocks)
     scores = ((second == truth).astype(int) - (first == truth))[made.rows] - made.before
     assert (scores >= -made.loss * made.weights).all()
     assert (scores <= made.gain * made.weights).all()

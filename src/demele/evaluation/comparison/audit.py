@@ -9,17 +9,18 @@ more error of the weight that unseen errors have.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats, Rows
 from demele.core.errors import InputError
 from demele.core.proportions import normal_quantile
 from demele.core.results import Note
 from demele.core.sentences import arg, in_code
-from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_effects import (
+    CELLS_AT_ONCE,
     Drawn,
     Effects,
     Sampling,
@@ -28,21 +29,185 @@ from demele.evaluation.comparison.audit_effects import (
     few_in_class_notes,
     margins,
 )
-from demele.evaluation.comparison.betting import unseen_losses
+from demele.evaluation.comparison.betting import FRACTIONS, enough, unseen_losses
 from demele.evaluation.comparison.grouped import GroupedPairs, degrees_of, design_effect
+from demele.evaluation.comparison.sequential_plan import terms
 from demele.evaluation.comparison.table_difference import undefined_notes
 from demele.evaluation.comparison.worst_case import worst_case
 from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
-from demele.evaluation.intervals import overlap_reach
+from demele.evaluation.intervals import SampledSum, lower_bound, overlap_reach
 from demele.evaluation.measures.audit_interval import audited_estimate
-from demele.evaluation.question import Outcomes, Question
-from demele.evaluation.rare_sums import SampledSum, lower_bound
+from demele.evaluation.question import Outcomes, PairCounts, Question
 from demele.evaluation.row_groups import student_share
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+_MONEY: Floats = FRACTIONS / FRACTIONS.sum()
+#: A row that is drawn surely leaves nothing to bet on; its probability is taken to be a little less.
+_SURELY = 1 - 1e-12
+
+
+def product_bet(gap: Floats, losses: Counts, growth: Floats, theta: Floats) -> Floats:
+    """Logarithm of the wealth against "the true gap is at most 0".
+
+    Parameters
+    ----------
+    gap : array of shape (...,)
+        Right predictions that the candidate leads by on the given labels, less what the claim must exceed.
+    losses : array of shape (...,)
+        Sum over the audited rows of the loss of that lead by their true labels, >= 0.
+    growth : array of shape (..., 19)
+        Sum over the audited rows of ln a_i, for each theta.
+    theta : array of shape (19,)
+
+    Returns
+    -------
+    array of shape (...,)
+
+    Notes
+    -----
+    For rows drawn with known probabilities pi_i, r_i = s(true) - s(given) <= 0 (gains count as 0) and theta > 0 with
+    (1 - pi_i) exp(2 theta) < 1 for every row on which the two disagree:
+
+        E = exp(theta (g + sum_seen r_i)) prod_seen a_i,   a_i = (1 - (1 - pi_i) exp(-theta r_i)) / pi_i
+
+    If the true gap g + sum_all r_i is at most 0, E is at most the product over all rows of f_i, which is
+    exp(-theta r_i) for a row that was not drawn and a_i for one that was: each of mean 1, and falling in the draw of
+    its row. Draws of a fixed number of rows (simple random, Pareto, Sampford) are negatively associated (Braenden and
+    Jonasson 2012), so the mean of the product is at most 1, and E reaches 1 / alpha with probability alpha at most
+    (Markov). Thetas are mixed: f theta_max for f = .05, ..., .95 with money proportional to f, and
+    theta_max = -ln(1 - least pi) / 2.
+    """
+    logs = theta * (gap - losses)[..., None] + growth + np.log(_MONEY)
+    top = logs.max(axis=-1)
+    with np.errstate(under="ignore"):
+        found: Floats = top + np.log(np.exp(logs - top[..., None]).sum(axis=-1))
+    return found
+
+
+def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcomes:
+    """Decide every pair by the product bet; the estimates stay those of the audited comparison.
+
+    Raises
+    ------
+    InputError
+        If the least probability of the rows on which the two disagree is not known, or an audited one had a smaller.
+    """
+    counts = question.counts()
+    asked = terms(question, counts.disagreements)
+    bet, threshold = asked.bet, np.floor(asked.gap)
+    least = _least(audit)
+    theta = -FRACTIONS * np.log1p(-min(least, _SURELY)) / 2
+    sides = [_seen(question, audit, counts, theta, least, mirrored=flag) for flag in (False, True)]
+    shown, logs, ends = [], [], []
+    drawn = "The audited rows are a simple random sample of all rows."
+    if audit.design != "uniform":
+        drawn = (
+            "The audited rows were drawn at random with the probabilities supplied, independently or a fixed number of "
+            f"them as draw_audit draws; no row on which the two disagree had a probability below {least:.4g}."
+        )
+    for side in sides:
+        log = product_bet(side.gap - threshold, side.losses, side.growth, theta)
+        log = np.where(side.least > threshold, np.inf, log)
+        shown.append((log >= enough(bet)) & (side.most > threshold))
+        logs.append(np.where(side.most > threshold, log, 0.0))
+        # The largest whole number that the true gap exceeds, with an error of ``bet``; by bisection.
+        surely, open_ = side.least - 1, side.most + 1
+        while (open_ - surely > 1).any():
+            middle = np.floor((surely + open_) / 2)
+            wealth = product_bet(side.gap - middle, side.losses, side.growth, theta)
+            inside = (wealth >= enough(bet)) & (open_ - surely > 1)
+            moved = (wealth < enough(bet)) & (open_ - surely > 1)
+            surely, open_ = np.where(inside, middle, surely), np.where(moved, middle, open_)
+        ends.append(np.maximum(surely + 1, side.least))
+    n = question.data.n
+    low, high = asked.spread(ends[0], -ends[1], counts.disagreements, n)
+    with np.errstate(over="ignore"):
+        details = {
+            **estimated.details,
+            "difference_needed": asked.gap / n,
+            "wealth": np.exp(logs[0]),
+            "wealth_of_baseline": np.exp(logs[1]),
+            "least_probability": least,
+        }
+    return replace(
+        estimated,
+        candidate=shown[0] & ~shown[1],
+        baseline=shown[1] & ~shown[0],
+        low=np.maximum(low / n, -1.0),
+        high=np.minimum(high / n, 1.0),
+        method="audit, product bet",
+        p_value=np.minimum(1.0, np.exp(-np.maximum(logs[0], 0.0)) + asked.spent),
+        assumptions=(drawn, *estimated.assumptions[1:]),
+        details=details,
+    )
+
+
+def _least(audit: CodedAudit) -> float:
+    """Return the least probability with which a row that matters was to be drawn."""
+    if audit.design == "uniform":
+        return audit.k / audit.n
+    if audit.least is None:
+        raise InputError(
+            "exact",
+            "a weighted audit needs its least_probability, the least with which a row was to be drawn on which "
+            "the compared classifiers disagree; draw_audit keeps it, and Audit(..., least_probability=) takes it",
+        )
+    return audit.least
+
+
+class _Side(NamedTuple):
+    """One claim on every pair: gap on the given labels, losses met, their growth, limits of the true gap."""
+
+    gap: Floats
+    losses: Counts
+    growth: Floats
+    least: Floats
+    most: Floats
+
+
+def _seen(
+    question: Question, audit: CodedAudit, counts: PairCounts, theta: Floats, least: float, *, mirrored: bool
+) -> _Side:
+    """Gather what the audit shows against "the second is better", or with ``mirrored`` against the contrary."""
+    data = question.data
+    first, second = question.baseline, question.candidate
+    if mirrored:
+        first, second, counts = second, first, counts.mirror()
+    # Rows on which all agree may have had less; nothing is bet on them.
+    inclusion = np.clip(audit.inclusion, min(least, _SURELY), _SURELY)
+    # Logarithm of a_i, if the label of an audited row takes 1 or 2 from the lead; shape (k, 19).
+    grown = [np.log1p(-(1 - inclusion[:, None]) * np.exp(r * theta)) - np.log(inclusion[:, None]) for r in (1, 2)]
+    given, at = data.labels[audit.rows], data.predictions[:, audit.rows]
+    parts = []
+    size = max(1, CELLS_AT_ONCE // audit.k)
+    for start in range(0, first.size, size):
+        one, other = at[first[start : start + size]], at[second[start : start + size]]
+        apart = one != other
+        odd = apart & (audit.inclusion < least * (1 - 1e-9))
+        if odd.any():
+            place = int(np.flatnonzero(odd.any(axis=0))[0])
+            raise InputError(
+                "exact",
+                f"row {int(audit.rows[place])} was to be drawn with probability {audit.inclusion[place]:.4g}, "
+                f"and two of the classifiers disagree there; least_probability says that no such row had less than "
+                f"{least:.4g}. It fits the classifiers whose disagreement was used; give the least of these",
+            )
+        before = (other == given).astype(np.int64) - (one == given)
+        change = (other == audit.labels).astype(np.int64) - (one == audit.labels) - before
+        lost = [change == -r for r in (1, 2)]
+        growth = lost[0] @ grown[0] + lost[1] @ grown[1]
+        met = [np.count_nonzero(apart & (before == sign), axis=1) for sign in (1, 0, -1)]
+        parts.append((lost[0].sum(axis=1) + 2 * lost[1].sum(axis=1), growth, change.sum(axis=1), *met))
+    losses, growth, change, won, neither, lost_rows = (np.concatenate(part) for part in zip(*parts, strict=True))
+    gap = (counts.won - counts.lost).astype(np.float64)
+    rest = counts.neither - neither
+    most = gap + change + 2 * (counts.lost - lost_rows) + rest
+    return _Side(gap, losses, growth, gap + change - 2 * (counts.won - won) - rest, most)
+
+
+# Comparison by a random audit: given labels of all rows, labels by an expert of a sample, one estimate for every pair
+
 
 _DRAWN = {
     "uniform": "The audited rows are a simple random sample of all rows.",
@@ -85,7 +250,7 @@ def by_audit(question: Question) -> Outcomes:
     difference of these. Precision, recall, F1: the same for the linearised ratio.
 
     The sum of the terms against a claim gets the binomial upper bound of
-    :func:`demele.evaluation.rare_sums.upper_bound`, which counts one term more. For a uniform audit, that is the
+    :func:`demele.evaluation.intervals.upper_bound`, which counts one term more. For a uniform audit, that is the
     largest possible one; for a weighted audit, the mean over the audited rows that could have had one, weighted by how
     uncertain they leave the sum. The terms for a claim get the gamma lower bound. No sum is taken to be less than its
     terms met, or more than these and the largest possible ones of the rows that were not audited: an audit of all
@@ -97,7 +262,7 @@ def by_audit(question: Question) -> Outcomes:
     wider.
 
     No theorem covers the whole; its level was measured by simulation. With ``question.exact``, verdict, interval and
-    p-value are those of :func:`demele.evaluation.comparison.audit_bet.product_bet`, which has a theorem.
+    p-value are those of :func:`demele.evaluation.comparison.audit.product_bet`, which has a theorem.
 
     Cost: O(models n) for the guess, O(pairs k) for an audit of k rows.
     """
@@ -113,7 +278,15 @@ def by_audit(question: Question) -> Outcomes:
     disagreements = question.counts().disagreements if question.expert_error else np.zeros(first.size, np.int64)
     needed = np.zeros(first.size)
     if question.inference == "overlap":
-        half = _half_widths(question, effects, margins(effects, drawn, level=question.level, sampled=False))
+        # Share of each model in the distance at which score intervals part, at its largest within its interval: exact
+        # for accuracies (see :func:`~demele.evaluation.intervals.overlap_gap`). Two precisions have different trials,
+        # so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal trials.
+        e = question.expert_error if question.expert_errors == "adversarial" else 0.0
+        low, high = margins(effects, drawn, level=question.level, sampled=False)
+        low, high = np.maximum(low - e, 0) * effects.trials, np.minimum(high + e, 1) * effects.trials
+        with np.errstate(divide="ignore", invalid="ignore"):
+            half = overlap_reach(low, high, effects.trials, level=question.level) / effects.trials
+        half = np.where(np.isfinite(half), half, 0.0)
         needed = (half[first] + half[second]) * kept_share(question)
     needed = needed + allowed_rows(question, disagreements) / n
     difference = effects.value[second] - effects.value[first]
@@ -162,7 +335,7 @@ def by_audit(question: Question) -> Outcomes:
     return with_expert_errors(question, proven, disagreements)
 
 
-def _sampling(question: Question, effects: Effects, first: Positions, second: Positions) -> Sampling | None:
+def _sampling(question: Question, effects: Effects, first: Rows, second: Rows) -> Sampling | None:
     """Return how the sampling of the test set moves each difference: of rows, or of groups with all their rows.
 
     Of groups, the variance is that of independent rows times the design effect of the guess; degrees of freedom are one
@@ -184,7 +357,7 @@ def _sampling(question: Question, effects: Effects, first: Positions, second: Po
 
 
 def _model_ends(
-    question: Question, audit: CodedAudit, models: Positions, effects: Effects, drawn: Drawn
+    question: Question, audit: CodedAudit, models: Rows, effects: Effects, drawn: Drawn
 ) -> tuple[Floats, Floats]:
     """Interval of each model's measure, shape (m,) each end: as of an assessment, or by the guess of all models."""
     groups, data, level = question.clusters, question.data, question.level
@@ -221,21 +394,6 @@ def _careful(question: Question, distance: Floats, difference: Floats, sampling:
         exact = GroupedPairs.asked(question, question.clusters).unseen(difference * n, question.tail) / n
     found: Floats = np.sqrt(np.maximum(distance**2 - used**2, 0) + np.maximum(used, exact) ** 2)
     return found
-
-
-def _half_widths(question: Question, effects: Effects, ends: tuple[Floats, Floats]) -> Floats:
-    """Share of each model in the distance at which score intervals part, at its largest within its interval.
-
-    Exact for accuracies (see :func:`~demele.evaluation.intervals.overlap_gap`). Two precisions have different trials,
-    so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal numbers of trials.
-    """
-    if question.expert_errors == "adversarial":
-        e = question.expert_error
-        ends = np.maximum(ends[0] - e, 0), np.minimum(ends[1] + e, 1)
-    low, high = (end * effects.trials for end in ends)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = overlap_reach(low, high, effects.trials, level=question.level) / effects.trials
-    return np.where(np.isfinite(found), found, 0.0)
 
 
 def _selective(question: Question, audit: CodedAudit) -> Outcomes:

@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.labelled import Indices, Labelled, shown
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Note
+from demele.evaluation.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.evaluation.question import Question
-from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 from demele.evaluation.table_measures import Slopes, Table, lowest_value
 from demele.noise.audit import CodedAudit
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 #: Cells of a table held at a time.
 CELLS_AT_ONCE = 1 << 22
@@ -48,7 +46,7 @@ class Guess:
     votes: Floats
     weights: Floats
 
-    def scores(self, rows: Positions) -> tuple[Floats, Floats]:
+    def scores(self, rows: Rows) -> tuple[Floats, Floats]:
         """Logarithm of the votes for each class, and whether it is the label; both of shape (rows, classes)."""
         data = self.data
         predictions = data.predictions[:, rows]
@@ -56,25 +54,17 @@ class Guess:
         sums = np.bincount(places, np.repeat(self.votes, rows.size), rows.size * data.k).reshape(rows.size, data.k)
         return np.log((sums + HALF_VOTE) / (len(predictions) + HALF_VOTE * data.k)), np.eye(data.k)[data.labels[rows]]
 
-    def of(self, rows: Positions) -> Floats:
+    def of(self, rows: Rows) -> Floats:
         """Return the probabilities of some rows, shape (rows, classes)."""
         votes, label = self.scores(rows)
         return _probabilities(self.weights[0] * votes + self.weights[1] * label)
 
-    def everywhere(self) -> Iterator[tuple[Positions, Floats]]:
+    def everywhere(self) -> Iterator[tuple[Rows, Floats]]:
         """Return those of all rows, some at a time: rows, and shape (rows, classes)."""
         size = max(1, CELLS_AT_ONCE // max(self.data.k, len(self.data.predictions)))
         for start in range(0, self.data.n, size):
             rows = np.arange(start, min(start + size, self.data.n))
             yield rows, self.of(rows)
-
-
-def _votes(data: Labelled) -> Floats:
-    """Return the vote of each model: the squared log-odds of agreeing with the given labels, 1 on average."""
-    hits = np.count_nonzero(data.predictions == data.labels, axis=1)
-    skill = np.maximum(np.log((hits + 1) / (data.n - hits + 1)), LEAST_SKILL) ** 2
-    votes: Floats = skill / skill.mean()
-    return votes
 
 
 def _probabilities(logits: Floats) -> Floats:
@@ -85,7 +75,10 @@ def _probabilities(logits: Floats) -> Floats:
 
 def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
     """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
-    guess = Guess(data, _votes(data), PRESUMED)
+    hits = np.count_nonzero(data.predictions == data.labels, axis=1)
+    # The vote of each model: the squared log-odds of agreeing with the given labels, 1 on average.
+    skill = np.maximum(np.log((hits + 1) / (data.n - hits + 1)), LEAST_SKILL) ** 2
+    guess = Guess(data, skill / skill.mean(), PRESUMED)
     tables = np.stack(guess.scores(audit.rows), axis=-1)
     expert = tables[np.arange(audit.k), audit.labels]
     weights = PRESUMED.copy()
@@ -124,7 +117,6 @@ LEAST_SHARE = 0.25
 FEW_IN_CLASS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Effects(ABC):
     """Estimated measures of m models, and what each of k audited rows adds to them; in arrays of m + 1, nobody is last.
 
@@ -143,8 +135,8 @@ class Effects(ABC):
     value: Floats
     trials: Floats
     error: Floats
-    lowest: float = 0.0
-    uneven: bool = False
+    lowest = 0.0
+    uneven = False
 
     @property
     def nobody(self) -> int:
@@ -159,19 +151,19 @@ class Effects(ABC):
         """
 
     @abstractmethod
-    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         """Largest error against "second is better" that each audited row could have, and how likely; (pairs, k)."""
 
     @abstractmethod
-    def largest(self, first: Positions, second: Positions) -> Floats:
+    def largest(self, first: Rows, second: Rows) -> Floats:
         """Largest error that any row of each stratum could have, shape (strata, pairs); or (1, pairs), of all rows."""
 
     @abstractmethod
-    def capacity(self, first: Positions, second: Positions) -> Floats:
+    def capacity(self, first: Rows, second: Rows) -> Floats:
         """Sum of the largest errors of all rows, audited or not, shape (pairs,)."""
 
     @abstractmethod
-    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
 
     def sampling_reach(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
@@ -179,13 +171,12 @@ class Effects(ABC):
         low, high = score_interval(self.value * self.trials * share, self.trials * share, level=level)
         return self.value - low, high - self.value
 
-    def _of_nobody(self, first: Positions, second: Positions, otherwise: Floats) -> Floats:
+    def _of_nobody(self, first: Rows, second: Rows, otherwise: Floats) -> Floats:
         """Replace the largest errors of single models: a row of the smallest denominator."""
         largest = float(np.nanmax(np.r_[0.0, 1 / np.maximum(self.trials, 1)]))
         return np.where((first == self.nobody) | (second == self.nobody), largest, otherwise)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _AccuracyEffects(Effects):
     """Accuracies.
 
@@ -195,39 +186,57 @@ class _AccuracyEffects(Effects):
     ``predictions`` and ``likely``: predictions of all rows and their guess, shape (m + 1, n).
     """
 
-    guessed: Floats
-    at: Indices
-    guess: Floats
-    apart: Floats
-    predictions: Indices
-    likely: Floats
+    def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
+        data, m = question.data, models.size
+        guess, strata = fitted_guess(data, audit), [part for part, _ in audit.strata]
+        sums, self.apart = np.zeros(m + 1), np.zeros((len(strata), m + 1, m + 1))
+        self.likely = np.zeros((m + 1, 0 if question.clusters is None else data.n))
+        same = np.zeros((len(strata), m, m))
+        for rows, chances in guess.everywhere():
+            block = data.predictions[np.ix_(models, rows)]
+            own_guess = chances[np.arange(rows.size), block]
+            sums[:m] += own_guess.sum(axis=1)
+            if self.likely.size:
+                self.likely[:m, rows] = own_guess
+            for k in np.unique(block):
+                here = (block == k).astype(np.float32)
+                same += [(here * part[rows]) @ here.T for part in strata]
+        sizes = np.array([part.sum() for part in strata])[:, None, None]
+        self.apart[:, :m, :m] = sizes - same
+        self.apart[:, :m, m:] = sizes
+        at = data.predictions[np.ix_(models, audit.rows)]
+        own = guess.of(audit.rows)[np.arange(audit.k), at]
+        error, self.guessed = ((at == audit.labels) - own) / data.n, sums / data.n
+        self.value = np.clip(self.guessed[:m] + error @ (1 / audit.inclusion), 0, 1)
+        self.trials, self.error = np.full(m, float(data.n)), _and_nobody(error)
+        self.at, self.guess = _and_nobody(at, -1), _and_nobody(own)
+        self.predictions = _and_nobody(data.predictions[models] if self.likely.size else at, -1)
 
     def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
         apart = (self.predictions[first] != self.predictions[second]).astype(np.float64)
         return self.likely[second] - self.likely[first], apart
 
-    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         # At worst the first is right, unless it is nobody.
         alone = (first == self.nobody)[:, None]
         loss = ~alone + self.guess[second] - self.guess[first]
         differ = self.at[first] != self.at[second]
         return np.where(differ, loss, 0.0) / self.trials[0], np.where(alone, 1 - self.guess[second], self.guess[first])
 
-    def largest(self, first: Positions, second: Positions) -> Floats:
+    def largest(self, first: Rows, second: Rows) -> Floats:
         apart = np.where(self.apart[:, first, second] > 0, 2.0, 0.0) / self.trials[0]
         return self._of_nobody(first, second, apart)
 
-    def capacity(self, first: Positions, second: Positions) -> Floats:
+    def capacity(self, first: Rows, second: Rows) -> Floats:
         # Where the two agree, their guesses do.
         apart = self.apart[:, first, second].sum(axis=0)
         return np.asarray(apart / self.trials[0] + self.guessed[second] - self.guessed[first])
 
-    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         n = float(self.trials[0])
         return self.apart[:, first, second].sum(axis=0) / n**2, np.full(first.size, 1 / n)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _ClassEffects(Effects):
     """Precisions, recalls or F1 of one class: a row adds ``effect[model, truly so, predicted so]``.
 
@@ -236,15 +245,30 @@ class _ClassEffects(Effects):
     predicts it, second predicts it), shape (2, 2, m + 1, m + 1); ``parts``: rows of each stratum.
     """
 
-    measure: str
-    effect: Floats
-    predicted: NDArray[np.intp]
-    at: NDArray[np.intp]
-    likely: Floats
-    guess: Floats
-    parts: Floats
-    rows: Floats
-    true: Floats
+    def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
+        data, of, self.measure = question.data, int(question.of or 0), question.measure
+        q = np.concatenate([guess[:, of] for _, guess in fitted_guess(data, audit).everywhere()])
+        predicted = _and_nobody((data.predictions[models] == of).astype(np.float64))
+        truth, self.likely, self.guess = audit.labels == of, q, q[audit.rows]
+        self.predicted, self.at = predicted.astype(np.intp), predicted[:, audit.rows].astype(np.intp)
+        news = (truth - self.guess) / audit.inclusion
+        both, n_predicted = (predicted @ q + self.at @ news)[:-1], predicted.sum(axis=1)[:-1]
+        # No model finds more rows of a class than there are; recalls that were each cut off at 1 hide a difference.
+        true = np.full(models.size, max(q.sum() + news.sum(), both.max(), 0.0))
+        numerator, self.trials = {
+            "precision": (both, n_predicted),
+            "recall": (both, true),
+            "f1": (2 * both, n_predicted + true),
+        }[self.measure]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.value = np.where(self.trials > 0, np.clip(numerator / self.trials, 0, 1), np.nan)
+        effect = _and_nobody(_class_effects(self.measure, self.value, self.trials))
+        self.effect, self.spread = effect, effect[:, 1] - effect[:, 0]
+        self.error = (truth - self.guess) * np.take_along_axis(self.spread, self.at, axis=1)
+        sides = 1 - predicted, predicted
+        self.parts = np.array([[[(a * part) @ b.T for b in sides] for a in sides] for part, _ in audit.strata])
+        self.rows = self.parts.sum(axis=0)
+        self.true = np.array([[(a * q) @ b.T for b in sides] for a in sides])
 
     def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
         untrue, true = (
@@ -254,32 +278,29 @@ class _ClassEffects(Effects):
         expected = (1 - self.likely) * untrue + self.likely * true
         return expected, np.sqrt((1 - self.likely) * untrue**2 + self.likely * true**2)
 
-    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
-        spread = self.effect[:, 1] - self.effect[:, 0]
-
-        def surprise(models: Positions, truth: int) -> Floats:
+    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
+        def surprise(models: Rows, truth: int) -> Floats:
             """Return what the audited rows would add beyond the guess, were they all truly so, or all not."""
-            return np.asarray((truth - self.guess) * np.take_along_axis(spread[models], self.at[models], axis=1))
+            return np.asarray((truth - self.guess) * np.take_along_axis(self.spread[models], self.at[models], axis=1))
 
         untrue, true = (surprise(first, truth) - surprise(second, truth) for truth in (0, 1))
         return np.maximum(np.maximum(untrue, true), 0.0), np.where(true > untrue, self.guess, 1 - self.guess)
 
-    def _changes(self, first: Positions, second: Positions) -> Floats:
+    def _changes(self, first: Rows, second: Rows) -> Floats:
         """Return what being truly of the class adds to a difference, by (first predicts it, second predicts it)."""
-        spread = (self.effect[:, 1] - self.effect[:, 0]).T
-        return np.asarray(spread[:, second] - spread[:, None, first])
+        return np.asarray(self.spread.T[:, second] - self.spread.T[:, None, first])
 
-    def largest(self, first: Positions, second: Positions) -> Floats:
+    def largest(self, first: Rows, second: Rows) -> Floats:
         met = self.parts[..., first, second] > 0
         largest = np.where(met, np.abs(self._changes(first, second)), 0.0).max(axis=(1, 2))
         return self._of_nobody(first, second, largest)
 
-    def capacity(self, first: Positions, second: Positions) -> Floats:
+    def capacity(self, first: Rows, second: Rows) -> Floats:
         change, true = self._changes(first, second), self.true[..., first, second]
         untrue = self.rows[..., first, second] - true
         return np.asarray((np.where(change < 0, untrue, true) * np.abs(change)).sum(axis=(0, 1)))
 
-    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         weight = self.trials[first], self.trials[second]
         with np.errstate(divide="ignore", invalid="ignore"):
             common = (self.value[first] * weight[0] + self.value[second] * weight[1]) / (weight[0] + weight[1])
@@ -295,29 +316,56 @@ class _ClassEffects(Effects):
         return variance, step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _TableEffects(Effects):
-    """Measures of all classes.
+    """Measures of all classes: the table of each model by the guess and the audit's correction, linearised.
+
+    Estimated counts below 0 stay: cutting them off would favour one side. A class of less than half a row keeps the
+    guess.
 
     ``predictions``: of shape (m + 1, n). ``guess``: of the true classes, by all models; ``own``: its probabilities of
     the audited rows, shape (k, n_classes). ``slopes``: of every model, at the estimated table. ``guessed``: sum of the
     guessed effects of all rows, shape (m + 1,).
     """
 
-    data: Labelled
-    audit: CodedAudit
-    predictions: Indices
-    guess: Guess
-    own: Floats
-    slopes: Slopes
-    guessed: Floats
+    uneven = True
 
-    def _effect(self, truth: int | Indices, first: int, second: int, rows: Positions) -> Floats:
+    def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
+        data, measure = question.data, question.measure
+        guess, predictions = fitted_guess(data, audit), data.predictions[models]
+        hits, true = np.zeros((models.size, data.k)), np.zeros(data.k)
+        for rows, chances in guess.everywhere():
+            true += chances.sum(axis=0)
+            for model, predicted in enumerate(predictions[:, rows]):
+                right = chances[np.arange(rows.size), predicted]
+                hits[model] += np.bincount(predicted, weights=right, minlength=data.k)
+        own, weight = guess.of(audit.rows), 1 / audit.inclusion
+        news = np.eye(data.k)[audit.labels] - own
+        estimated = true + weight @ news
+        known = estimated >= HALF_A_ROW
+        for model, predicted in enumerate(predictions[:, audit.rows]):
+            surprise = weight * news[np.arange(audit.k), predicted]
+            hits[model] += np.where(known, np.bincount(predicted, weights=surprise, minlength=data.k), 0.0)
+        true = np.where(known, estimated, true)
+        counts = np.array([np.bincount(one, minlength=data.k) for one in predictions], dtype=np.float64)
+        table = Table(hits, np.broadcast_to(true, hits.shape), counts)
+        slopes = table.slopes(measure)
+        self.guessed, self.error = np.zeros(models.size + 1), np.zeros((models.size + 1, audit.k))
+        for model, predicted in enumerate(predictions):
+            one, at = slopes.of(model), predicted[audit.rows]
+            for rows, chances in guess.everywhere():
+                self.guessed[model] += float(_guessed_effects(one, predicted[rows], chances).sum())
+            self.error[model] = one.at(audit.labels, at) - _guessed_effects(one, at, own)
+        self.value, self.trials = table.value(measure), np.full(models.size, float(data.n))
+        self.data, self.audit, self.predictions = data, audit, _and_nobody(predictions)
+        self.lowest, self.guess, self.own = lowest_value(measure), guess, own
+        self.slopes = Slopes(*map(_and_nobody, (slopes.same, slopes.true, slopes.said)))
+
+    def _effect(self, truth: int | Indices, first: int, second: int, rows: Rows) -> Floats:
         """Return what rows add to a difference if they are truly of a class."""
         found = self.slopes.of(second).at(truth, self.predictions[second, rows])
         return found - self.slopes.of(first).at(truth, self.predictions[first, rows])
 
-    def _extremes(self, first: int, second: int, rows: Positions) -> tuple[Floats, Floats]:
+    def _extremes(self, first: int, second: int, rows: Rows) -> tuple[Floats, Floats]:
         """Least and largest that rows could add to a difference, over all classes; shape (rows,)."""
         effects = (self._effect(truth, first, second, rows) for truth in range(self.data.k))
         low = high = next(effects)
@@ -335,17 +383,17 @@ class _TableEffects(Effects):
         )
         return np.maximum(mean - other - low, 0.0), np.maximum(high - (mean - other), 0.0)
 
-    def losses(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         losses = np.array([self._surprises(*pair)[0] for pair in _pairs(first, second)])
         # How likely each audited row is not of the class that seems likeliest.
         return losses, np.broadcast_to(1 - self.own.max(axis=1), losses.shape)
 
-    def largest(self, first: Positions, second: Positions) -> Floats:
+    def largest(self, first: Rows, second: Rows) -> Floats:
         # Of the audited rows: every class may be that of a row that was not audited.
         surprises = (self._surprises(*pair) for pair in _pairs(first, second))
         return np.array([[max(part.max() for part in parts) for parts in surprises]])
 
-    def capacity(self, first: Positions, second: Positions) -> Floats:
+    def capacity(self, first: Rows, second: Rows) -> Floats:
         least = np.empty(first.size)
         for place, pair in enumerate(_pairs(first, second)):
             codes = self.predictions[pair[1]].astype(np.intp) * self.data.k + self.predictions[pair[0]]
@@ -353,7 +401,7 @@ class _TableEffects(Effects):
             least[place] = float(counts @ self._extremes(*pair, rows)[0])
         return np.asarray(self.guessed[second] - self.guessed[first] - least)
 
-    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
         """Variance of the sum of effects, and half of the largest effect on the known labels.
 
         The guessed sum of squares is corrected by the audit, as the estimates are, but not below a quarter of itself.
@@ -396,7 +444,7 @@ class _TableEffects(Effects):
         return mean, np.sqrt(square)
 
 
-def _pairs(first: Positions, second: Positions) -> list[tuple[int, int]]:
+def _pairs(first: Rows, second: Rows) -> list[tuple[int, int]]:
     return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
@@ -423,128 +471,11 @@ def _guessed_effects(slopes: Slopes, predicted: Indices, chances: Floats) -> Flo
     return np.asarray(slopes.same[predicted] * right + chances @ slopes.true + slopes.said[predicted])
 
 
-def effects_of(question: Question, audit: CodedAudit, models: Positions) -> Effects:
+def effects_of(question: Question, audit: CodedAudit, models: Rows) -> Effects:
     """Return the effects of rows on some models: on accuracies, a measure of one class or of all."""
     if question.of_table:
-        return table_effects(question, audit, models)
-    return (_accuracies if question.measure == "accuracy" else _of_one_class)(question, audit, models)
-
-
-def _accuracies(question: Question, audit: CodedAudit, models: Positions) -> Effects:
-    data, m = question.data, models.size
-    guess, strata = fitted_guess(data, audit), [part for part, _ in audit.strata]
-    sums, apart = np.zeros(m + 1), np.zeros((len(strata), m + 1, m + 1))
-    likely = np.zeros((m + 1, 0 if question.clusters is None else data.n))
-    same = np.zeros((len(strata), m, m))
-    for rows, chances in guess.everywhere():
-        block = data.predictions[np.ix_(models, rows)]
-        own_guess = chances[np.arange(rows.size), block]
-        sums[:m] += own_guess.sum(axis=1)
-        if likely.size:
-            likely[:m, rows] = own_guess
-        for k in np.unique(block):
-            here = (block == k).astype(np.float32)
-            same += [(here * part[rows]) @ here.T for part in strata]
-    sizes = np.array([part.sum() for part in strata])[:, None, None]
-    apart[:, :m, :m] = sizes - same
-    apart[:, :m, m:] = sizes
-    at = data.predictions[np.ix_(models, audit.rows)]
-    own = guess.of(audit.rows)[np.arange(audit.k), at]
-    error, guessed = ((at == audit.labels) - own) / data.n, sums / data.n
-    return _AccuracyEffects(
-        value=np.clip(guessed[:m] + error @ (1 / audit.inclusion), 0, 1),
-        trials=np.full(m, float(data.n)),
-        error=_and_nobody(error),
-        guessed=guessed,
-        at=_and_nobody(at, -1),
-        guess=_and_nobody(own),
-        apart=apart,
-        predictions=_and_nobody(data.predictions[models] if likely.size else at, -1),
-        likely=likely,
-    )
-
-
-def _of_one_class(question: Question, audit: CodedAudit, models: Positions) -> Effects:
-    data, of = question.data, int(question.of or 0)
-    q = np.concatenate([guess[:, of] for _, guess in fitted_guess(data, audit).everywhere()])
-    predicted = _and_nobody((data.predictions[models] == of).astype(np.float64))
-    at, truth, q_at = predicted[:, audit.rows].astype(np.intp), audit.labels == of, q[audit.rows]
-    news = (truth - q_at) / audit.inclusion
-    both, n_predicted = (predicted @ q + at @ news)[:-1], predicted.sum(axis=1)[:-1]
-    # No model finds more rows of a class than there are; recalls that were each cut off at 1 would hide a difference.
-    true = np.full(models.size, max(q.sum() + news.sum(), both.max(), 0.0))
-    numerator, trials = {
-        "precision": (both, n_predicted),
-        "recall": (both, true),
-        "f1": (2 * both, n_predicted + true),
-    }[question.measure]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(trials > 0, np.clip(numerator / trials, 0, 1), np.nan)
-    effect = _and_nobody(_class_effects(question.measure, value, trials))
-    spread = effect[:, 1] - effect[:, 0]
-    sides = 1 - predicted, predicted
-    parts = np.array([[[(a * part) @ b.T for b in sides] for a in sides] for part, _ in audit.strata])
-    return _ClassEffects(
-        value=value,
-        trials=trials,
-        error=(truth - q_at) * np.take_along_axis(spread, at, axis=1),
-        measure=question.measure,
-        effect=effect,
-        predicted=predicted.astype(np.intp),
-        at=at,
-        likely=q,
-        guess=q_at,
-        parts=parts,
-        rows=parts.sum(axis=0),
-        true=np.array([[(a * q) @ b.T for b in sides] for a in sides]),
-    )
-
-
-def table_effects(question: Question, audit: CodedAudit, models: Positions) -> _TableEffects:
-    """Estimate the table of each model by the guess and the audit's correction, and linearise the measure.
-
-    Estimated counts below 0 stay: cutting them off would favour one side. A class of less than half a row keeps the
-    guess.
-    """
-    data, measure = question.data, question.measure
-    guess, predictions = fitted_guess(data, audit), data.predictions[models]
-    hits, true = np.zeros((models.size, data.k)), np.zeros(data.k)
-    for rows, chances in guess.everywhere():
-        true += chances.sum(axis=0)
-        for model, predicted in enumerate(predictions[:, rows]):
-            right = chances[np.arange(rows.size), predicted]
-            hits[model] += np.bincount(predicted, weights=right, minlength=data.k)
-    own, weight = guess.of(audit.rows), 1 / audit.inclusion
-    news = np.eye(data.k)[audit.labels] - own
-    estimated = true + weight @ news
-    known = estimated >= HALF_A_ROW
-    for model, predicted in enumerate(predictions[:, audit.rows]):
-        surprise = weight * news[np.arange(audit.k), predicted]
-        hits[model] += np.where(known, np.bincount(predicted, weights=surprise, minlength=data.k), 0.0)
-    true = np.where(known, estimated, true)
-    counts = np.array([np.bincount(one, minlength=data.k) for one in predictions], dtype=np.float64)
-    table = Table(hits, np.broadcast_to(true, hits.shape), counts)
-    slopes = table.slopes(measure)
-    guessed, error = np.zeros(models.size + 1), np.zeros((models.size + 1, audit.k))
-    for model, predicted in enumerate(predictions):
-        one, at = slopes.of(model), predicted[audit.rows]
-        for rows, chances in guess.everywhere():
-            guessed[model] += float(_guessed_effects(one, predicted[rows], chances).sum())
-        error[model] = one.at(audit.labels, at) - _guessed_effects(one, at, own)
-    return _TableEffects(
-        value=table.value(measure),
-        trials=np.full(models.size, float(data.n)),
-        error=error,
-        lowest=lowest_value(measure),
-        uneven=True,
-        data=replace(data, predictions=predictions, names=tuple(data.names[model] for model in models)),
-        audit=audit,
-        predictions=_and_nobody(predictions),
-        guess=guess,
-        own=own,
-        slopes=Slopes(*map(_and_nobody, (slopes.same, slopes.true, slopes.said))),
-        guessed=guessed,
-    )
+        return _TableEffects(question, audit, models)
+    return (_AccuracyEffects if question.measure == "accuracy" else _ClassEffects)(question, audit, models)
 
 
 def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
@@ -728,7 +659,7 @@ def _each(function: Any, *parts: Any) -> Any:
 
 
 def claims_of(
-    effects: Effects, drawn: Drawn, first: Positions, second: Positions, sampling: Sampling | None = None
+    effects: Effects, drawn: Drawn, first: Rows, second: Rows, sampling: Sampling | None = None
 ) -> tuple[Claim, Claim]:
     """Return the claims that the second, and that the first, of each pair is better; each ordered pair is done once.
 

@@ -1,17 +1,18 @@
 """Forecasts of audits: simulated answers for each size, and the comparisons that they allow."""
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes
-from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_models
+from demele.core.labelled import Indices, plain_text, read_labelled, read_models
 from demele.core.names import checked_name, renamed
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
@@ -32,11 +33,6 @@ from demele.evaluation.question import Inference, Outcomes, Question, classes_of
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.square_tables import digest
 from demele.runtime.progress import Report, reporting
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 
 #: Of each pair: 1 the candidate is better, -1 the other, 0 neither; and the half width of the interval.
 Shown = tuple[Counts, Floats]
@@ -59,12 +55,6 @@ def weighted_audit(question: Question, truth: Indices, size: int, disagreement: 
     chances = cast("Floats", plan.probabilities)  # a weighted plan has them
     drawn = CodedAudit(plan.rows, truth[plan.rows], chances, "weighted", plan.n, plan.least_probability)
     return _shown(question, drawn)
-
-
-def every_row(question: Question, truth: Indices) -> Shown:
-    """Return what an audit of all rows shows: more than this, no audit can."""
-    n = question.data.n
-    return _shown(question, CodedAudit(np.arange(n), truth, np.ones(n), "uniform", n))
 
 
 def _shown(question: Question, audit: CodedAudit) -> Shown:
@@ -189,35 +179,6 @@ def plan_audit(
     >>> forecast.smallest("weighted", share=0.8)
     300
     """
-    data, coded = _read(predictions, labels, audit, classes)
-    checked_name(inference, "inference", ("population", "test_set"))
-    if coded is None:
-        worlds = assumed_worlds(_rates(wrong))
-    else:
-        rate = coded.wrong_labels(data.labels) / data.n
-        worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
-    # Of every two models, the candidate is the one that the given labels put ahead.
-    order = np.argsort((data.predictions == data.labels).sum(axis=1), kind="stable")
-    first, second = np.triu_indices(order.size, 1)
-    level = checked_confidence(level)
-    question = Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
-    run = _Run(
-        question,
-        _checked_sizes(sizes, data.n, coded),
-        worlds,
-        coded,
-        disagreement(list(data.predictions)),
-        checked_count(draws, "draws", 2),
-        checked_seed(seed),
-    )
-    with reporting(progress) as report:
-        run.work(report)
-    return _result(run)
-
-
-def _read(
-    predictions: object, labels: object, audit: Audit | None, classes: Sequence[object] | None
-) -> tuple[Labelled, CodedAudit | None]:
     models = read_models(predictions)
     if len(models) > _MOST_MODELS:
         raise InputError("predictions", f"expected at most {_MOST_MODELS} models, got {len(models)}; pick some of them")
@@ -233,16 +194,89 @@ def _read(
         )
     if coded is not None and coded.design == "stratified":
         raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
-    return data, coded
-
-
-def _rates(wrong: float | Sequence[float]) -> tuple[float, ...]:
-    several = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
-    expected = "shares of wrong labels in [0, 1), such as 0.05"
-    rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in several]
-    if not rates:
-        raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
-    return tuple(dict.fromkeys(sorted(rates)))
+    checked_name(inference, "inference", ("population", "test_set"))
+    if coded is None:
+        several = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
+        expected = "shares of wrong labels in [0, 1), such as 0.05"
+        rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in several]
+        if not rates:
+            raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
+        worlds = assumed_worlds(tuple(dict.fromkeys(sorted(rates))))
+    else:
+        rate = coded.wrong_labels(data.labels) / data.n
+        worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
+    # Of every two models, the candidate is the one that the given labels put ahead.
+    order = np.argsort((data.predictions == data.labels).sum(axis=1), kind="stable")
+    first, second = np.triu_indices(order.size, 1)
+    level = checked_confidence(level)
+    question = Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
+    sizes, doubts = _checked_sizes(sizes, data.n, coded), disagreement(list(data.predictions))
+    draws, seed = checked_count(draws, "draws", 2), checked_seed(seed)
+    begun = coded.rows if coded is not None and coded.design == "uniform" else np.zeros(0, np.intp)
+    truths, everything = Truths(data, coded), np.arange(data.n)
+    # What simulated audits showed, of shape (worlds, designs, sizes, draws, pairs); of a sequential comparison the
+    # labels, and the verdict on all rows, of shape (worlds, draws, pairs).
+    shape = (len(worlds), draws, question.n_pairs)
+    verdicts = np.zeros((len(worlds), 3, len(sizes), *shape[1:]), np.int64)
+    half_widths = np.full(verdicts.shape, np.nan)
+    asked, at_most = np.full(shape, np.inf), np.zeros(shape, np.int64)
+    with reporting(progress) as report:
+        for done, (place, draw) in enumerate(itertools.product(range(len(worlds)), range(draws)), start=1):
+            of_truth, of_audit = (
+                rng_for(seed, "forecast_audits", what, str(place), str(draw)) for what in ("truth", "audit")
+            )
+            truth, own = truths.drawn(worlds[place], of_truth), int(of_audit.integers(2**31))
+            for at, size in enumerate(sizes):
+                # The same stream for every size, so that a larger uniform audit begins with the rows of a smaller.
+                uniform = uniform_audit(question, truth, size, np.random.default_rng(own), begun)
+                weighted = weighted_audit(question, truth, size, doubts, own)
+                for design, (verdict, half_width) in enumerate((uniform, weighted)):
+                    verdicts[place, design, at, draw], half_widths[place, design, at, draw] = verdict, half_width
+            asked[place, draw], verdict = labels_to_verdict(question, truth, cap=data.n, seed=own)
+            for at, size in enumerate(sizes):
+                verdicts[place, 2, at, draw] = np.where(asked[place, draw] <= size, verdict, 0)
+            whole = CodedAudit(everything, truth, np.ones(data.n), "uniform", data.n)
+            at_most[place, draw] = _shown(question, whole)[0]
+            if report is not None:
+                report(done, len(worlds) * draws, f"audits simulated: {worlds[place].name}")
+    designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)
+    prospects, outlooks = [], []
+    for (place, world), pair in itertools.product(enumerate(worlds), range(question.n_pairs)):
+        baseline, candidate = (data.names[role[pair]] for role in (question.baseline, question.candidate))
+        named = {"baseline": baseline, "candidate": candidate, "world": world.name}
+        for (design, name), (at, size) in itertools.product(enumerate(designs), enumerate(sizes)):
+            here = place, design, at, slice(None), pair
+            prospects.append(AuditProspect.of(verdicts[here], half_widths[here], design=name, rows=size, **named))
+        outlooks.append(PairOutlook.of(at_most[place, :, pair], asked[place, :, pair], **named))
+    arguments: dict[str, object] = {"sizes": sizes, "level": level, "inference": inference}
+    met = {"n": str(data.n), "models": str(len(data.names)), "digest": digest(data.labels, data.predictions)}
+    if coded is None:
+        arguments["wrong"] = tuple(dict.fromkeys(world.rate for world in worlds))
+        assumptions = ["The share of wrong labels, and whom they side with, are as each assumption says."]
+    else:
+        met["audit"] = digest(coded.rows, coded.labels)
+        assumptions = [
+            "Wrong labels that were not met are as frequent and as one-sided as those that were, and as uncertain.",
+            "A uniform audit goes on with random rows."
+            if coded.design == "uniform"
+            else "A larger weighted audit is a new draw; with the same seed, most of the earlier rows are in it.",
+        ]
+    return AuditForecast(
+        names=data.names,
+        n=data.n,
+        worlds=worlds,
+        prospects=tuple(prospects),
+        outlooks=tuple(outlooks),
+        sizes=sizes,
+        draws=draws,
+        level=level,
+        inference=inference,
+        audited=0 if coded is None else coded.k,
+        design=None if coded is None else cast("ForecastDesign", coded.design),
+        assumptions=(*assumptions, "The expert's labels are right.", "Each pair is decided by itself."),
+        notes=() if coded is None else coded.notes(data.labels),
+        signature=Signature("plan_audit", arguments | {"draws": draws, "seed": seed}, {**met, "demele": __version__}),
+    )
 
 
 def _checked_sizes(sizes: int | Sequence[int] | None, n: int, coded: CodedAudit | None) -> tuple[int, ...]:
@@ -258,113 +292,3 @@ def _checked_sizes(sizes: int | Sequence[int] | None, n: int, coded: CodedAudit 
     if not several:
         raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
     return tuple(sorted({int(size) for size in several}))
-
-
-@dataclass
-class _Run:
-    """Simulated audits, and what they showed: arrays of shape (worlds, designs, sizes, draws, pairs)."""
-
-    question: Question
-    sizes: tuple[int, ...]
-    worlds: tuple[World, ...]
-    coded: CodedAudit | None
-    doubts: Floats
-    draws: int
-    seed: int
-    verdicts: NDArray[np.int64] = field(init=False)
-    half_widths: Floats = field(init=False)
-    labels: Floats = field(init=False)  # of a sequential comparison; (worlds, draws, pairs)
-    at_most: NDArray[np.int64] = field(init=False)  # the verdict on all rows; (worlds, draws, pairs)
-
-    def work(self, report: Report | None) -> None:
-        shape = (len(self.worlds), self.draws, self.question.n_pairs)
-        every = (shape[0], 3, len(self.sizes), *shape[1:])
-        self.verdicts, self.half_widths = np.zeros(every, np.int64), np.full(every, np.nan)
-        self.labels, self.at_most = np.full(shape, np.inf), np.zeros(shape, np.int64)
-        truths = Truths(self.question.data, self.coded)
-        for place, world in enumerate(self.worlds):
-            for draw in range(self.draws):
-                self._one(place, draw, truths.drawn(world, self._rng("truth", place, draw)))
-                if report is not None:
-                    done = place * self.draws + draw + 1
-                    report(done, len(self.worlds) * self.draws, f"audits simulated: {world.name}")
-
-    def _one(self, place: int, draw: int, truth: NDArray[np.int32]) -> None:
-        own = int(self._rng("audit", place, draw).integers(2**31))
-        begun = np.zeros(0, np.intp)
-        if self.coded is not None and self.coded.design == "uniform":
-            begun = self.coded.rows
-        for at, size in enumerate(self.sizes):
-            # The same stream for every size, so that a larger uniform audit begins with the rows of a smaller.
-            rng = np.random.default_rng(own)
-            uniform = uniform_audit(self.question, truth, size, rng, begun)
-            weighted = weighted_audit(self.question, truth, size, self.doubts, own)
-            for design, (verdict, half_width) in enumerate((uniform, weighted)):
-                self.verdicts[place, design, at, draw] = verdict
-                self.half_widths[place, design, at, draw] = half_width
-        labels, verdict = labels_to_verdict(self.question, truth, cap=self.question.data.n, seed=own)
-        self.labels[place, draw] = labels
-        for at, size in enumerate(self.sizes):
-            self.verdicts[place, 2, at, draw] = np.where(labels <= size, verdict, 0)
-        self.at_most[place, draw] = every_row(self.question, truth)[0]
-
-    def _rng(self, *identity: object) -> np.random.Generator:
-        return rng_for(self.seed, "forecast_audits", *map(str, identity))
-
-
-def _result(run: _Run) -> AuditForecast:
-    question, data = run.question, run.question.data
-    pairs = [
-        (data.names[first], data.names[second])
-        for first, second in zip(question.baseline, question.candidate, strict=True)
-    ]
-    designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)
-    prospects, outlooks = [], []
-    for place, world in enumerate(run.worlds):
-        for pair, (baseline, candidate) in enumerate(pairs):
-            named = {"baseline": baseline, "candidate": candidate, "world": world.name}
-            for design, name in enumerate(designs):
-                for at, size in enumerate(run.sizes):
-                    verdicts = run.verdicts[place, design, at, :, pair]
-                    widths = run.half_widths[place, design, at, :, pair]
-                    prospects.append(AuditProspect.of(verdicts, widths, design=name, rows=size, **named))
-            outlooks.append(PairOutlook.of(run.at_most[place, :, pair], run.labels[place, :, pair], **named))
-    arguments: dict[str, object] = {"sizes": run.sizes, "level": question.level, "inference": question.inference}
-    if run.coded is None:
-        arguments["wrong"] = tuple(dict.fromkeys(world.rate for world in run.worlds))
-    arguments |= {"draws": run.draws, "seed": run.seed}
-    met = {"n": str(data.n), "models": str(len(data.names)), "digest": digest(data.labels, data.predictions)}
-    if run.coded is not None:
-        met["audit"] = digest(run.coded.rows, run.coded.labels)
-    return AuditForecast(
-        names=data.names,
-        n=data.n,
-        worlds=run.worlds,
-        prospects=tuple(prospects),
-        outlooks=tuple(outlooks),
-        sizes=run.sizes,
-        draws=run.draws,
-        level=question.level,
-        inference=str(question.inference),
-        audited=0 if run.coded is None else run.coded.k,
-        design=None if run.coded is None else cast("ForecastDesign", run.coded.design),
-        assumptions=_assumptions(run),
-        notes=() if run.coded is None else run.coded.notes(data.labels),
-        signature=Signature("plan_audit", arguments, {**met, "demele": __version__}),
-    )
-
-
-def _assumptions(run: _Run) -> tuple[str, ...]:
-    common = ("The expert's labels are right.", "Each pair is decided by itself.")
-    if run.coded is None:
-        return ("The share of wrong labels, and whom they side with, are as each assumption says.", *common)
-    more = (
-        "A uniform audit goes on with random rows."
-        if run.coded.design == "uniform"
-        else "A larger weighted audit is a new draw; with the same seed, most of the earlier rows are in it."
-    )
-    return (
-        "Wrong labels that were not met are as frequent and as one-sided as those that were, and as uncertain.",
-        more,
-        *common,
-    )

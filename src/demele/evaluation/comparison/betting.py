@@ -11,12 +11,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.errors import InputError
 from demele.core.proportions import exact_interval
-
-Floats = NDArray[np.float64]
 
 #: Shares of the largest stake that cannot be lost whole, played side by side. The money on each is proportional to the
 #: share: labels are mostly right, and a bold bet is best where no error turns up.
@@ -80,7 +79,7 @@ def enough(alpha: float) -> float:
 
 def ratios(
     scores: Floats, weights: Floats, total_weight: float, threshold: float, *, loss: float, gain: float
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Flags]:
     """Return what each draw pays per unit of the largest stake, and whether the draws so far refute the hypothesis.
 
     Parameters
@@ -297,7 +296,7 @@ def stakes(lost: int, won: int, neither: int, tau: float) -> Stakes:
     return Stakes(won + neither if reduced else lost + won + neither, -gap, bool(reduced))
 
 
-def sampling_gap(disagreements: ArrayLike, tail: float) -> NDArray[np.int64]:
+def sampling_gap(disagreements: ArrayLike, tail: float) -> Counts:
     """Gap of right predictions that chance shows with probability ``tail`` at most if the candidate is not better.
 
     Parameters

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
@@ -25,11 +25,11 @@ from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.comparison.table_difference import own_ends, table_notes
 from demele.evaluation.comparison.worst_case import mcnemar_p
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
+from demele.evaluation.intervals import Guard, SampledSum
 from demele.evaluation.measures.audit_interval import unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
-from demele.evaluation.question import Outcomes, PairCounts, Question, as_value
-from demele.evaluation.rare_sums import Guard, SampledSum
+from demele.evaluation.question import Outcomes, Question, as_value
 from demele.evaluation.results import OF_POSITIVE, Estimate, Verdict
 from demele.evaluation.row_groups import effective_rows, group_notes
 from demele.evaluation.table_measures import lowest_value, table_value
@@ -471,9 +471,6 @@ def estimate(
 # The breakdown point of a verdict on accuracy: the number of wrong labels that it holds up to in the worst case -------
 
 
-Counts = NDArray[np.int64]
-
-
 def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | None = None) -> Counts:
     """Return the largest number of wrong labels that each verdict holds up to in the worst case.
 
@@ -504,6 +501,8 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
     interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some true labels
     undo the claim.
     """
+    from scipy.stats import binom
+
     if method.name == "agreement" or (question.clusters is not None and method.by_overlap):
         return np.full(question.n_pairs, -1)
     if method.name == "true-labels" and question.true_labels is not None:
@@ -520,7 +519,16 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
     )
     counts = question.counts()
     if method.by_overlap or question.inference == "overlap":
-        found = _overlap_breakdown(question)
+        # Largest m at which the intervals of candidate - m and baseline + m of n are apart, by bisection.
+        n = question.data.n
+        baseline, candidate = (side.successes.astype(np.int64) for side in question.sides())
+        trials, found = np.full(baseline.size, float(n)), np.full(baseline.size, -1, dtype=np.int64)
+        falls = np.maximum(candidate - baseline, 0) // 2 + 1  # the counts have then met
+        while (falls - found > 1).any():
+            middle = (found + falls) // 2
+            low, _ = score_interval(np.maximum(candidate - middle, 0), trials, level=question.level)
+            _, high = score_interval(np.minimum(baseline + middle, n), trials, level=question.level)
+            found, falls = np.where(low > high, middle, found), np.where(low > high, falls, middle)
     elif question.clusters is not None:
         sums = (group_counts(question, question.clusters, pair) for pair in range(question.n_pairs))
         found = np.array([grouped_breakdown(one, question.clusters, question.tail) for one in sums], dtype=np.int64)
@@ -528,33 +536,13 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
         gap = counts.won - counts.lost
         found = np.where(gap > 0, (gap + 1) // 2 - 1, -1)
     else:
-        found = _test_breakdown(counts, question.tail)
+        size = counts.lost + counts.won
+        # By symmetry, from the lower tail: the quantile of the upper one is of 1 - tail, where small tails are lost.
+        least = size - binom.ppf(question.tail, size, 0.5).astype(np.int64) + 1
+        # That quantile is one short of the count wanted where a tail probability equals the level.
+        least = np.where(mcnemar_p(size - least + 1, least - 1) <= question.tail, least - 1, least)
+        found = np.asarray(np.maximum(counts.won - least, -1), dtype=np.int64)
     return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)
-
-
-def _test_breakdown(counts: PairCounts, tail: float) -> Counts:
-    from scipy.stats import binom
-
-    size = counts.lost + counts.won
-    # By symmetry, from the lower tail: the quantile of the upper one is that of 1 - tail, where small tails are lost.
-    least = size - binom.ppf(tail, size, 0.5).astype(np.int64) + 1
-    # That quantile is one short of the count wanted where a tail probability equals the level.
-    least = np.where(mcnemar_p(size - least + 1, least - 1) <= tail, least - 1, least)
-    return np.asarray(np.maximum(counts.won - least, -1), dtype=np.int64)
-
-
-def _overlap_breakdown(question: Question) -> Counts:
-    """Largest m at which the intervals of candidate - m and baseline + m of n are apart, by bisection."""
-    n = question.data.n
-    baseline, candidate = (side.successes.astype(np.int64) for side in question.sides())
-    trials, stands = np.full(baseline.size, float(n)), np.full(baseline.size, -1, dtype=np.int64)
-    falls = np.maximum(candidate - baseline, 0) // 2 + 1  # the counts have then met
-    while (falls - stands > 1).any():
-        middle = (stands + falls) // 2
-        low, _ = score_interval(np.maximum(candidate - middle, 0), trials, level=question.level)
-        _, high = score_interval(np.minimum(baseline + middle, n), trials, level=question.level)
-        stands, falls = np.where(low > high, middle, stands), np.where(low > high, falls, middle)
-    return stands
 
 
 # What an audit would buy: the comparison that expert labels of so many rows would allow, before they are asked for ----

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats, Rows
 from demele.core.labelled import Indices, Labelled
 from demele.noise.audit import CodedAudit
 
@@ -52,7 +52,7 @@ class AuditProspect:
     half_width: float
 
     @classmethod
-    def of(cls, verdicts: NDArray[np.int64], half_widths: NDArray[np.float64], **named: Any) -> "AuditProspect":
+    def of(cls, verdicts: Counts, half_widths: Floats, **named: Any) -> "AuditProspect":
         """Count verdicts of shape (draws,): 1 for the candidate, -1 for the baseline, 0 for neither."""
         draws, settled = verdicts.size, int(np.count_nonzero(verdicts))
         drawn = (settled + 1) / (draws + 2)
@@ -89,7 +89,7 @@ class PairOutlook:
     labels_most: float
 
     @classmethod
-    def of(cls, verdicts: NDArray[np.int64], labels: NDArray[np.float64], **named: Any) -> "PairOutlook":
+    def of(cls, verdicts: Counts, labels: Floats, **named: Any) -> "PairOutlook":
         """Summarise verdicts on all rows, and labels until a sequential verdict; both of shape (draws,)."""
         ordered = np.sort(labels)
         half, most = (float(ordered[math.ceil(share * labels.size) - 1]) for share in (0.5, ENOUGH))
@@ -115,9 +115,6 @@ class PairOutlook:
 
 # True classes that may stand behind given labels: what an audit is planned for, before an expert has seen a row -------
 
-
-Flags = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 #: Where wrong labels are: on any row alike, or half of them where they speak for the model that leads.
 Side = Literal["anywhere", "leader", "audit"]
@@ -216,13 +213,13 @@ class Truths:
         truth[rows] = expert
         return truth
 
-    def _other_class(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Indices:
+    def _other_class(self, rows: Rows, rng: np.random.Generator) -> Indices:
         """Return any class but the given one, with equal probability."""
         k = self.data.k
         moved: Indices = ((self.data.labels[rows] + rng.integers(1, k, rows.size)) % k).astype(np.int32)
         return moved
 
-    def _predicted_instead(self, rows: NDArray[np.intp], rng: np.random.Generator) -> Indices:
+    def _predicted_instead(self, rows: Rows, rng: np.random.Generator) -> Indices:
         """Return the prediction of a random model that contradicts the label; every row has one."""
         expert = self.data.predictions[:, rows]
         chances = np.where(expert != self.data.labels[rows], rng.random(expert.shape), -1.0)

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.proportions import normal_quantile
 from demele.evaluation.comparison.betting import sampling_gap, unseen_losses
 from demele.evaluation.expert_errors import largest_allowance
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 #: The t quantile of 3 degrees of freedom exceeds 2, the most that four groups reach, up to this error.
 USUAL_TAIL = 0.05

@@ -6,19 +6,20 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import ALL_CORRECT, Labelled
 from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.evaluation.comparison.table_difference import linearised, model_ends
 from demele.evaluation.comparison.worst_case import misfit_notes
-from demele.evaluation.measures.bias_bounds import average_bounds, bias_bounds, observed_measure
 from demele.evaluation.measures.confusion import confusion_counts
+from demele.evaluation.measures.correction import average_bounds, bias_bounds, observed_measure
 from demele.evaluation.question import Outcomes, Question, Sides, as_value, mirror, pair_counts, trials_of
 from demele.noise.budget import noise_budget
 
 #: Values of the baseline and of the candidate, one per pair each.
-Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+Pair = tuple[Floats, Floats]
 
 
 def overlap(question: Question, *, assumptions: tuple[str, ...] = (ALL_CORRECT,), argument: str = "labels") -> Outcomes:
@@ -77,9 +78,7 @@ def cleaned_data(question: Question) -> Labelled:
     NotEnoughData
         If no row is left.
     """
-    suspects = question.suspects
-    if suspects is None:  # demanded by METHODS
-        return question.data
+    suspects: Flags = question.suspects  # type: ignore[assignment]  # demanded by METHODS
     if question.suggested is not None:
         return question.data.relabelled(np.where(suspects, question.suggested, question.data.labels))
     if suspects.all():
@@ -135,8 +134,6 @@ def shifted_overlap(
 # Overlap of intervals if the baseline is right on the hardest rows on which the two classifiers disagree --------------
 
 
-Floats = NDArray[np.float64]
-
 #: Share of the rows given to the baseline when none is asked for: the one of the source's experiments.
 DEFAULT_PRUDENCE = 0.1
 
@@ -183,7 +180,7 @@ def hard_rows(question: Question) -> Outcomes:
     )
 
 
-def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray[np.intp], tuple[Note, ...]]:
+def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[Rows, tuple[Note, ...]]:
     """Return the rows of the hardest share, in order of rows, and a note on ties.
 
     Raises
@@ -212,7 +209,7 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
     return np.sort(order[:size]), (Note(code="difficulty-ties", message=message, subject=("difficulty",)),)
 
 
-def hypothetical_sides(question: Question, rows: NDArray[np.intp]) -> tuple[Sides, Sides]:
+def hypothetical_sides(question: Question, rows: Rows) -> tuple[Sides, Sides]:
     """Return the proportions of both if the baseline is correct on all of these rows where the two disagree."""
     hard, of = question.data.take(rows), question.of
     first, second = question.sides()
@@ -237,7 +234,7 @@ def hypothetical_sides(question: Question, rows: NDArray[np.intp]) -> tuple[Side
     return next(found), next(found)
 
 
-def _alone(flags: NDArray[np.bool_]) -> Floats:
+def _alone(flags: Flags) -> Floats:
     """Per ordered pair of models, the number of rows flagged for the first and not for the second."""
     exact: NDArray[np.floating] = flags.astype(np.float32 if flags.shape[1] < 1 << 24 else np.float64)
     both = (exact @ exact.T).astype(np.float64)
@@ -253,10 +250,10 @@ def worst_case_overlap(question: Question) -> Outcomes:
     Notes
     -----
     Source: Benjelloun, section 6.5.4 (``prudente-v1``). The bias of accuracy is in [-nu, nu]; the others are bounded by
-    :func:`demele.evaluation.measures.bias_bounds.bias_bounds`, which uses all that is known of the noise. An interval
+    :func:`demele.evaluation.measures.correction.bias_bounds`, which uses all that is known of the noise. An interval
     is shifted by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1]. Of means over
     classes (macro F1, balanced accuracy) the bias is bounded by
-    :func:`demele.evaluation.measures.bias_bounds.average_bounds`, and the interval is linearised.
+    :func:`demele.evaluation.measures.correction.average_bounds`, and the interval is linearised.
 
     With a transition the bounds fail with probability ``question.tail`` at most, in addition to the error of the
     intervals.

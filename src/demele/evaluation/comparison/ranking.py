@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError, quoted
 from demele.core.holm import holm
 from demele.core.kinds import Classes, Data, OneClass
@@ -17,7 +18,7 @@ from demele.core.names import checked_name, renamed
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.evaluation.comparison.checked_options import ask
+from demele.evaluation.comparison.compare import ask
 from demele.evaluation.comparison.decision import (
     AskedPairs,
     Decision,
@@ -38,7 +39,6 @@ from demele.noise.audit import AuditData
 if TYPE_CHECKING:
     import pandas as pd
 
-Flags = NDArray[np.bool_]
 Correction = Literal["holm", "bonferroni", "none"]
 
 
@@ -215,7 +215,7 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     )
 
 
-def rank_ranges(better: Flags) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def rank_ranges(better: Flags) -> tuple[Rows, Rows]:
     """Return the best and the worst rank of each model, from who is shown to be better, and what follows from it.
 
     Parameters
@@ -247,9 +247,6 @@ def square(values: NDArray[Any], m: int) -> NDArray[Any]:
 
 
 # Several classifiers on one test set: which are shown to be better than which, and so between which ranks each lies ---
-
-
-Floats = NDArray[np.float64]
 
 
 @renamed(target="inference")

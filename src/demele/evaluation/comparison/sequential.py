@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Rows
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data
@@ -16,12 +17,11 @@ from demele.core.names import checked_name, renamed
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
-from demele.evaluation.comparison.checked_options import refuse_groups, two_names
+from demele.evaluation.comparison.compare import refuse_groups, two_names
 from demele.evaluation.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.evaluation.comparison.methods import METHODS, random_sample
-from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, read_rows, signs, terms, unclear_note
+from demele.evaluation.comparison.sequential_plan import GIVE_UP, Plan, read_rows, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (
     ExpertErrors,
     allowed_rows,
@@ -153,7 +153,7 @@ class SequentialComparison(Result):
         self._counts = self._question.counts()
         self._terms = terms(self._question, self._counts.disagreements)
         clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
-        self._plan = plan(
+        self._plan = Plan(
             data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, self._disagreement
         )
         self._position = np.full(data.n, -1, dtype=np.intp)
@@ -273,7 +273,19 @@ class SequentialComparison(Result):
     def decision(self) -> Decision:
         """Return the decision from the answers so far; inconclusive until a claim is significant."""
         made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
-        return replace(made, signature=self._signature(made.signature))
+        # The verdict also depends on the answers, their limits, and the choice of rows.
+        rows, labels = self._answered()
+        met = {"answers": str(rows.size)}
+        if rows.size:
+            met["answers_digest"] = digest(rows.astype(np.int64), labels)
+        if self._unclear().size:
+            met["unclear_digest"] = digest(self._unclear().astype(np.int64))
+        if self.cap is not None:
+            met["cap"] = str(self.cap)
+        if self._disagreement is not None:
+            met["disagreement"] = digest(self._disagreement)
+        context = made.signature.context
+        return replace(made, signature=replace(made.signature, context={"n": context["n"], **met, **context}))
 
     # Keeping it.
 
@@ -357,10 +369,7 @@ class SequentialComparison(Result):
         if self._plan.forward is None:
             low -= 2 * won
         gap, n = float(self._terms.gap[0]), self._question.data.n
-        # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
-        ends = self._terms.spread(
-            np.array([min(low, high)], float), np.array([max(low, high)], float), self._counts.disagreements, n
-        )
+        ends = self._terms.spread(np.array([low], float), np.array([high], float), self._counts.disagreements, n)
         notes: tuple[Note, ...] = ()
         if self._plan.forward is None or self._plan.backward is None:
             trailing = self._question.data.names[0 if self._plan.backward is None else 1]
@@ -423,20 +432,6 @@ class SequentialComparison(Result):
     def _unclear(self) -> Rows:
         """Rows that the expert could not label, in the order drawn."""
         return self._plan.rows[np.flatnonzero(self._answers == UNCLEAR)]
-
-    def _signature(self, made: Signature) -> Signature:
-        """Add the answers, their limits, and the choice of rows, which the verdict also depends on."""
-        rows, labels = self._answered()
-        met = {"answers": str(rows.size)}
-        if rows.size:
-            met["answers_digest"] = digest(rows.astype(np.int64), labels)
-        if self._unclear().size:
-            met["unclear_digest"] = digest(self._unclear().astype(np.int64))
-        if self.cap is not None:
-            met["cap"] = str(self.cap)
-        if self._disagreement is not None:
-            met["disagreement"] = digest(self._disagreement)
-        return replace(made, context={"n": made.context["n"], **met, **made.context})
 
     def _digest(self) -> str:
         data = self._question.data

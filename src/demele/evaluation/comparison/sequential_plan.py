@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.results import Note
@@ -20,8 +21,6 @@ from demele.evaluation.question import Inference, Outcomes, Question, pair_count
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Signs = NDArray[np.int8]
 
 #: A claim is given up once the bet against it has multiplied its money by this much.
@@ -50,13 +49,15 @@ class Terms:
     population: bool = False
     grouped: GroupedPairs | None = None
 
-    def spread(self, low: Floats, high: Floats, disagreements: NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
+    def spread(self, low: Floats, high: Floats, disagreements: Counts, n: int) -> tuple[Floats, Floats]:
         """Return the limits of the gap of the population, from those of the gap on these rows; shape (pairs,).
 
         The sampling error under a false claim is too small if disagreements are rare: a test set without a disagreement
         shows no gap, but a gap of 3.7 instances is possible. So an end without a claim reaches at least as far as the
         exact limit of the losses.
         """
+        # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
+        low, high = np.minimum(low, high), np.maximum(low, high)
         if not self.population:
             return low, high
         ends = []
@@ -72,7 +73,7 @@ class Terms:
         return ends[0], -ends[1]
 
 
-def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
+def terms(question: Question, disagreements: Counts) -> Terms:
     """Return the gap that a claim must show for its inference.
 
     ``"test_set"``: 0. ``"population"``: what sampling shows with half the error if the claim is false (the bet has the
@@ -112,43 +113,8 @@ def wrong_labels(question: Question, error: float) -> tuple[int, float]:
     return min(n, found + int(np.floor(question.expert_error * n + 1e-9))), error
 
 
-@dataclass(frozen=True, slots=True)
 class Plan:
     """Which rows of one pair are asked, in which order, and what they can show.
-
-    Attributes
-    ----------
-    rows : array of shape (size,)
-        All rows that help, in the order drawn: each next one with a probability proportional to its weight.
-    before : array
-        s(given) of each of them.
-    weights : array
-        How much the label of each can change the gap: 2 if it is with either classifier, 1 if with neither.
-    forward, backward : Stakes or None
-        Of the claims "candidate better" and "baseline better"; None where the rows asked cannot show it.
-    """
-
-    rows: Rows
-    before: Signs
-    weights: Floats
-    total_weight: float
-    loss: float
-    gain: float
-    forward: Stakes | None
-    backward: Stakes | None
-
-    def draws(self, scores: Signs) -> Draws:
-        """Return the first draws of this order, given their scores."""
-        k = scores.size
-        return Draws(
-            scores.astype(np.float64), self.weights[:k], self.rows.size, self.total_weight, self.loss, self.gain
-        )
-
-
-def plan(
-    first: Indices, second: Indices, labels: Indices, gap: float, clocks: Floats, disagreement: Floats | None = None
-) -> Plan:
-    """Say which rows to ask of a pair, and in which order.
 
     Parameters
     ----------
@@ -163,6 +129,17 @@ def plan(
     disagreement : array of shape (n,), optional
         Where labels are more likely to be wrong.
 
+    Attributes
+    ----------
+    rows : array of shape (size,)
+        All rows that help, in the order drawn: each next one with a probability proportional to its weight.
+    before : array
+        s(given) of each of them.
+    weights : array
+        How much the label of each can change the gap: 2 if it is with either classifier, 1 if with neither.
+    forward, backward : Stakes or None
+        Of the claims "candidate better" and "baseline better"; None where the rows asked cannot show it.
+
     Notes
     -----
     *Weights.* What is shown per draw is capped by the most that a row could lose per unit of its weight. With weights
@@ -173,36 +150,47 @@ def plan(
     *Disagreement* makes errors appear earlier, but lowers the evidence of the other rows. It helps only if errors
     decide, that is, if the rows asked are not reduced.
     """
-    apart = np.flatnonzero(first != second)
-    before = signs(first[apart], second[apart], labels[apart])
-    won, lost = int(np.count_nonzero(before > 0)), int(np.count_nonzero(before < 0))
-    neither = apart.size - won - lost
-    forward: Stakes | None = stakes(lost, won, neither, gap)
-    backward: Stakes | None = stakes(won, lost, neither, gap)
-    kept = np.ones(apart.size, dtype=bool)
-    weights = np.where(before == 0, 1.0, 2.0)
-    if forward is not None and forward.reduced:
-        backward, kept = None, before >= 0
-    elif backward is not None and backward.reduced:
-        forward, kept = None, before <= 0
-    elif disagreement is not None and apart.size and disagreement[apart].mean() > 0:
-        weights = weights * (1 - TILT + TILT * disagreement[apart] / disagreement[apart].mean())
-    rows, before, weights = apart[kept], before[kept], weights[kept]
-    order = np.lexsort((rows, clocks[rows] / weights))
-    rows, before, weights = rows[order], before[order], weights[order]
-    # Label with the candidate: the score is in {-2, -1, 0}; with the baseline: {0, 1, 2}; with neither: {-1, 0, 1}.
-    losses = np.where(before > 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
-    gains = np.where(before < 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
-    return Plan(
-        rows.astype(np.intp),
-        before,
-        weights,
-        float(weights.sum()),
-        float(losses.max(initial=0.0)),
-        float(gains.max(initial=0.0)),
-        forward,
-        backward,
-    )
+
+    def __init__(
+        self,
+        first: Indices,
+        second: Indices,
+        labels: Indices,
+        gap: float,
+        clocks: Floats,
+        disagreement: Floats | None = None,
+    ) -> None:
+        apart = np.flatnonzero(first != second)
+        before = signs(first[apart], second[apart], labels[apart])
+        won, lost = int(np.count_nonzero(before > 0)), int(np.count_nonzero(before < 0))
+        neither = apart.size - won - lost
+        forward: Stakes | None = stakes(lost, won, neither, gap)
+        backward: Stakes | None = stakes(won, lost, neither, gap)
+        kept = np.ones(apart.size, dtype=bool)
+        weights = np.where(before == 0, 1.0, 2.0)
+        if forward is not None and forward.reduced:
+            backward, kept = None, before >= 0
+        elif backward is not None and backward.reduced:
+            forward, kept = None, before <= 0
+        elif disagreement is not None and apart.size and disagreement[apart].mean() > 0:
+            weights = weights * (1 - TILT + TILT * disagreement[apart] / disagreement[apart].mean())
+        rows, before, weights = apart[kept], before[kept], weights[kept]
+        order = np.lexsort((rows, clocks[rows] / weights))
+        before, weights = before[order], weights[order]
+        # Label with the candidate: the score is in {-2, -1, 0}; with the baseline: {0, 1, 2}; with neither: {-1, 0, 1}.
+        losses = np.where(before > 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
+        gains = np.where(before < 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
+        self.rows, self.before, self.weights = rows[order].astype(np.intp), before, weights
+        self.total_weight = float(weights.sum())
+        self.loss, self.gain = float(losses.max(initial=0.0)), float(gains.max(initial=0.0))
+        self.forward, self.backward = forward, backward
+
+    def draws(self, scores: Signs) -> Draws:
+        """Return the first draws of this order, given their scores."""
+        k = scores.size
+        return Draws(
+            scores.astype(np.float64), self.weights[:k], self.rows.size, self.total_weight, self.loss, self.gain
+        )
 
 
 def signs(first: Indices, second: Indices, labels: Indices) -> Signs:
@@ -286,20 +274,31 @@ def sequential(question: Question) -> Outcomes:
     for pair in range(question.n_pairs):
         first, second = predictions[question.baseline[pair]], predictions[question.candidate[pair]]
         before = signs(first, second, given)
+        apart, scores = first != second, signs(first, second, truth) - before
+        lost, won, neither = (int(part[pair]) for part in (counts.lost, counts.won, counts.neither))
+        forward = _drawn(apart, before, scores, lost, won, neither, float(asked.gap[pair]))
+        backward = _drawn(apart, -before, -scores, won, lost, neither, float(asked.gap[pair]))
+        used, stopped = int(apart.sum()), apart.size
+        for at_stake, draws, positions in (forward, backward):
+            reached = np.flatnonzero(draws.log_wealth(at_stake.threshold) >= enough(asked.bet))
+            if reached.size:
+                used, stopped = int(reached[0]) + 1, int(positions[reached[0]]) + 1
+        at_stake, draws, _ = forward if won >= lost else backward
         pairs.append(
-            _read(
-                first != second,
-                before,
-                signs(first, second, truth) - before,
-                (int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])),
-                float(asked.gap[pair]),
-                asked.bet,
-            )
+            {
+                "log_wealth": forward[1].evidence(forward[0].threshold),
+                "log_wealth_of_baseline": backward[1].evidence(backward[0].threshold),
+                "labels_used": used,
+                "stopped_at": stopped,
+                "drawn_from": at_stake.size,
+                "expected_labels": draws.expected(at_stake.threshold, asked.bet),
+                "difference": won - lost + _equal_draws(scores[apart], lost + won + neither, 2.0).estimate(),
+                "low": won - lost + forward[1].exceeds(asked.bet) + 1,
+                "high": won - lost - backward[1].exceeds(asked.bet) - 1,
+            }
         )
     result = {name: np.array([figures[name] for figures in pairs], dtype=np.float64) for name in pairs[0]}
-    # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
-    ends = np.minimum(result["low"], result["high"]), np.maximum(result["low"], result["high"])
-    low, high = asked.spread(*ends, counts.disagreements, n)
+    low, high = asked.spread(result["low"], result["high"], counts.disagreements, n)
     shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_baseline")]
     with np.errstate(over="ignore"):
         wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_baseline")}
@@ -340,50 +339,19 @@ def _in_order(audit: CodedAudit, seed: int) -> tuple[CodedAudit, tuple[Note, ...
     return shuffled, (Note(code="order-lost", message=message, severity="warning"),)
 
 
-def _read(
-    apart: NDArray[np.bool_], before: Signs, scores: Signs, counts: tuple[int, int, int], gap: float, bet: float
-) -> dict[str, float]:
-    """Read the audited rows of one pair: ``apart`` says where the two disagree, ``before`` is s(given)."""
-    lost, won, neither = counts
-    forward = _uniform(apart, before, scores, stakes(lost, won, neither, gap))
-    backward = _uniform(apart, -before, -scores, stakes(won, lost, neither, gap))
-    used, stopped = int(apart.sum()), apart.size
-    for claim in (forward, backward):
-        reached = np.flatnonzero(claim.draws.log_wealth(claim.stakes.threshold) >= enough(bet))
-        if reached.size:
-            used, stopped = int(reached[0]) + 1, int(claim.positions[reached[0]]) + 1
-    leading = forward if won >= lost else backward
-    every = Stakes(lost + won + neither, 0, False)
-    estimate = _uniform(apart, before, scores, every).draws.estimate()
-    return {
-        "log_wealth": forward.draws.evidence(forward.stakes.threshold),
-        "log_wealth_of_baseline": backward.draws.evidence(backward.stakes.threshold),
-        "labels_used": used,
-        "stopped_at": stopped,
-        "drawn_from": leading.stakes.size,
-        "expected_labels": leading.draws.expected(leading.stakes.threshold, bet),
-        "difference": won - lost + estimate,
-        "low": won - lost + forward.draws.exceeds(bet) + 1,
-        "high": won - lost - backward.draws.exceeds(bet) - 1,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """One claim on a pair: what it must exceed, the draws so far, and where each stands among all rows read."""
-
-    stakes: Stakes
-    draws: Draws
-    positions: Rows
-
-
-def _uniform(apart: NDArray[np.bool_], before: Signs, scores: Signs, at_stake: Stakes) -> _Claim:
+def _drawn(
+    apart: Flags, before: Signs, scores: Signs, lost: int, won: int, neither: int, gap: float
+) -> tuple[Stakes, Draws, Rows]:
+    """Return what one claim on a pair must exceed, its draws so far, and where each stands among all rows read."""
+    at_stake = stakes(lost, won, neither, gap)
     positions = np.flatnonzero(apart & (before >= 0) if at_stake.reduced else apart)
-    size = float(at_stake.size)
     # With label = baseline left out, an instance gains 1 at most: its label is with neither.
     gain = 1.0 if at_stake.reduced else 2.0
-    drawn = scores[positions].astype(np.float64)
-    return _Claim(at_stake, Draws(drawn, np.ones(drawn.size), at_stake.size, size, loss=2.0, gain=gain), positions)
+    return at_stake, _equal_draws(scores[positions], at_stake.size, gain), positions
+
+
+def _equal_draws(scores: Signs, size: int, gain: float) -> Draws:
+    return Draws(scores.astype(np.float64), np.ones(scores.size), size, float(size), loss=2.0, gain=gain)
 
 
 # Simulated sequential comparisons of many pairs, with true labels in the place of an expert ---------------------------
@@ -403,7 +371,7 @@ def sequential_many(
     disagreement: Floats | None = None,
     start: Literal["always", "shown"] = "always",
     seed: int = 0,
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+) -> tuple[Flags, Counts]:
     """Simulate sequential comparisons of many ordered pairs, with true labels as the expert's answers.
 
     Parameters
@@ -457,7 +425,7 @@ def sequential_many(
     for index in np.flatnonzero(promising | (start == "always")):
         first, second = small[pairs[index, 0]], small[pairs[index, 1]]
         certified[index], used[index] = _simulated(
-            plan(first, second, given, float(gaps[index]), clocks, disagreement), first, second, truth, alpha, cap
+            Plan(first, second, given, float(gaps[index]), clocks, disagreement), first, second, truth, alpha, cap
         )
     return certified, used
 

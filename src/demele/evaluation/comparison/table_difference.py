@@ -8,8 +8,8 @@ values, but almost equally.
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.labelled import shown
 from demele.core.proportions import normal_quantile
 from demele.core.results import Note
@@ -17,8 +17,6 @@ from demele.evaluation.comparison.grouped import degrees_of
 from demele.evaluation.question import Outcomes, Question, as_value
 from demele.evaluation.row_groups import Groups
 from demele.evaluation.table_measures import Table, lowest_value, refuse_empty_classes, row_effects, table_value
-
-Floats = NDArray[np.float64]
 
 #: Classes with fewer labelled rows are named.
 SMALL_CLASS = 20

@@ -9,8 +9,8 @@ candidate where neither is right. Everything below counts how often that can hap
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.labelled import Indices
 from demele.core.proportions import exact_high, exact_low, normal_quantile, score_interval
 from demele.core.results import Note
@@ -20,10 +20,6 @@ from demele.evaluation.question import Outcomes, PairCounts, Question, pair_coun
 from demele.evaluation.row_groups import alike_share, effective_share, row_counts
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

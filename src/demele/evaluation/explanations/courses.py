@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
@@ -15,9 +16,8 @@ from demele.core.names import suggestion
 from demele.core.seeds import rng_for
 from demele.core.sentences import arg, setting
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 Images = NDArray[Any]
+Places = NDArray[np.int64]
 
 #: In which order regions are destroyed, as the map sees them.
 Order = Literal["most", "random", "least"]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_count, checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.labelled import ALL_CORRECT, Indices, Vocabulary, read_labels, vocabulary
+from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
@@ -44,9 +45,8 @@ from demele.evaluation.explanations.result import (
     WorstCase,
 )
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.measures.bias_bounds import correct_bounds
 from demele.evaluation.measures.confusion import confusion_counts
-from demele.evaluation.measures.correction import union_interval, worst_case_interval
+from demele.evaluation.measures.correction import correct_bounds, union_interval, worst_case_interval
 from demele.evaluation.question import classes_of, read_noise
 from demele.evaluation.results import Estimate
 from demele.noise.audit import Audit
@@ -55,78 +55,13 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
-Floats = NDArray[np.float64]
 
 #: By default an image has at most so many regions along its longer side, and so many of all are destroyed.
 MOST_ACROSS, MOST_STEPS = 16, 100
 #: What the map is called that was given without a name.
 NAMELESS = "map"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """Checked arguments.
-
-    Attributes
-    ----------
-    images : array of shape (n, height, width, channels)
-    ends : (float, float)
-        Darkest and brightest value.
-    maps : mapping of name to array of shape (n, height, width)
-    labels : array of shape (n,) or None
-        As :func:`demele.core.labelled.read_labels` returns them.
-    words : Vocabulary or None
-        The classes, where they were given.
-    noise : float, TransitionMatrix, TransitionCounts or None
-    measured : {"score", "accuracy"}
-    level : float
-    """
-
-    images: Images
-    ends: tuple[float, float]
-    maps: Mapping[str, Floats]
-    labels: NDArray[Any] | None
-    words: Vocabulary | None
-    noise: Any
-    measured: Measured
-    level: float
-
-    @property
-    def n(self) -> int:
-        """Number of images."""
-        return len(self.images)
-
-
-def checked(
-    images: Any, maps: Any, labels: object, noise: Any, measure: Any, classes: Sequence[object] | None, level: float
-) -> Inputs:
-    """Check what was given.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData, UnknownNameError
-    """
-    shown, ends = _read_images(images)
-    known, measured = _read_noise(noise), _read_measure(measure, labels, noise)
-    own = classes_of(known, None, classes)
-    read = None if labels is None else read_labels(labels, "labels")
-    if read is not None and len(read) != len(shown):
-        raise InputError("labels", f"expected {len(shown)} labels, one per image, got {len(read)}")
-    named = maps if isinstance(maps, Mapping) else {NAMELESS: maps}
-    if not named:
-        raise NotEnoughData("maps", "expected at least 1 map, got none")
-    return Inputs(
-        images=shown,
-        ends=ends,
-        maps={str(name): _read_map(one, str(name), shown.shape) for name, one in named.items()},
-        labels=read,
-        words=None if own is None else vocabulary(np.empty(0), classes=own),
-        noise=known,
-        measured=measured,
-        level=checked_confidence(level),
-    )
 
 
 def _read_images(images: Any) -> tuple[Images, tuple[float, float]]:
@@ -305,7 +240,8 @@ def area_payoffs(run: Course, k: int) -> Floats:
 
     With label y, it is 1 if y is predicted of the whole image, minus the share of steps at which y is predicted.
     """
-    return _is_class(run.predicted[0, :, 0], k) - predicted_shares(run, k)
+    classes = run.predicted[0, :, 0]
+    return np.asarray(classes[:, None] == np.arange(k), dtype=np.float64) - predicted_shares(run, k)
 
 
 def predicted_shares(run: Course, k: int) -> Floats:
@@ -314,10 +250,6 @@ def predicted_shares(run: Course, k: int) -> Floats:
     places = np.arange(n)[:, None] * k + run.predicted.transpose(1, 0, 2).reshape(n, -1)
     shares: Floats = np.bincount(places.ravel(), minlength=n * k).reshape(n, k) / (runs * steps)
     return shares
-
-
-def _is_class(classes: Indices, k: int) -> Floats:
-    return np.asarray(classes[:, None] == np.arange(k), dtype=np.float64)
 
 
 def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -397,7 +329,10 @@ class Judged:
 
     Parameters
     ----------
-    asked : Asked
+    images : array of shape (n, height, width, channels)
+    maps : mapping of name to array of shape (n, height, width)
+    labels : array of shape (n,) or None
+    level : float
     classifier : Classifier
     setting : Setting
     courses : mapping
@@ -407,7 +342,10 @@ class Judged:
         Worst cases of each map.
     """
 
-    inputs: Inputs
+    images: Images
+    maps: Mapping[str, Floats]
+    labels: NDArray[Any] | None
+    level: float
     classifier: Classifier
     setting: Setting
     courses: Courses
@@ -426,16 +364,28 @@ class Judged:
 
     # One map ----------------------------------------------------------------------------------------------------------
 
-    def maps(self) -> tuple[MapResult, ...]:
+    def map_results(self) -> tuple[MapResult, ...]:
         """Return what each map is worth; random order is the same for all."""
         chance = self.courses[next(iter(self.importance)), "random"]
         alike = self._area(chance, "random"), self._curve(chance, "random")
         return tuple(self._map_result(name, *alike) for name in self.importance)
 
     def _map_result(self, name: str, area: Estimate, curve: PerturbationCurve) -> MapResult:
+        import pandas as pd
+
         own = {order: self.courses[name, order] for order in ORDERS}
         difference = self._difference(own["most"], own["random"], name, len(self.importance))
-        images = self._images(own)
+        areas = {order: run.areas for order, run in own.items()}
+        names = np.asarray(self.classifier.words.classes, dtype=object)
+        means = {f"area_{order}": found.mean(axis=0) for order, found in areas.items()}
+        columns: dict[str, Any] = {
+            **means,
+            "difference": means["area_most"] - means["area_random"],
+            "beats": (areas["most"] > areas["random"]).sum(axis=0),
+            "predicted": names[self.classifier.whole.classes],
+            "label": self.labels,
+        }
+        images = pd.DataFrame(columns, index=pd.RangeIndex(len(self.images), name="image"))
         lowest = np.argsort(images["difference"].to_numpy(), kind="stable")[: self.kept]
         return MapResult(
             name=name,
@@ -459,7 +409,7 @@ class Judged:
         return self._estimate(first.areas.mean(axis=0) - second.areas.mean(axis=0), payoffs, name, shared)
 
     def _estimate(self, values: Floats, payoffs: Floats | None, of: str, shared: int) -> Estimate:
-        level = 1 - (1 - self.inputs.level) / shared
+        level = 1 - (1 - self.level) / shared
         mean, (low, high) = mean_interval(values, level)
         bias, corrected = None, None
         if payoffs is not None and self.known is not None:
@@ -477,36 +427,20 @@ class Judged:
         )
 
     def _curve(self, run: Course, order: Order) -> PerturbationCurve:
-        mean, ends = mean_interval(run.values.mean(axis=0), self.inputs.level)
+        mean, ends = mean_interval(run.values.mean(axis=0), self.level)
         corrected: Ends | None = None
         if self.setting.measured == "accuracy" and self.setting.labels is not None:
-            ends = accuracy_curve(run, self.setting.labels, self.inputs.level)
+            ends = accuracy_curve(run, self.setting.labels, self.level)
             corrected = None if self.known is None else corrected_curve(run, self.known)
         return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
 
-    def _images(self, own: Mapping[Order, Course]) -> "pd.DataFrame":
-        import pandas as pd
-
-        areas = {order: run.areas for order, run in own.items()}
-        names = np.asarray(self.classifier.words.classes, dtype=object)
-        means = {f"area_{order}": found.mean(axis=0) for order, found in areas.items()}
-        columns: dict[str, Any] = {
-            **means,
-            "difference": means["area_most"] - means["area_random"],
-            "beats": (areas["most"] > areas["random"]).sum(axis=0),
-            "predicted": names[self.classifier.whole.classes],
-            "label": None if self.inputs.labels is None else self.inputs.labels,
-        }
-        return pd.DataFrame(columns, index=pd.RangeIndex(self.inputs.n, name="image"))
-
     def _worst(self, name: str, own: Mapping[Order, Course], row: int) -> WorstCase:
-        images = self.inputs.images
         half = math.ceil(self.setting.steps / 2)
         return WorstCase(
             row=row,
-            image=images[row],
-            importance=self.inputs.maps[name][row],
-            destroyed=state_after(images, row, self.importance[name], self.setting, half),
+            image=self.images[row],
+            importance=self.maps[name][row],
+            destroyed=state_after(self.images, row, self.importance[name], self.setting, half),
             most=own["most"].values[:, row].mean(axis=0),
             random=own["random"].values[:, row].mean(axis=0),
         )
@@ -541,7 +475,7 @@ class Judged:
         """Return the notes for a reader."""
         found = [note for name, one in self.importance.items() if (note := _tied(name, one)) is not None]
         if self.known is not None:
-            message = f"at most {self.known.budget.wrong} of {self.inputs.n} labels are assumed to be wrong"
+            message = f"at most {self.known.budget.wrong} of {len(self.images)} labels are assumed to be wrong"
             found.append(Note(code="wrong-labels", message=message))
         if self.measured == "output":
             message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
@@ -695,65 +629,46 @@ def perturbation_test(
     >>> found.pairs[0].better
     'right'
     """
-    inputs = checked(images, maps, labels, noise, measure, classes, level)
-    sides = checked_region(region, inputs.images.shape[1:3])
-    where = regions(inputs.images.shape[1], inputs.images.shape[2], sides)
+    shown, ends = _read_images(images)
+    supplied, measured = _read_noise(noise), _read_measure(measure, labels, noise)
+    names = classes_of(supplied, None, classes)
+    read, n = None if labels is None else read_labels(labels, "labels"), len(shown)
+    if read is not None and len(read) != n:
+        raise InputError("labels", f"expected {n} labels, one per image, got {len(read)}")
+    given = maps if isinstance(maps, Mapping) else {NAMELESS: maps}
+    if not given:
+        raise NotEnoughData("maps", "expected at least 1 map, got none")
+    named = {str(name): _read_map(one, str(name), shown.shape) for name, one in given.items()}
+    words = None if names is None else vocabulary(np.empty(0), classes=names)
+    level, sides = checked_confidence(level), checked_region(region, shown.shape[1:3])
+    where = regions(shown.shape[1], shown.shape[2], sides)
     count, size = int(where.max()) + 1, checked_count(batch, "batch", 1)
     filling, length, kept = checked_filling(destroy), checked_steps(steps, count), checked_count(worst, "worst", 0)
     runs, seed = checked_count(n_repeats, "n_repeats", 1), checked_seed(seed)
-    classifier = Classifier(predict, inputs.images, inputs.labels, inputs.words, size, closed=inputs.noise is not None)
-    coded = None if inputs.labels is None else classifier.words.encode(inputs.labels, "labels")
+    classifier = Classifier(predict, shown, read, words, size, closed=supplied is not None)
+    coded = None if read is None else classifier.words.encode(read, "labels")
+    own_targets = None if targets is None else checked_targets(targets, n, len(classifier.words))
     followed = Setting(
         where=where,
         steps=length,
         filling=filling,
-        ends=inputs.ends,
+        ends=ends,
         n_repeats=runs,
         seed=seed,
-        measured=inputs.measured,
-        targets=classifier.whole.classes
-        if targets is None
-        else checked_targets(targets, inputs.n, len(classifier.words)),
+        measured=measured,
+        targets=classifier.whole.classes if own_targets is None else own_targets,
         labels=coded,
     )
     known = None
-    if inputs.noise is not None and coded is not None:
-        own = inputs.noise if isinstance(inputs.noise, float) else inputs.noise.ordered(classifier.words.classes)
-        known = KnownNoise.of(own, coded, len(classifier.words), inputs.level)
-    importance = {name: region_importance(one, where) for name, one in inputs.maps.items()}
-    courses = _courses(classifier, inputs.images, importance, followed, size, progress)
-    judged = Judged(inputs, classifier, followed, courses, importance, known, kept)
-    return PerturbationTest(
-        maps=judged.maps(),
-        pairs=judged.pairs(),
-        n=inputs.n,
-        regions=count,
-        region=sides,
-        steps=length,
-        n_repeats=runs,
-        measured=judged.measured,
-        destroy=filling,
-        level=inputs.level,
-        ends=inputs.ends,
-        assumptions=judged.assumptions(),
-        notes=judged.notes(),
-        signature=_signature(inputs, followed, sides, own_targets=targets is not None),
-    )
-
-
-def _courses(
-    classifier: Classifier,
-    images: Images,
-    importance: Mapping[str, Floats],
-    setting: Setting,
-    batch: int,
-    progress: bool | Report,
-) -> Courses:
-    """Destroy the regions of all images in every order; random orders serve all maps."""
+    if supplied is not None and coded is not None:
+        own = supplied if isinstance(supplied, float) else supplied.ordered(classifier.words.classes)
+        known = KnownNoise.of(own, coded, len(classifier.words), level)
+    importance = {name: region_importance(one, where) for name, one in named.items()}
+    # The regions of all images are destroyed in every order; random orders serve all maps.
     orders: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
-    passes = setting.runs("random") + sum(setting.runs(order) for _, order in orders)
-    total, done = passes * setting.steps * len(images), 0
-    found: dict[tuple[str, Order], Course] = {}
+    passes = followed.runs("random") + sum(followed.runs(order) for _, order in orders)
+    total, done = passes * followed.steps * n, 0
+    courses: dict[tuple[str, Order], Course] = {}
     with reporting(progress) as report:
 
         def looked_at(more: int) -> None:
@@ -762,23 +677,34 @@ def _courses(
             if report is not None:
                 report(done, total, f"{done:,} of {total:,} destroyed images looked at")
 
-        def run(name: str, order: Order) -> Course:
-            return course(classifier, images, importance[name], order, setting, batch=batch, done=looked_at)
+        def goes(name: str, order: Order) -> Course:
+            return course(classifier, shown, importance[name], order, followed, batch=size, done=looked_at)
 
-        chance = run(next(iter(importance)), "random")
+        chance = goes(next(iter(importance)), "random")
         for name, order in orders:
-            found[name, order] = run(name, order)
-            found[name, "random"] = chance
-    return found
-
-
-def _signature(inputs: Inputs, setting: Setting, sides: tuple[int, int], *, own_targets: bool) -> Signature:
-    arguments: dict[str, object] = {"measure": inputs.measured, "region": sides, "steps": setting.steps}
-    arguments |= {"destroy": setting.filling, "n_repeats": setting.n_repeats}
-    if inputs.noise is not None:
-        arguments["noise"] = inputs.noise
-    arguments |= {"level": inputs.level, "seed": setting.seed}
-    context = {"n": str(inputs.n), "maps": str(len(inputs.maps)), "demele": __version__}
-    if own_targets:
+            courses[name, order] = goes(name, order)
+            courses[name, "random"] = chance
+    judged = Judged(shown, named, read, level, classifier, followed, courses, importance, known, kept)
+    arguments: dict[str, object] = {"measure": measured, "region": sides, "steps": length}
+    arguments |= {"destroy": filling, "n_repeats": runs}
+    if supplied is not None:
+        arguments["noise"] = supplied
+    context = {"n": str(n), "maps": str(len(named)), "demele": __version__}
+    if targets is not None:
         context["targets"] = "given"
-    return Signature("perturbation_test", arguments, context)
+    return PerturbationTest(
+        maps=judged.map_results(),
+        pairs=judged.pairs(),
+        n=n,
+        regions=count,
+        region=sides,
+        steps=length,
+        n_repeats=runs,
+        measured=judged.measured,
+        destroy=filling,
+        level=level,
+        ends=ends,
+        assumptions=judged.assumptions(),
+        notes=judged.notes(),
+        signature=Signature("perturbation_test", arguments | {"level": level, "seed": seed}, context),
+    )

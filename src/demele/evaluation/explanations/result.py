@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.result import Result
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Floats = NDArray[np.float64]
 MapVerdict = Literal["holds", "inconclusive", "misleads"]
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_flag
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Data
@@ -24,9 +24,8 @@ from demele.evaluation.measures.assessment import Assessment
 from demele.evaluation.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
-from demele.evaluation.measures.bias_bounds import average_bounds, correct_bounds
 from demele.evaluation.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
-from demele.evaluation.measures.correction import union_interval, worst_case_interval
+from demele.evaluation.measures.correction import average_bounds, correct_bounds, union_interval, worst_case_interval
 from demele.evaluation.measures.largest_class import always_predicting, class_notes, tells_nothing
 from demele.evaluation.question import Noise, as_value, classes_of, coded_like, read_knowledge, trials_of
 from demele.evaluation.results import Estimate
@@ -42,12 +41,9 @@ from demele.evaluation.row_groups import (
     row_counts,
 )
 from demele.evaluation.table_measures import Table
-from demele.noise.audit import UNLIKELY, Audit, AuditData, CodedAudit
+from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.square_tables import digest
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
@@ -82,33 +78,6 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
             f"{in_code(type(noise).__name__, otherwise=_NOISE_WORDS[type(noise).__name__])}; leave one of them out",
         )
     return noise, audit
-
-
-def knowledge_of(
-    data: Labelled,
-    table: ConfusionCounts,
-    noise: Any,
-    audit: Audit | None,
-    true_labels: object,
-    level: float,
-    errs: tuple[float, ExpertErrors] = (0.0, "adversarial"),
-    groups: Groups | None = None,
-) -> "LabelKnowledge":
-    """Return the knowledge from the given labels and the other arguments."""
-    if errs[0] and (audit is None or audit.design == "selective"):
-        raise InputError(
-            "expert_error",
-            f"says how often the expert of a random audit is wrong; give {setting(audit=...)}, expert labels of rows "
-            "drawn at random, or drop it",
-        )
-    if true_labels is not None:
-        return _TrueLabels(data, table, true_labels, level)
-    coded = None if audit is None else audit.coded(data.vocabulary, data.n)
-    if coded is not None and coded.design != "selective":
-        if groups is not None:
-            refuse_whole_groups(groups, coded)
-        return _Audited(data, table, coded, level, noise, errs, groups)
-    return LabelKnowledge() if noise is None else _Bounded(data, table, noise, coded, level, groups)
 
 
 class LabelKnowledge:
@@ -527,7 +496,14 @@ def assess(
     >>> round(accuracy.bias[0], 4), round(accuracy.bias[1], 4)
     (-0.02, 0.02)
     """
-    level, averages = checked_confidence(level), _averages(average)
+    names = (average,) if isinstance(average, str) else average
+    if not np.iterable(names):
+        raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {quoted(average)}")
+    known = get_args(Average)
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
+    level, averages = checked_confidence(level), tuple(dict.fromkeys(names))
     checked_flag(per_class, "per_class")
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
@@ -538,7 +514,22 @@ def assess(
     clusters = None if together is None or together.single else together
     table = ConfusionCounts(table_of(data), data.vocabulary.classes)
     errs = read_expert_error(expert_error, expert_errors, k=data.k)
-    knowledge = knowledge_of(data, table, rate, expert, true_labels, level, errs, clusters)
+    if errs[0] and (expert is None or expert.design == "selective"):
+        raise InputError(
+            "expert_error",
+            f"says how often the expert of a random audit is wrong; give {setting(audit=...)}, expert labels of rows "
+            "drawn at random, or drop it",
+        )
+    coded = None if expert is None else expert.coded(data.vocabulary, data.n)
+    knowledge = LabelKnowledge()
+    if true_labels is not None:
+        knowledge = _TrueLabels(data, table, true_labels, level)
+    elif coded is not None and coded.design != "selective":
+        if clusters is not None:
+            refuse_whole_groups(clusters, coded)
+        knowledge = _Audited(data, table, coded, level, rate, errs, clusters)
+    elif rate is not None:
+        knowledge = _Bounded(data, table, rate, coded, level, clusters)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     check_same_order(groups, labels, ("groups", "labels"))
     one_class = data.k > 1 and np.count_nonzero(table.support) == 1 and expert is None and true_labels is None
@@ -609,7 +600,22 @@ class _Estimates:
         self.ends: dict[str, tuple[tuple[Floats, Floats], tuple[Floats, Floats] | None]] = {}
         right = np.asarray(float(table.right.sum()))
         self.accuracy = self._several("accuracy", right[None], np.array([float(data.n)]), np.array([table.accuracy]))[0]
-        self.error = _mirrored(self.accuracy)
+        # The error, one minus the accuracy.
+        accuracy = self.accuracy
+
+        def turned(interval: Interval | None) -> Interval | None:
+            return None if interval is None else replace(interval, low=1 - interval.high, high=1 - interval.low)
+
+        self.error = Estimate(
+            measure="error",
+            of=None,
+            value=1 - accuracy.value,
+            successes=accuracy.trials - accuracy.successes,
+            trials=accuracy.trials,
+            interval=turned(accuracy.interval),
+            bias=None if accuracy.bias is None else (-accuracy.bias[1], -accuracy.bias[0]),
+            corrected=turned(accuracy.corrected),
+        )
 
     def of_classes(self, measure: str) -> list[Estimate]:
         """One estimate per class."""
@@ -719,24 +725,6 @@ class _Estimates:
         return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.knowledge.kind))
 
 
-def _mirrored(accuracy: Estimate) -> Estimate:
-    """Return the error, one minus the accuracy."""
-
-    def turned(interval: Interval | None) -> Interval | None:
-        return None if interval is None else replace(interval, low=1 - interval.high, high=1 - interval.low)
-
-    return Estimate(
-        measure="error",
-        of=None,
-        value=1 - accuracy.value,
-        successes=accuracy.trials - accuracy.successes,
-        trials=accuracy.trials,
-        interval=turned(accuracy.interval),
-        bias=None if accuracy.bias is None else (-accuracy.bias[1], -accuracy.bias[0]),
-        corrected=turned(accuracy.corrected),
-    )
-
-
 def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
     """Return the union of two intervals; NaN where the first is."""
     if second is None:
@@ -771,17 +759,6 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
         message += ": this classifier is not shown to do better"
         notes.append(Note(code="largest-class", message=message, subject=(str(name),), severity="warning"))
     return notes
-
-
-def _averages(average: Any) -> tuple[str, ...]:
-    names = (average,) if isinstance(average, str) else average
-    if not np.iterable(names):
-        raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {quoted(average)}")
-    known = get_args(Average)
-    wrong = [name for name in names if name not in known]
-    if wrong:
-        raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
-    return tuple(dict.fromkeys(names))
 
 
 def _named(measure: str, of: object) -> str:

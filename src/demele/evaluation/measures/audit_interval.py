@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_whole
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled
@@ -14,13 +15,11 @@ from demele.core.names import checked_name, renamed
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.results import Interval, Note
 from demele.core.sentences import arg, in_code
+from demele.evaluation.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.evaluation.question import as_value
-from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 from demele.evaluation.row_groups import Groups, corrected_effect, row_counts
 from demele.noise.audit import CodedAudit
 from demele.noise.limits import hypergeometric_limit
-
-Floats = NDArray[np.float64]
 
 #: Accuracy on new instances, or on the instances of this test set with true labels.
 AuditInference = Literal["population", "test_set"]
@@ -61,7 +60,7 @@ class Cells:
         """Return the same where at most so many labels are wrong, if that is known."""
         return self if wrong is None else replace(self, wrong=wrong)
 
-    def settled(self, most: NDArray[np.bool_]) -> "Cells":
+    def settled(self, most: Flags) -> "Cells":
         """Return the same with known shares in cells with an assumption: the largest or the least that it allows."""
         low, high = self.limits()
         rows = np.maximum(self.size, 1)
@@ -151,9 +150,7 @@ def class_cells(data: Labelled, audit: CodedAudit, measure: str, model: int = 0)
     return parts[0] if len(parts) == 1 else _together(parts)
 
 
-def _class_cells(
-    data: Labelled, audit: CodedAudit, measure: str, model: int, rows: NDArray[np.bool_], drawn: NDArray[np.bool_]
-) -> Cells:
+def _class_cells(data: Labelled, audit: CodedAudit, measure: str, model: int, rows: Flags, drawn: Flags) -> Cells:
     """Return the cells of one stratum."""
     predictions, labels, truth = data.predictions[model], data.labels, audit.labels[drawn]
     says, has = predictions[audit.rows][drawn], labels[audit.rows][drawn]
@@ -362,7 +359,7 @@ def _exact_interval(cells: Cells, level: float, inference: AuditInference) -> tu
     few, many = (np.rint(end * size).astype(np.int64) for end in cells.limits())
     most, least = np.clip(most, few, many), np.clip(least, few, many)
 
-    def total(count: NDArray[np.int64], other: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def total(count: Counts, other: Counts) -> tuple[Floats, Floats]:
         """T and U where the cells of T have ``count`` rows and those of U alone have ``other``."""
         has = np.where(cells.t > 0, count, other)
         return (
@@ -533,20 +530,15 @@ def audited_estimate(
     last one, no share exceeds ``audit.unseen`` where a class has no label there.
 
     Weighted audits: difference estimator; the losses and the gains get the bounds of
-    :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited one. Rows that
+    :mod:`demele.evaluation.intervals`, which allow for an unseen row as heavy as the heaviest audited one. Rows that
     were not drawn may be heavier, but their probabilities are not known.
 
     Both find the values that are not rejected, with the distances combined in quadrature. The ends of an average are
     the averages of the ends, which covers more than the level.
     """
-    level = checked_level(level)
     if audit.design == "selective":
-        raise InputError(
-            "audit",
-            "its rows were chosen for a reason (design 'selective'), so it says nothing about the other rows; "
-            "give an audit of rows drawn at random "
-            f"({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
-        )
+        draw = in_code("demele.labels.draw_audit", otherwise="demele audit draw")
+        raise InputError("audit", f"its rows were chosen for a reason; give an audit of rows drawn at random ({draw})")
     kind = "sampling" if inference == "population" else "design"
     one_number = of == "micro" or measure in ("accuracy", "error")
     known: dict[str, Any] = {"inference": inference, "model": model, "wrong": wrong, "groups": groups}
@@ -692,9 +684,7 @@ class WeightedSample:
         return np.clip(proportion(*self.totals), 0, 1)
 
 
-def weighted_sample(
-    data: Labelled, audit: CodedAudit, measure: str, of: NDArray[np.intp] | None, model: int = 0
-) -> WeightedSample:
+def weighted_sample(data: Labelled, audit: CodedAudit, measure: str, of: Rows | None, model: int = 0) -> WeightedSample:
     """Take a measure of some classes (leading axis), or the accuracy (``of`` None), from an audit."""
     predictions, given = data.predictions[model], data.labels[audit.rows]
     predicted = predictions[audit.rows]
@@ -711,7 +701,7 @@ def weighted_sample(
     return WeightedSample(four[:, 0], four[:, list(trials)].sum(axis=-1), t_is - t_was, u_is - u_was, audit.inclusion)
 
 
-def _proportion(labels: Indices, predictions: Indices, measure: str, of: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _proportion(labels: Indices, predictions: Indices, measure: str, of: Rows) -> tuple[Floats, Floats]:
     """Per class and row, its share of T and of U."""
     predicted, labelled = predictions == of[:, None], labels == of[:, None]
     trials = {"precision": predicted, "recall": labelled, "f1": predicted | labelled}[measure]
@@ -728,7 +718,7 @@ def weighted_interval(
 ) -> tuple[Floats, Floats]:
     """Interval of T / U: the values that the audit does not reject; leading axes of the sample are kept.
 
-    Losses and gains get the bounds of :mod:`demele.evaluation.rare_sums`, with one unseen row as heavy as the heaviest
+    Losses and gains get the bounds of :mod:`demele.evaluation.intervals`, with one unseen row as heavy as the heaviest
     drawn one. Rows that were not drawn may be heavier, up to one over the least probability of the design, but only the
     probabilities of drawn rows are known.
     """

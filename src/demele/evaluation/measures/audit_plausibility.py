@@ -8,16 +8,13 @@ from one end of the file. What the expert says is not looked at: more wrong labe
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats
 from demele.core.labelled import Labelled
 from demele.core.results import Note
 from demele.core.sentences import setting
-from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
+from demele.evaluation.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.noise.audit import CodedAudit
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 #: An alarm is given where the least p-value times the number of checks is at most this.
 ALARM = 0.001
@@ -103,7 +100,7 @@ def audit_checks(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
     with variance (n + 1) (n - k) / (12 k). An alarm: four times the p-value is at most .001.
 
     *Weighted*, from 50 audited rows on. The number of marked rows (the same marks) must lie within the bounds of their
-    weighted count (:mod:`demele.evaluation.rare_sums`, with one unseen row as heavy as the heaviest), at the error of
+    weighted count (:mod:`demele.evaluation.intervals`, with one unseen row as heavy as the heaviest), at the error of
     4.1 standard deviations; and the sum of all weights within 5 standard deviations of n. A normal interval around the
     weighted count, with its estimated variance, is of no use here: where no row of a small class was drawn, both are 0,
     and that is an alarm in most audits of 50 rows.

@@ -1,12 +1,12 @@
 """The bias of accuracy, precision, recall and F1 under wrong labels, exactly, where the true labels are known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.proportions import proportion
@@ -20,10 +20,6 @@ from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,10 +58,6 @@ class BiasCounts:
             true_labels[~clean & says_truth],
         )
         return cls(*(np.bincount(rows, minlength=k).astype(np.int64) for rows in counted))
-
-    def merge(self, other: "BiasCounts") -> "BiasCounts":
-        """Add the counts of other instances; changes neither."""
-        return BiasCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     @property
     def n(self) -> int:

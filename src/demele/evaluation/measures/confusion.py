@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import plain_array
 from demele.core.labelled import Indices, Labelled, read_labelled, vocabulary
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 #: What the rows stand for: the given labels, which may be wrong, or the true ones.
 Rows = Literal["label", "true"]
 Average = Literal["macro", "micro", "weighted"]
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 #: A table of so many classes takes 3.2 GB; more of them are most often names of instances, not of classes.
 MAX_CLASSES = 20_000

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.labelled import Labelled, shown
 from demele.core.proportions import normal_quantile
 from demele.core.results import Note
@@ -13,14 +13,14 @@ from demele.evaluation.row_groups import Groups, effective_share, ends_at
 from demele.evaluation.table_measures import Table
 
 
-def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> tuple[object, float, str]:
+def always_predicting(support: Counts, classes: Sequence[object]) -> tuple[object, float, str]:
     """Return the largest class, the share of the labels that it is, and how a note about it begins."""
     share = float(support.max() / support.sum())
     name = classes[int(support.argmax())]
     return name, share, f"always predicting {name!r} would agree with {share:.2%} of the given labels"
 
 
-def tells_nothing(table: Table, rows: NDArray[np.float64] | float, level: float) -> NDArray[np.bool_]:
+def tells_nothing(table: Table, rows: Floats | float, level: float) -> Flags:
     """Whether predictions are not shown to tell anything of the labels: their correlation may be that of chance."""
     return ~(table.value("matthews") > normal_quantile((1 + level) / 2) / np.sqrt(rows))
 
@@ -30,8 +30,6 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
 
     Often rows or classes of predictions and labels do not belong together: all verdicts are then worth nothing.
     """
-    if len(data.vocabulary) < 2:
-        return ()
     support = np.bincount(data.labels, minlength=len(data.vocabulary))
     if np.count_nonzero(support) < 2:  # nothing does better than a constant then, whatever it predicts
         return ()

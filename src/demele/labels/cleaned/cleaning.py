@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import plain_array
@@ -28,7 +29,7 @@ class CleanedLabels(NamedTuple):
     """What is left after a cleaning: ``labels`` of shape (m,), and ``rows``, where they were among all n."""
 
     labels: NDArray[Any]
-    rows: NDArray[np.intp]
+    rows: Rows
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -68,9 +69,9 @@ class Cleaning(Result):
 
     _kind = "cleaning"
 
-    suspect: NDArray[np.bool_]
+    suspect: Flags
     suggested: NDArray[Any] | None
-    score: NDArray[np.float64] | None
+    score: Floats | None
     method: str | None
     signature: Signature | None
     notes: tuple[Note, ...]

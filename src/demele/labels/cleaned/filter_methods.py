@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.labelled import Indices
@@ -16,8 +17,6 @@ from demele.core.seeds import rng_for
 from demele.labels.votes import earliest_voter, plurality
 from demele.runtime.threads import one_thread
 from demele.runtime.work import ordered
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class OutOfFold:
 
     predicted: Indices
     probabilities: Floats | None
-    judged: NDArray[np.bool_]
+    judged: Flags
     unconverged: int
 
 
@@ -213,7 +212,7 @@ SETTLED = 0.01
 class Found:
     """What a method found: flags, class indices after the cleaning (read where suspect), suspicion in [0, 1]."""
 
-    suspect: NDArray[np.bool_]
+    suspect: Flags
     suggested: Indices
     score: Floats | None = None
     notes: tuple[Note, ...] = ()
@@ -348,7 +347,7 @@ def confident(probabilities: Floats, labels: Indices, *, rule: str) -> Found:
     )
 
 
-def _own_order(probabilities: Floats, labels: Indices) -> NDArray[np.intp]:
+def _own_order(probabilities: Floats, labels: Indices) -> Rows:
     """Return an order of the rows that depends on what they hold only; equal rows are neighbours in it."""
     keys = np.stack([probabilities.max(axis=1), probabilities[np.arange(labels.size), labels], labels])
     order = np.lexsort(keys)
@@ -365,7 +364,7 @@ def _doubt(probabilities: Floats, labels: Indices) -> Floats:
     return np.clip(1 - probabilities[np.arange(labels.size), labels], 0, 1)
 
 
-def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Indices]:
+def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[Counts, Counts, Indices]:
     """Count votes of shape (n_voters, n): for the given label, for the first other class, and which that is.
 
     Of classes with as many votes, the one that the earliest voter named.

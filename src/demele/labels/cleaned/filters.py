@@ -1,12 +1,13 @@
 """The door of cleaning: which labels a method holds for wrong, and what it would put in their place."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_count, checked_jobs, checked_number
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
@@ -23,7 +24,6 @@ from demele.labels.cleaned import filter_methods as methods
 from demele.labels.cleaned.cleaning import Cleaning, label_digest
 from demele.labels.cleaned.filter_methods import (
     FoldedRows,
-    Found,
     default_model,
     model_name,
     out_of_fold,
@@ -31,7 +31,6 @@ from demele.labels.cleaned.filter_methods import (
     standardised,
 )
 
-Floats = NDArray[np.float64]
 Kind = Literal["features", "probabilities"]
 
 #: Rows that add up to 1 within this were rounded by arithmetic; beyond it, and up to the next, by whoever wrote them.
@@ -138,7 +137,7 @@ def _precision(values: NDArray[np.floating]) -> float:
     return values.shape[1] * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
 
 
-def _like(values: NDArray[np.floating], sums: Floats, precision: float) -> NDArray[np.bool_]:
+def _like(values: NDArray[np.floating], sums: Floats, precision: float) -> Flags:
     """Return which rows are not negative and add up to 1, as near as rounding lets them."""
     return np.asarray((np.abs(sums - 1) <= max(WRITTEN, precision)) & (values >= 0).all(axis=1))
 
@@ -193,18 +192,6 @@ _RULES = {
     "partitioning": ("majority", "non-objection"),
     "confident": ("prune_by_noise_rate", "prune_by_class", "both", "confident_learning", "predicted_neq_given"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """Validated input; below this, everything is trusted."""
-
-    labels: Indices
-    words: Vocabulary
-    table: Codes
-    options: dict[str, Any]
-    seed: int
-    n_jobs: int | None
 
 
 def clean(
@@ -325,18 +312,7 @@ def clean(
     >>> str(found.suggested[2]), float(found.score[2])
     ('a', 1.0)
     """
-    given_options = {
-        "model": model,
-        "folds": folds,
-        "k": k,
-        "rule": rule,
-        "rounds": rounds,
-        "threshold": threshold,
-        "kind": kind,
-        "scaling": scaling,
-    }
-    checked_name(method, "method", _OPTIONS)
-    options = _options(method, given_options)
+    options = _options(method, dict(locals()))
     if method == "confident":  # said before anything is trained
         require("cleanlab", purpose="method 'confident' (the default; 'knn' needs no extra)")
     given = read_labels(y, "y")
@@ -349,36 +325,12 @@ def clean(
     check_rows(y, features_or_probabilities, names, (labels.size, len(table.values)))
     if n_jobs is not None:
         checked_jobs(n_jobs)
-    task = _Task(labels, words, table, options, checked_count(seed, "seed", 0), n_jobs)
-    found, settings = _run(method, task)
-    class_names = np.array(words.classes, dtype=given.dtype)
-    drawn = {} if method == "knn" or settings.get("kind") == "probabilities" else {"seed": task.seed}
-    context = {"n": str(given.size), "classes": str(len(words)), **found.context, "demele": __version__}
-    return Cleaning(
-        found.suspect,
-        np.where(found.suspect, class_names[found.suggested], given),
-        score=found.score,
-        method=method,
-        made_from=label_digest(given),
-        signature=Signature("clean", {"method": method, **settings, **drawn}, context),
-        notes=(*found.notes, *_remarks(method, task, found, settings)),
-    )
-
-
-def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
-    """Find the suspects, and return the options as they were used."""
-    options, labels, values = task.options, task.labels, task.table.values
-    if method == "knn":
-        if options["k"] >= labels.size:
-            raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
-        scaled = values if options["scaling"] == "none" else standardised(values)
-        return methods.nearest_neighbours(scaled, labels, len(task.words), k=options["k"], n_jobs=task.n_jobs), options
+    seed = checked_count(seed, "seed", 0)
     notes: tuple[Note, ...] = ()
     probabilities, judged = None, np.ones(labels.size, dtype=bool)
     if "kind" in options:
-        probabilities, notes = read_probabilities(task.table, task.words, options["kind"])
-        options = {**options, "kind": "features" if probabilities is None else "probabilities"}
-    converged: tuple[Note, ...] = ()
+        probabilities, notes = read_probabilities(table, words, options["kind"])
+        options["kind"] = "features" if probabilities is None else "probabilities"
     if probabilities is not None:
         for name in ("model", "folds"):
             if options.pop(name) != _OPTIONS[method][name]:
@@ -387,48 +339,70 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
                     f"nothing is trained, since {arg('features_or_probabilities')} was read as probabilities; drop "
                     f"{arg(name)}, or {give(kind='features')}",
                 )
-    else:
+    elif method != "knn":
         models = _models(method, options["model"])
-        names = [model_name(one) for one in models]
-        options = {**options, "model": names if method == "voting" else names[0]}
-        features = np.asarray(values, dtype=np.float64)
-        rows = FoldedRows(features, labels, len(task.words), options["folds"], task.seed, task.n_jobs)
-        if method == "classification":
-            return methods.classification(models, rows), options
-        if method == "voting":
-            return methods.voting(models, rows, rule=options["rule"]), options
-        if method == "partitioning":
-            return methods.partitioning(models, rows, rule=options["rule"], rounds=options["rounds"]), options
-        seen = out_of_fold(models, rows, "probabilities", "probabilities")
-        probabilities, judged = seen.probabilities[0], seen.judged  # type: ignore[index]  # they were asked for
-        converged = methods.convergence_notes(seen.unconverged)
-    if method == "entropy":
-        if options["threshold"] is None:
+        called = [model_name(one) for one in models]
+        options["model"] = called if method == "voting" else called[0]
+        rows = FoldedRows(np.asarray(table.values, np.float64), labels, len(words), options["folds"], seed, n_jobs)
+    if method == "knn":
+        if options["k"] >= labels.size:
+            raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
+        scaled = table.values if options["scaling"] == "none" else standardised(table.values)
+        found = methods.nearest_neighbours(scaled, labels, len(words), k=options["k"], n_jobs=n_jobs)
+    elif method == "classification":
+        found = methods.classification(models, rows)
+    elif method == "voting":
+        found = methods.voting(models, rows, rule=options["rule"])
+    elif method == "partitioning":
+        found = methods.partitioning(models, rows, rule=options["rule"], rounds=options["rounds"])
+    else:
+        converged: tuple[Note, ...] = ()
+        if probabilities is None:
+            seen = out_of_fold(models, rows, "probabilities", "probabilities")
+            probabilities, judged = seen.probabilities[0], seen.judged  # type: ignore[index]  # they were asked for
+            converged = methods.convergence_notes(seen.unconverged)
+        if method == "entropy" and options["threshold"] is None:
             # A decimal number can be given back as it is written.
-            options = {**options, "threshold": round(methods.entropy_threshold(probabilities, labels), 4)}
-            if options["threshold"] > methods.LEAST_SURE:
+            limit = options["threshold"] = round(methods.entropy_threshold(probabilities, labels), 4)
+            if limit > methods.LEAST_SURE:
                 message = (
                     f"The probabilities are rarely certain, so the threshold is the mean entropy of the rows whose "
-                    f"label is the most probable class, {options['threshold']:g}, instead of {methods.LEAST_SURE:g}. "
+                    f"label is the most probable class, {limit:g}, instead of {methods.LEAST_SURE:g}. "
                     f"{setting(threshold=methods.LEAST_SURE)} suspects fewer."
                 )
                 notes += (Note(code="threshold-from-data", message=message),)
-        found = methods.entropy(probabilities, labels, threshold=options["threshold"])
-    else:
-        found = methods.confident(probabilities, labels, rule=options["rule"])
-    score: Any = np.where(judged, np.asarray(found.score), np.nan)
-    return replace(found, suspect=found.suspect & judged, score=score, notes=found.notes + notes + converged), options
+        if method == "entropy":
+            found = methods.entropy(probabilities, labels, threshold=options["threshold"])
+        else:
+            found = methods.confident(probabilities, labels, rule=options["rule"])
+        score: Any = np.where(judged, np.asarray(found.score), np.nan)
+        notes = (*found.notes, *notes, *converged)
+        found = replace(found, suspect=found.suspect & judged, score=score, notes=notes)
+    class_names = np.array(words.classes, dtype=given.dtype)
+    drawn = {} if method == "knn" or options.get("kind") == "probabilities" else {"seed": seed}
+    context = {"n": str(given.size), "classes": str(len(words)), **found.context, "demele": __version__}
+    return Cleaning(
+        found.suspect,
+        np.where(found.suspect, class_names[found.suggested], given),
+        score=found.score,
+        method=method,
+        made_from=label_digest(given),
+        signature=Signature("clean", {"method": method, **options, **drawn}, context),
+        notes=(*found.notes, *_remarks(method, table, labels, words, found.suspect, options)),
+    )
 
 
-def _remarks(method: str, task: _Task, found: Found, settings: dict[str, Any]) -> list[Note]:
+def _remarks(
+    method: str, table: Codes, labels: Indices, words: Vocabulary, suspect: Flags, options: dict[str, Any]
+) -> list[Note]:
     """Say which classes the method could not treat as it treats the others."""
-    sizes = np.bincount(task.labels, minlength=len(task.words))
-    hit = np.bincount(task.labels[found.suspect], minlength=len(task.words))
-    names = [str(name) for name in task.words.classes]
-    trained = "folds" in settings
-    rare = np.flatnonzero((sizes > 0) & (sizes < settings["folds"])) if trained else np.empty(0, dtype=np.intp)
+    sizes = np.bincount(labels, minlength=len(words))
+    hit = np.bincount(labels[suspect], minlength=len(words))
+    names = [str(name) for name in words.classes]
+    trained = "folds" in options
+    rare = np.flatnonzero((sizes > 0) & (sizes < options["folds"])) if trained else np.empty(0, dtype=np.intp)
     if method == "knn":
-        rare = np.flatnonzero((sizes > 0) & (2 * (sizes - 1) < settings["k"]))
+        rare = np.flatnonzero((sizes > 0) & (2 * (sizes - 1) < options["k"]))
     cases = (
         (
             "unjudged",
@@ -459,45 +433,38 @@ def _remarks(method: str, task: _Task, found: Found, settings: dict[str, Any]) -
         if which.size
     ]
     if method not in _FROM_PROBABILITIES:
-        notes += unread_probabilities(task.table, task.words, method, _FROM_PROBABILITIES)
-    return notes + _mostly_suspected(task, found, probable=settings.get("kind") == "probabilities")
-
-
-def _mostly_suspected(task: _Task, found: Found, *, probable: bool) -> list[Note]:
-    share = float(found.suspect.mean())
+        notes += unread_probabilities(table, words, method, _FROM_PROBABILITIES)
+    share, probable = float(suspect.mean()), options.get("kind") == "probabilities"
     if share <= MANY_SUSPECTS:
-        return []
+        return notes
     if share <= 0.5:
         message = (
             f"{share:.0%} of the labels are suspected. A model with this error rate on unseen rows suspects as "
             "many labels even if all are correct. Have an expert check some suspects before you relabel or drop rows."
         )
-        return [Note(code="many-suspects", message=message, severity="warning")]
+        return [*notes, Note(code="many-suspects", message=message, severity="warning")]
     look = "Look whether row r of both is the same instance"
     if probable:
         look = (
             f"Look whether the columns of the probabilities are in the order of the classes, here "
-            f"{shown(task.words.classes)} (another order: {setting(classes=[...])}), whether the labels count the "
+            f"{shown(words.classes)} (another order: {setting(classes=[...])}), whether the labels count the "
             "classes from another number than the columns do, and whether row r of both is the same instance"
         )
-    return [
-        Note(
-            code="mostly-suspected",
-            message=f"{share:.0%} of the labels are suspected: either most are wrong, or labels and "
-            f"{'probabilities' if probable else 'features'} do not belong together, or these say little of the "
-            f"classes. {look}.",
-            severity="warning",
-        )
-    ]
+    message = (
+        f"{share:.0%} of the labels are suspected: either most are wrong, or labels and "
+        f"{'probabilities' if probable else 'features'} do not belong together, or these say little of the "
+        f"classes. {look}."
+    )
+    return [*notes, Note(code="mostly-suspected", message=message, severity="warning")]
 
 
 # Options -------------------------------------------------------------------------------------------------------------
 
 
 def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    known = _OPTIONS[method]
-    for name, value in given.items():
-        if value is not None and name not in known:
+    known = _OPTIONS[checked_name(method, "method", _OPTIONS)]
+    for name in {name: None for options in _OPTIONS.values() for name in options}:
+        if given[name] is not None and name not in known:
             users = [repr(other) for other, options in _OPTIONS.items() if name in options]
             raise InputError(
                 name,

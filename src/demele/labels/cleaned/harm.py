@@ -1,28 +1,32 @@
 """What a cleaning costs each class: how much of it is suspected, and how much of that wrongly."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import holm
+from demele.core.kinds import Classes, Data
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
 from demele.core.proportions import proportion, score_interval
-from demele.core.result import Result
+from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
 from demele.core.table_columns import check_rows
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
+from demele.labels.cleaned.filters import Method, clean
 from demele.labels.documents import harm_document
+from demele.report.document import Document
+from demele.report.listing import table_of_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 Grouping = Literal["given", "true", "overall"]
 
@@ -187,11 +191,13 @@ def cleaning_harm(
     >>> [(one.of, round(one.share, 3), one.after) for one in harm.given]
     [('common', 0.022, 0.9777777777777777), ('rare', 0.8, 0.022222222222222223)]
     """
+    from scipy.stats import hypergeom
+
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(
             "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
-    checked_level(level)
+    level = checked_level(level)
     given = read_labels(y, "y")
     if given.size != cleaning.suspect.size:
         raise InputError("y", f"expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
@@ -205,40 +211,51 @@ def cleaning_harm(
     words = vocabulary(np.concatenate(same), classes=classes)
     if len(words) < 2:
         raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}: no class can lose more")
-    rows = _Rows(
-        suspect=cleaning.suspect,
-        given=words.encode(given, "y"),
-        true=None if true is None else words.encode(true, "true_labels"),
-        after=None if instead is None else words.encode(instead, "cleaning.suggested"),
-        words=words,
-        level=float(level),
-    )
-    return _harm(rows, cleaning.method)
+    suspect, n = cleaning.suspect, given.size
+    coded = words.encode(given, "y")
+    truth = None if true is None else words.encode(true, "true_labels")
+    after = None if instead is None else words.encode(instead, "cleaning.suggested")
+    names = words.classes
 
+    def lines(by: Grouping, of: Sequence[int | str | None], member: Indices) -> tuple[ClassHarm, ...]:
+        """Return one line per class; ``member`` is the class of each instance."""
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    suspect: NDArray[np.bool_]
-    given: Indices
-    true: Indices | None
-    after: Indices | None
-    words: Vocabulary
-    level: float
+        def count(where: Flags | None = None) -> Counts:
+            return np.bincount(member if where is None else member[where], minlength=len(of))
 
+        size, hit = count(), count(suspect)
+        left = size
+        if after is None:
+            left = count(~suspect)
+        elif by == "given":
+            left = np.bincount(after, minlength=len(of))
+        columns: dict[str, list[Any]] = {
+            "instances": size.tolist(),
+            "suspected": hit.tolist(),
+            "share": proportion(hit, size).tolist(),
+            "interval": _intervals(hit, size, level),
+            "before": (size / n).tolist(),
+            "after": proportion(left, left.sum()).tolist(),
+        }
+        if truth is not None:
+            right = coded == truth
+            n_right, n_wrong, alarms = count(right), count(~right), count(right & suspect)
+            fixed = np.full(len(of), np.nan) if after is None else count(suspect & (after == truth))
+            columns |= {
+                "right": n_right.tolist(),
+                "wrong": n_wrong.tolist(),
+                "false_alarms": proportion(alarms, n_right).tolist(),
+                "false_alarm_interval": _intervals(alarms, n_right, level),
+                "detected": proportion(count(~right & suspect), n_wrong).tolist(),
+                "corrected": proportion(fixed, hit).tolist(),
+            }
+        rows = ({key: values[each] for key, values in columns.items()} for each in range(len(of)))
+        return tuple(ClassHarm(by=by, of=name, **row) for name, row in zip(of, rows, strict=True))
 
-def _harm(rows: _Rows, method: str | None) -> Harm:
-    from scipy.stats import hypergeom
-
-    names = rows.words.classes
-    everyone = np.zeros(rows.given.size, dtype=np.int32)
-    overall = _lines("overall", (None,), everyone, rows)[0]
-    given = _lines("given", names, rows.given, rows)
-    true = () if rows.true is None else _lines("true", names, rows.true, rows)
     # What is lost, and of how many: right labels, if it is known which they are.
-    at_stake = np.ones(rows.given.size, dtype=bool) if rows.true is None else rows.given == rows.true
-    every = np.ones(rows.given.size, dtype=bool)
+    at_stake = np.ones(n, dtype=bool) if truth is None else coded == truth
     sizes, total, lost = (
-        np.bincount(rows.given[where], minlength=len(names)) for where in (every, at_stake, at_stake & rows.suspect)
+        np.bincount(coded[where], minlength=len(names)) for where in (slice(None), at_stake, at_stake & suspect)
     )
     shares = proportion(lost, total)
     present = np.flatnonzero(sizes)
@@ -246,62 +263,22 @@ def _harm(rows: _Rows, method: str | None) -> Harm:
     defined = np.isfinite(shares)
     mean = float(shares[defined].mean()) if defined.any() else math.nan
     theirs = shares[rarest][defined[rarest]]
-    minority = np.flatnonzero((total > 0) & (sizes * present.size < rows.given.size))
+    minority = np.flatnonzero((total > 0) & (sizes * present.size < n))
     # Fisher's exact test, one-sided, each class against all others together.
     p_values = hypergeom.sf(lost[minority] - 1, total.sum(), lost.sum(), total[minority])
-    harmed = minority[holm(p_values, 1 - rows.level)]
+    harmed = minority[holm(p_values, 1 - level)]
     return Harm(
-        overall=overall,
-        given=given,
-        true=true,
+        overall=lines("overall", (None,), np.zeros(n, dtype=np.int32))[0],
+        given=lines("given", names, coded),
+        true=() if truth is None else lines("true", names, truth),
         loss={name: float(share) for name, share in zip(names, shares, strict=True)},
         rarest=tuple(names[each] for each in rarest),
         ratio=float(theirs.mean() / mean) if mean > 0 and theirs.size else math.nan,
         p_values={names[each]: float(p) for each, p in zip(minority, p_values, strict=True)},
-        level=rows.level,
-        method=method,
-        relabels=rows.after is not None,
-        notes=_notes(harmed, shares, lost, total, rows),
-    )
-
-
-def _lines(by: Grouping, names: Sequence[int | str | None], member: Indices, rows: _Rows) -> tuple[ClassHarm, ...]:
-    """Return one line per class; ``member`` is the class of each instance."""
-    k, level = len(names), rows.level
-
-    def count(where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        return np.bincount(member if where is None else member[where], minlength=k)
-
-    suspect, size = rows.suspect, count()
-    hit = count(suspect)
-    left = size
-    if rows.after is None:
-        left = count(~suspect)
-    elif by == "given":
-        left = np.bincount(rows.after, minlength=k)
-    columns: dict[str, list[Any]] = {
-        "instances": size.tolist(),
-        "suspected": hit.tolist(),
-        "share": proportion(hit, size).tolist(),
-        "interval": _intervals(hit, size, level),
-        "before": (size / rows.given.size).tolist(),
-        "after": proportion(left, left.sum()).tolist(),
-    }
-    if rows.true is not None:
-        right = rows.given == rows.true
-        n_right, n_wrong, alarms = count(right), count(~right), count(right & suspect)
-        fixed = np.full(k, np.nan) if rows.after is None else count(suspect & (rows.after == rows.true))
-        columns |= {
-            "right": n_right.tolist(),
-            "wrong": n_wrong.tolist(),
-            "false_alarms": proportion(alarms, n_right).tolist(),
-            "false_alarm_interval": _intervals(alarms, n_right, level),
-            "detected": proportion(count(~right & suspect), n_wrong).tolist(),
-            "corrected": proportion(fixed, hit).tolist(),
-        }
-    return tuple(
-        ClassHarm(by=by, of=name, **{key: values[each] for key, values in columns.items()})
-        for each, name in enumerate(names)
+        level=level,
+        method=cleaning.method,
+        relabels=after is not None,
+        notes=_notes(harmed, shares, lost, total, words, known=truth is not None),
     )
 
 
@@ -314,11 +291,11 @@ def _intervals(successes: NDArray[Any], trials: NDArray[Any], level: float) -> l
 
 
 def _notes(
-    harmed: NDArray[np.intp], shares: NDArray[Any], lost: NDArray[Any], total: NDArray[Any], rows: _Rows
+    harmed: Rows, shares: Floats, lost: Counts, total: Counts, words: Vocabulary, *, known: bool
 ) -> tuple[Note, ...]:
-    names = [str(name) for name in rows.words.classes]
+    names = [str(name) for name in words.classes]
     notes = []
-    what = "labels" if rows.true is None else "correct labels"
+    what = "correct labels" if known else "labels"
     if harmed.size:
         worst = int(harmed[shares[harmed].argmax()])
         other = (lost.sum() - lost[worst]) / max(int(total.sum() - total[worst]), 1)
@@ -326,7 +303,7 @@ def _notes(
             f"{harmed.size} minority classes lose significantly more {what} than the other classes; most, "
             f"{names[worst]}: {shares[worst]:.1%} of its {what} are suspected, {other:.1%} of the others'."
         )
-        if rows.true is None:
+        if not known:
             message += (
                 " Its labels may also be worse than those of the others: only true labels, or an audit, can show that."
             )
@@ -337,3 +314,163 @@ def _notes(
         message, subject = f"{ended.size} classes lose all their {what}.", tuple(names[each] for each in ended[:6])
         notes.append(Note(code="lost-classes", message=message, subject=subject, severity="warning"))
     return tuple(notes)
+
+
+# A cleaning with the labels that it cleans: what is suspected, what it costs, and the labels afterwards ---------------
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CleanedSet(Result):
+    """Labels and their cleaning; see :func:`clean_labels`.
+
+    Attributes
+    ----------
+    cleaning : Cleaning
+    harm : Harm
+    labels : array of shape (n,)
+        The given labels.
+    after : {"drop", "relabel"} or None
+        What becomes of suspects in :meth:`to_frame`; without it, the frame lists the suspects.
+    """
+
+    _kind = "cleaned labels"
+    _files: ClassVar[Mapping[str, str]] = {".suspects.csv": "flags_frame"}
+
+    cleaning: Cleaning
+    harm: Harm
+    labels: NDArray[Any] = field(metadata={"json": False})
+    after: Literal["drop", "relabel"] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, and the suspects, the most suspicious first."""
+        return {**Result.to_dict(self), "suspects": plain(self.suspects_frame())}
+
+    def document(self) -> Document:
+        """Return the suspects, the most suspicious first, and what the cleaning costs each class."""
+        listed, _ = table_of_frame("Suspected labels", self.suspects_frame())
+        harm = self.harm.document()
+        made = self.cleaning.document()
+        return replace(
+            made,
+            headline=f"{made.headline} {harm.headline}",
+            sentences=[*made.sentences, *harm.sentences],
+            table=listed,
+            below=[*made.below, *(table for table in (harm.table,) if table is not None)],
+            sections=[*made.sections, *harm.sections],
+            methods=[*made.methods, *harm.methods],
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the labels after the cleaning: row and label; or the suspects, if nothing is to become of them."""
+        import pandas as pd
+
+        if self.after is None:
+            return self.suspects_frame()
+        after = self.cleaning.applied(self.labels)
+        return pd.DataFrame({"row": after.rows, "label": after.labels})
+
+    def suspects_frame(self) -> "pd.DataFrame":
+        """Return the suspects, most suspicious first: row, given, suggested, score."""
+        import pandas as pd
+
+        found = self.cleaning
+        rows = found.worst(self.labels.size).index[: found.n_suspects].to_numpy()
+        score = np.full(rows.size, np.nan) if found.score is None else found.score[rows]
+        suggested = np.full(rows.size, None) if found.suggested is None else found.suggested[rows]
+        return pd.DataFrame({"row": rows, "given": self.labels[rows], "suggested": suggested, "score": score})
+
+    def flags_frame(self) -> "pd.DataFrame":
+        """Return a flag per row, and the suggested labels: what a comparison with the method cleaned reads."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"suspect": self.cleaning.suspect.astype(np.int64)}
+        if self.cleaning.suggested is not None:
+            columns["suggested"] = self.cleaning.suggested
+        return pd.DataFrame(columns)
+
+
+def clean_labels(
+    labels: object,
+    features: object = None,
+    *,
+    method: Method = "confident",
+    relabel: bool = False,
+    drop: bool = False,
+    probabilities: Data = None,
+    kind: Literal["features", "probabilities"] | None = None,
+    folds: int | None = None,
+    k: int | None = None,
+    scaling: Literal["standard", "none"] | None = None,
+    rule: str | None = None,
+    rounds: int | None = None,
+    threshold: float | None = None,
+    classes: Classes = None,
+    true_labels: Data = None,
+    level: float = 0.95,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+) -> CleanedSet:
+    """Find labels that are likely to be wrong, and report what a cleaning costs each class.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Given labels.
+    features : array-like of shape (n, d), optional
+        Features, unless probabilities are given.
+    method : str
+        Method. See :func:`demele.labels.clean`, as for all options that are not explained here.
+    relabel : bool
+        Replace suspects by their suggested labels.
+    drop : bool
+        Leave suspects out.
+    probabilities : array-like of shape (n, n_classes), optional
+        Predicted probabilities of the classes, instead of features. From models that were not trained on the row.
+    kind : {"features", "probabilities"}, optional
+        What the features are, for entropy and confident (default: by their values).
+    folds : int, optional
+        Parts of the rows, each judged by the others (default: 5).
+    k : int, optional
+        Neighbours of the method knn (default: 5).
+    scaling : {"standard", "none"}, optional
+        Scaling of the features, for knn (default: standard).
+    rule : str, optional
+        Rule of the methods voting, partitioning and confident.
+    rounds : int, optional
+        Largest number of rounds of the method partitioning (default: 10).
+    threshold : float, optional
+        Threshold of the method entropy, in (0, 1].
+    classes : sequence, optional
+        All classes, in the order of the probabilities (default: sorted).
+    true_labels : array-like of shape (n,), optional
+        True labels, to count the suspects that are wrong.
+    level : float
+        Confidence of the intervals.
+    seed : int
+        Random seed.
+    n_jobs : int or None
+        Processes, -1 for all processors.
+
+    Returns
+    -------
+    CleanedSet
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if (features is None) == (probabilities is None):
+        got = "neither" if features is None else "both"
+        raise InputError("features", f"expected features or probabilities, got {got}")
+    if drop and relabel:
+        raise InputError(("drop", "relabel"), "expected one of them")
+    table = probabilities if features is None else features
+    options: dict[str, Any] = {
+        "folds": folds, "k": k, "scaling": scaling, "rule": rule, "rounds": rounds, "threshold": threshold,
+        "kind": "probabilities" if features is None else kind, "classes": classes,
+    }  # fmt: skip
+    found = clean(labels, table, method=method, seed=seed, n_jobs=n_jobs, **options)
+    found = found.dropping() if drop else found
+    harm = cleaning_harm(found, labels, true_labels, level=level)
+    after: Literal["drop", "relabel"] | None = "drop" if drop else "relabel" if relabel else None
+    return CleanedSet(found, harm, read_labels(labels, "labels"), after)

@@ -16,9 +16,8 @@ from demele.core.result import Result, notices, plain
 from demele.core.results import Interval, Note
 from demele.core.sentences import arg, sentence, setting
 from demele.labels.documents import annotators_table
-from demele.labels.joined.agreement_coefficients import Agreement
+from demele.labels.joined.agreement_coefficients import Agreement, Scale
 from demele.labels.joined.agreement_coefficients import agreement as measured_agreement
-from demele.labels.joined.agreement_sums import Scale
 from demele.labels.joined.annotations import read_annotations
 from demele.labels.joined.consensus_result import Consensus
 from demele.labels.joined.generative import bayesian_consensus

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
@@ -20,167 +21,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerTable:
-    """What annotators say of items, read and checked; :class:`demele.labels.Annotations` says what its columns hold."""
-
-    items: tuple[int | str, ...]
-    annotators: tuple[int | str, ...]
-    classes: tuple[int | str, ...]
-    item: Indices
-    annotator: Indices
-    answer: Indices
-    silent: tuple[str, ...]
-    named: bool
-
-    def __repr__(self) -> str:
-        return (
-            f"Annotations(n_answers={self.n_answers}, n_items={self.n_items}, n_annotators={self.n_annotators}, "
-            f"classes=({shown(self.classes)}))"
-        )
-
-    @property
-    def n_answers(self) -> int:
-        """Number of answers, repeated ones included."""
-        return int(self.answer.size)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items, those without an answer included."""
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        """Number of annotators."""
-        return len(self.annotators)
-
-    @property
-    def k(self) -> int:
-        """Number of classes."""
-        return len(self.classes)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The classes as a vocabulary."""
-        return Vocabulary(self.classes)
-
-    @property
-    def n_repeats(self) -> int:
-        """Answers that an annotator gave beyond the first about the same item."""
-        # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.
-        pairs = np.sort(self.item.astype(np.int64) * self.n_annotators + self.annotator)
-        return int(np.count_nonzero(pairs[1:] == pairs[:-1]))
-
-    def votes(self) -> NDArray[np.int64]:
-        """Count the answers of each class about each item, shape (n_items, K)."""
-        flat = np.bincount(self.item.astype(np.int64) * self.k + self.answer, minlength=self.n_items * self.k)
-        return flat.reshape(self.n_items, self.k)
-
-    def responses(self) -> "Responses":
-        """Return the answers as counts of items against the distinct pairs (annotator, answer)."""
-        from scipy.sparse import csr_array
-
-        pairs, column = np.unique(self.annotator.astype(np.int64) * self.k + self.answer, return_inverse=True)
-        ones = np.ones(self.n_answers)
-        # Summing duplicates: an annotator who gave the same answer twice counts twice.
-        counts = csr_array((ones, (self.item, column)), shape=(self.n_items, pairs.size))
-        return Responses(counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp))
-
-    def to_frame(self) -> "pd.DataFrame":
-        """One row per answer: item, annotator, answer."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": np.array(self.items, dtype=_kind(self.items))[self.item],
-                "annotator": np.array(self.annotators, dtype=_kind(self.annotators))[self.annotator],
-                "answer": np.array(self.classes, dtype=_kind(self.classes))[self.answer],
-            }
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Responses:
     """Sparse ``counts`` of shape (n_items, n_columns); column c is annotator ``who[c]`` answering ``what[c]``."""
 
     counts: Any
-    who: NDArray[np.intp]
-    what: NDArray[np.intp]
+    who: Rows
+    what: Rows
 
 
 def _kind(names: tuple[int | str, ...]) -> Any:
     return np.int64 if names and isinstance(names[0], int) else object
 
 
-# What a reader of any result must know of the answers that it was made from -------------------------------------------
-
-
 _FROM_MATRIX = in_code(
     ", as in Annotations.from_matrix(answers, no_answer=-1)",
     otherwise=" (of a table with a column per annotator), or leave these rows out",
 )
-
-
-def remarks(table: AnswerTable) -> tuple[Note, ...]:
-    """Return notes on these answers for any result: repeats, silent items, constant annotators."""
-    notes: list[Note] = []
-    numbers = [name for name in table.classes if isinstance(name, int)]
-    # Classes -1 and 1 are two plain classes; otherwise -1 may stand for no answer.
-    if not table.named and min(numbers, default=0) == -1 and not set(numbers) <= {-1, 1}:
-        count = int(np.count_nonzero(table.answer == table.classes.index(-1)))
-        message = (
-            f"-1 is among the classes: it is {count} of the {table.n_answers} answers. If it stands for no answer, "
-            f"{give(no_answer=-1)}{_FROM_MATRIX}: the results are of no use with it. If it is a class, "
-            f"{setting(classes=[...])} says so."
-        )
-        notes.append(Note(code="negative-class", message=message, severity="warning"))
-    if table.n_repeats:
-        message = f"{table.n_repeats} answers repeat the same annotator on the same item; each counts as an answer."
-        notes.append(Note(code="repeated-answers", message=message))
-    silent = np.flatnonzero(np.bincount(table.item, minlength=table.n_items) == 0)
-    if silent.size:
-        message = (
-            f"{silent.size} of {table.n_items} items have no answer: only the frequencies of the "
-            "classes determine their labels."
-        )
-        subject = tuple(str(table.items[place]) for place in silent[:6])
-        notes.append(Note(code="unanswered-items", message=message, subject=subject, severity="warning"))
-    if table.silent:
-        everyone = len(table.silent) + table.n_annotators
-        message = f"{len(table.silent)} of {everyone} annotators gave no answer, and are left out."
-        notes.append(Note(code="silent-annotators", message=message, subject=table.silent[:6]))
-    if table.n_annotators > table.n_items and table.n_answers == table.n_annotators * table.n_items:
-        message = (
-            f"{table.n_annotators} annotators answered about all of {table.n_items} items: an array is of shape "
-            "(n_annotators, n_items); if its rows are items, pass its transpose."
-        )
-        notes.append(Note(code="more-annotators-than-items", message=message, severity="warning"))
-    answered = np.bincount(table.annotator, minlength=table.n_annotators)
-    used = np.zeros((table.n_annotators, table.k), dtype=bool)
-    used[table.annotator, table.answer] = True
-    constant = np.flatnonzero((used.sum(axis=1) == 1) & (answered >= 10)) if table.k > 1 else np.empty(0, np.intp)
-    if constant.size:
-        message = (
-            f"{constant.size} of {table.n_annotators} annotators with at least 10 answers always gave the same one."
-        )
-        subject = tuple(str(table.annotators[place]) for place in constant[:6])
-        notes.append(Note(code="constant-annotators", message=message, subject=subject))
-    if table.k == 1:
-        message = f"Every answer is {table.classes[0]!r}: nothing can be learnt about who errs."
-        notes.append(Note(code="one-class", message=message, severity="warning"))
-    votes = table.votes()
-    sums = votes.sum(axis=1)
-    several = sums >= 2
-    if table.k > 1 and several.any() and (votes.max(axis=1) == sums)[several].all():
-        message = (
-            f"All answers agree about each of the {int(several.sum())} items with two answers or more. That they agree "
-            "does not say that they are right, and people who answer on their own rarely agree on everything: look "
-            "whether the answers were given independently, and were not settled or copied."
-        )
-        notes.append(Note(code="unanimous", message=message, severity="warning"))
-    return tuple(notes)
-
-
-# The door for answers of several annotators, from long and from wide tables -------------------------------------------
 
 
 #: What the columns of a data frame may be called.
@@ -192,7 +48,7 @@ COLUMN_NAMES = {
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Annotations(AnswerTable):
+class Annotations:
     """Answers of annotators on items: one entry per answer.
 
     Parameters
@@ -230,6 +86,15 @@ class Annotations(AnswerTable):
     (2, 2, ('cat', 'dog'))
     """
 
+    items: tuple[int | str, ...]
+    annotators: tuple[int | str, ...]
+    classes: tuple[int | str, ...]
+    item: Indices
+    annotator: Indices
+    answer: Indices
+    silent: tuple[str, ...]
+    named: bool
+
     def __init__(
         self,
         items: object,
@@ -239,10 +104,8 @@ class Annotations(AnswerTable):
         classes: Sequence[object] | None = None,
         all_items: Sequence[object] | None = None,
     ) -> None:
-        columns = {
-            name: read_labels(given, name)
-            for name, given in (("items", items), ("annotators", annotators), ("answers", answers))
-        }
+        given = {"items": items, "annotators": annotators, "answers": answers}
+        columns = {name: read_labels(column, name) for name, column in given.items()}
         sizes = {name: column.size for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
             counts = ", ".join(f"{size} {name}" for name, size in sizes.items())
@@ -340,7 +203,127 @@ class Annotations(AnswerTable):
 
     def remarks(self) -> tuple[Note, ...]:
         """Say what of these answers a reader of any result must know: repeats, silent items, constant annotators."""
-        return remarks(self)
+        notes: list[Note] = []
+        numbers = [name for name in self.classes if isinstance(name, int)]
+        # Classes -1 and 1 are two plain classes; otherwise -1 may stand for no answer.
+        if not self.named and min(numbers, default=0) == -1 and not set(numbers) <= {-1, 1}:
+            count = int(np.count_nonzero(self.answer == self.classes.index(-1)))
+            message = (
+                f"-1 is among the classes: it is {count} of the {self.n_answers} answers. If it stands for no answer, "
+                f"{give(no_answer=-1)}{_FROM_MATRIX}: the results are of no use with it. If it is a class, "
+                f"{setting(classes=[...])} says so."
+            )
+            notes.append(Note(code="negative-class", message=message, severity="warning"))
+        if self.n_repeats:
+            message = f"{self.n_repeats} answers repeat the same annotator on the same item; each counts as an answer."
+            notes.append(Note(code="repeated-answers", message=message))
+        silent = np.flatnonzero(np.bincount(self.item, minlength=self.n_items) == 0)
+        if silent.size:
+            message = (
+                f"{silent.size} of {self.n_items} items have no answer: only the frequencies of the "
+                "classes determine their labels."
+            )
+            subject = tuple(str(self.items[place]) for place in silent[:6])
+            notes.append(Note(code="unanswered-items", message=message, subject=subject, severity="warning"))
+        if self.silent:
+            everyone = len(self.silent) + self.n_annotators
+            message = f"{len(self.silent)} of {everyone} annotators gave no answer, and are left out."
+            notes.append(Note(code="silent-annotators", message=message, subject=self.silent[:6]))
+        if self.n_annotators > self.n_items and self.n_answers == self.n_annotators * self.n_items:
+            message = (
+                f"{self.n_annotators} annotators answered about all of {self.n_items} items: an array is of shape "
+                "(n_annotators, n_items); if its rows are items, pass its transpose."
+            )
+            notes.append(Note(code="more-annotators-than-items", message=message, severity="warning"))
+        answered = np.bincount(self.annotator, minlength=self.n_annotators)
+        used = np.zeros((self.n_annotators, self.k), dtype=bool)
+        used[self.annotator, self.answer] = True
+        constant = np.flatnonzero((used.sum(axis=1) == 1) & (answered >= 10)) if self.k > 1 else np.empty(0, np.intp)
+        if constant.size:
+            message = (
+                f"{constant.size} of {self.n_annotators} annotators with at least 10 answers always gave the same one."
+            )
+            subject = tuple(str(self.annotators[place]) for place in constant[:6])
+            notes.append(Note(code="constant-annotators", message=message, subject=subject))
+        if self.k == 1:
+            message = f"Every answer is {self.classes[0]!r}: nothing can be learnt about who errs."
+            notes.append(Note(code="one-class", message=message, severity="warning"))
+        votes = self.votes()
+        sums = votes.sum(axis=1)
+        several = sums >= 2
+        if self.k > 1 and several.any() and (votes.max(axis=1) == sums)[several].all():
+            message = (
+                f"All answers agree about each of the {int(several.sum())} items with two answers or more. That they "
+                "agree does not say that they are right, and people who answer on their own rarely agree on all: "
+                "look whether the answers were given independently, and were not settled or copied."
+            )
+            notes.append(Note(code="unanimous", message=message, severity="warning"))
+        return tuple(notes)
+
+    def __repr__(self) -> str:
+        return (
+            f"Annotations(n_answers={self.n_answers}, n_items={self.n_items}, n_annotators={self.n_annotators}, "
+            f"classes=({shown(self.classes)}))"
+        )
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers, repeated ones included."""
+        return int(self.answer.size)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, those without an answer included."""
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        """Number of annotators."""
+        return len(self.annotators)
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The classes as a vocabulary."""
+        return Vocabulary(self.classes)
+
+    @property
+    def n_repeats(self) -> int:
+        """Answers that an annotator gave beyond the first about the same item."""
+        # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.
+        pairs = np.sort(self.item.astype(np.int64) * self.n_annotators + self.annotator)
+        return int(np.count_nonzero(pairs[1:] == pairs[:-1]))
+
+    def votes(self) -> Counts:
+        """Count the answers of each class about each item, shape (n_items, K)."""
+        flat = np.bincount(self.item.astype(np.int64) * self.k + self.answer, minlength=self.n_items * self.k)
+        return flat.reshape(self.n_items, self.k)
+
+    def responses(self) -> "Responses":
+        """Return the answers as counts of items against the distinct pairs (annotator, answer)."""
+        from scipy.sparse import csr_array
+
+        pairs, column = np.unique(self.annotator.astype(np.int64) * self.k + self.answer, return_inverse=True)
+        ones = np.ones(self.n_answers)
+        # Summing duplicates: an annotator who gave the same answer twice counts twice.
+        counts = csr_array((ones, (self.item, column)), shape=(self.n_items, pairs.size))
+        return Responses(counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per answer: item, annotator, answer."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": np.array(self.items, dtype=_kind(self.items))[self.item],
+                "annotator": np.array(self.annotators, dtype=_kind(self.annotators))[self.annotator],
+                "answer": np.array(self.classes, dtype=_kind(self.classes))[self.answer],
+            }
+        )
 
 
 def read_annotations(
@@ -369,21 +352,29 @@ def read_annotations(
         raise InputError("classes", "the annotations have their own; give them where the annotations are made")
     if hasattr(annotations, "columns"):
         columns, names = _columns(annotations, "column")
-        found = _long_columns(names)
-        if found is not None:
-            items, annotators, answers = (columns[names.index(name)] for name in found)
+        roles = {
+            role: [name for name in names if str(name).casefold() in known] for role, known in COLUMN_NAMES.items()
+        }
+        if all(len(found) == 1 for found in roles.values()):
+            items, annotators, answers = (columns[names.index(name)] for (name,) in roles.values())
             if no_answer is None:
                 return Annotations(items, annotators, answers, classes=classes)
-            return _without_missing(items, annotators, answers, no_answer, classes)
-        for role, known in COLUMN_NAMES.items():
-            rivals = [name for name in names if str(name).casefold() in known]
+            # Rows that hold no answer are left out; their items stay.
+            given = {"items": items, "annotators": annotators, "answers": answers}
+            read = {name: as_column(column, name) for name, column in given.items()}
+            here = _answered(read["answers"], no_answer)
+            if not here.size:
+                raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(no_answer)} only")
+            every = vocabulary(read_labels(read["items"], "items")).classes
+            return Annotations(*(column[here] for column in read.values()), classes=classes, all_items=every)
+        for role, rivals in roles.items():
             if len(rivals) > 1:
                 raise InputError(
                     "annotations",
                     f"columns {' and '.join(map(plain_text, rivals))} may all be the {role}; leave out "
                     "all but one, or pass Annotations(items, annotators, answers)",
                 )
-        if any(str(name).casefold() in known for name in names for known in COLUMN_NAMES.values()):
+        if any(roles.values()):
             raise InputError(
                 "annotations",
                 "expected columns item, annotator and answer (or task, worker, label), got "
@@ -392,55 +383,21 @@ def read_annotations(
     return Annotations.from_matrix(annotations, classes=classes, no_answer=no_answer)
 
 
-def _without_missing(
-    items: Any, annotators: Any, answers: Any, no_answer: object, classes: Sequence[object] | None
-) -> Annotations:
-    """Read a long table without the rows that hold no answer; their items stay."""
-    read = {"items": items, "annotators": annotators, "answers": answers}
-    columns = {name: as_column(column, name) for name, column in read.items()}
-    here = _answered(columns["answers"], no_answer)
-    if not here.size:
-        raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(no_answer)} only")
-    return Annotations(
-        columns["items"][here],
-        columns["annotators"][here],
-        columns["answers"][here],
-        classes=classes,
-        all_items=vocabulary(read_labels(columns["items"], "items")).classes,
-    )
-
-
 def _columns(table: Any, default: str) -> tuple[list[Any], tuple[str, ...]]:
     columns, names = split_columns(table, "annotations", default)
     return columns if isinstance(columns, list) else list(columns.T), names
 
 
-def _long_columns(names: Sequence[str]) -> list[str] | None:
-    """Return the names of the three columns of a long table, if there is one of each."""
-    found = []
-    for known in COLUMN_NAMES.values():
-        here = [name for name in names if str(name).casefold() in known]
-        if len(here) != 1:
-            return None
-        found.append(here[0])
-    return found
-
-
 def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     if isinstance(matrix, Mapping):
-        rows = {
-            name: as_column(values, f"annotations, annotator {plain_text(name)}") for name, values in matrix.items()
-        }
+        given = dict(matrix)
     elif hasattr(matrix, "columns"):
         columns, names = _columns(matrix, "annotator")
-        rows = {
-            name: as_column(columns[place], f"annotations, annotator {plain_text(name)}")
-            for place, name in enumerate(names)
-        }
+        given = dict(zip(names, columns, strict=True))
     else:
         remedy = "pass a data frame with columns item, annotator, answer, or an array of shape (n_annotators, n_items)"
-        rows_of = items_of(matrix, "annotations", "a table of answers", remedy)
-        rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(rows_of)}
+        given = dict(enumerate(items_of(matrix, "annotations", "a table of answers", remedy)))
+    rows = {name: as_column(values, f"annotations, annotator {plain_text(name)}") for name, values in given.items()}
     if not rows:
         raise NotEnoughData("annotations", "expected at least 1 annotator, got none")
     for name, row in rows.items():
@@ -452,7 +409,7 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     return list(rows), list(rows.values())
 
 
-def _answered(row: NDArray[Any], no_answer: object) -> NDArray[np.intp]:
+def _answered(row: NDArray[Any], no_answer: object) -> Rows:
     """Positions of a row that hold an answer."""
     import pandas as pd
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.result import Result, plain
@@ -19,8 +20,6 @@ from demele.noise.transition import TransitionMatrix
 if TYPE_CHECKING:
     import pandas as pd
 
-
-Floats = NDArray[np.float64]
 
 #: Share of labels unlike the majority's from which a note says so.
 _MANY_UNLIKE = 0.05
@@ -48,8 +47,8 @@ class Profiles:
     accuracies : array of shape (n_annotators,) or None
     """
 
-    who: NDArray[np.intp]
-    what: NDArray[np.intp]
+    who: Rows
+    what: Rows
     counts: Floats
     smoothing: Floats
     strength: float = 0.0
@@ -116,11 +115,11 @@ class Consensus(Result):
     labels: NDArray[Any] = field(metadata=_ROWS)
     probabilities: Floats = field(metadata=_ROWS)
     majority: NDArray[Any] = field(metadata=_ROWS)
-    tied: NDArray[np.bool_] = field(metadata=_ROWS)
+    tied: Flags = field(metadata=_ROWS)
     items: tuple[int | str, ...]
     annotators: tuple[int | str, ...]
     classes: tuple[int | str, ...]
-    n_answers: NDArray[np.int64] = field(metadata=_ROWS)
+    n_answers: Counts = field(metadata=_ROWS)
     proportions: Floats
     profiles: Profiles = field(metadata=_ROWS)
     method: str

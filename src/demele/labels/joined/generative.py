@@ -1,15 +1,15 @@
 """Dawid and Skene's model as a Bayesian one, and Felt's, which also uses features of the items: by Gibbs sampling."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_count, checked_jobs, checked_level, checked_number
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import shown
+from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import arg
@@ -18,12 +18,12 @@ from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
 from demele.labels.joined.gibbs import (
+    FEATURE_MODELS,
     FEWEST_DRAWS,
     Answers,
     Chain,
     ItemFeatures,
     effective_samples,
-    named_feature_model,
     read_item_features,
     run_chain,
     split_r_hat,
@@ -31,30 +31,12 @@ from demele.labels.joined.gibbs import (
 from demele.labels.joined.voting import of_items, vote_shares
 from demele.runtime.work import ordered
 
-Floats = NDArray[np.float64]
-
 #: Split R-hat up to which chains count as converged.
 R_HAT_LIMIT = 1.05
 #: With fewer annotators per item, several explanations of the same answers fit as well (Allman et al. 2009).
 ENOUGH_ANNOTATORS = 3
 #: Effective draws below which the ends of intervals are too uncertain to be quoted.
 FEW_DRAWS = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settings:
-    """What was asked for, checked."""
-
-    feature_model: str
-    n_samples: int
-    n_warmup: int
-    n_chains: int
-    level: float
-    seed: int
-    prior_right: float
-    prior_other: float
-    prior_proportions: Floats
-    prior_features: float
 
 
 def bayesian_consensus(
@@ -164,81 +146,71 @@ def bayesian_consensus(
     True
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    settings = _Settings(
-        feature_model=named_feature_model(feature_model),
-        n_samples=checked_count(n_samples, "n_samples", FEWEST_DRAWS),
-        n_warmup=checked_count(n_warmup, "n_warmup", 0),
-        n_chains=checked_count(n_chains, "n_chains", 1),
-        level=checked_level(level),
-        seed=checked_count(seed, "seed", 0),
-        prior_right=_positive(prior_right, "prior_right"),
-        prior_other=_positive(1 / max(table.k - 1, 1) if prior_other is None else prior_other, "prior_other"),
-        prior_proportions=_prior_proportions(prior_proportions, table.k),
-        prior_features=_positive(prior_features, "prior_features"),
-    )
-    jobs = checked_jobs(n_jobs)
-    read = (
-        None
-        if features is None
-        else read_item_features(features, table, settings.feature_model, settings.prior_features)
-    )
-    prior = np.full((table.k, table.k), settings.prior_other)
-    np.fill_diagonal(prior, settings.prior_right)
+    checked_name(feature_model, "feature_model", FEATURE_MODELS)
+    n_samples, n_warmup = checked_count(n_samples, "n_samples", FEWEST_DRAWS), checked_count(n_warmup, "n_warmup", 0)
+    n_chains = checked_count(n_chains, "n_chains", 1)
+    level, seed = checked_level(level), checked_count(seed, "seed", 0)
+    prior_right = _positive(prior_right, "prior_right")
+    prior_other = _positive(1 / max(table.k - 1, 1) if prior_other is None else prior_other, "prior_other")
+    pseudo_items = _prior_proportions(prior_proportions, table.k)
+    prior_features, jobs = _positive(prior_features, "prior_features"), checked_jobs(n_jobs)
+    read = None if features is None else read_item_features(features, table, feature_model, prior_features)
+    prior = np.full((table.k, table.k), prior_other)
+    np.fill_diagonal(prior, prior_right)
     answers = Answers(table.responses(), prior, table.n_annotators)
     votes, model = table.votes(), None if read is None else read.model
 
     def chain(index: int) -> Chain:
-        rng = rng_for(settings.seed, "consensus", "chain", index)
-        sweeps = {"n_warmup": settings.n_warmup, "n_samples": settings.n_samples}
-        return run_chain(answers, model, votes, settings.prior_proportions, **sweeps, rng=rng)
+        rng = rng_for(seed, "consensus", "chain", index)
+        return run_chain(answers, model, votes, pseudo_items, n_warmup=n_warmup, n_samples=n_samples, rng=rng)
 
-    numbers = ((index,) for index in range(settings.n_chains))
-    chains = list(ordered(chain, numbers, n_jobs=1 if settings.n_chains == 1 else jobs))
-    return _consensus(table, settings, answers, read, chains)
-
-
-def _consensus(
-    table: Annotations, settings: _Settings, answers: Answers, read: ItemFeatures | None, chains: list[Chain]
-) -> Consensus:
+    chains = list(ordered(chain, ((index,) for index in range(n_chains)), n_jobs=1 if n_chains == 1 else jobs))
     probabilities = np.mean([chain.probabilities for chain in chains], axis=0)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     sampled = ("proportions", "accuracy", "log_joint")
     draws = {name: np.stack([getattr(chain, name) for chain in chains]) for name in sampled}
-    log_joint = draws["log_joint"][:, settings.n_warmup :]
-    watched = {"log_joint": log_joint, "proportions": draws["proportions"], "accuracy": draws["accuracy"]}
+    watched = {"log_joint": draws["log_joint"][:, n_warmup:], **{name: draws[name] for name in sampled[:2]}}
     r_hat = {name: split_r_hat(found) for name, found in watched.items()}
     effective = {name: effective_samples(found) for name, found in watched.items()}
     worst = _worst(r_hat, table)
-    converged = worst is None
     if worst is not None:
         warn_user(
-            f"the Bayesian consensus had not converged after {settings.n_warmup} + {settings.n_samples} sweeps of "
-            f"{settings.n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher {arg('n_warmup')} and "
+            f"the Bayesian consensus had not converged after {n_warmup} + {n_samples} sweeps of "
+            f"{n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher {arg('n_warmup')} and "
             f"{arg('n_samples')}, and if "
             "that does not help, the answers have several explanations that the chains do not move between",
             NotConvergedWarning,
         )
     proportions = draws["proportions"].mean(axis=(0, 1))
-    counts = np.asarray(answers.entries.table.T @ probabilities)
+    counts = np.asarray(answers.table.T @ probabilities)
     shares = vote_shares(table)
-    votes_of_items = of_items(table, shares, probabilities, settings.seed)
+    votes_of_items = of_items(table, shares, probabilities, seed)
+    arguments: dict[str, object] = {} if read is None else {"feature_model": feature_model}
+    arguments |= {"n_samples": n_samples, "n_warmup": n_warmup, "n_chains": n_chains, "level": level, "seed": seed}
+    arguments |= {"prior_right": prior_right, "prior_other": prior_other}
+    arguments["prior_proportions"] = tuple(pseudo_items.tolist())
+    met = {"n": str(table.n_items), "answers": str(table.n_answers)}
+    if read is not None:
+        arguments["prior_features"] = prior_features
+        met["features"] = read.digest
+    arguments["classes"] = table.classes
     return Consensus(
         **votes_of_items,
         proportions=proportions,
         profiles=Profiles(who=answers.who, what=answers.what, counts=counts, smoothing=answers.prior.copy()),
-        method="Bayesian Dawid-Skene" if read is None else f"generative model with {settings.feature_model} features",
-        signature=_signature(table, settings, read),
+        method="Bayesian Dawid-Skene" if read is None else f"generative model with {feature_model} features",
+        signature=Signature("bayesian_consensus", arguments, {**met, "demele": __version__}),
         objective=tuple(draws["log_joint"][0].tolist()),
         log_likelihood=_log_likelihood(answers, counts, proportions),
-        iterations=settings.n_warmup + settings.n_samples,
-        converged=converged,
-        intervals={name: _intervals(watched[name], settings.level) for name in ("proportions", "accuracy")},
+        iterations=n_warmup + n_samples,
+        converged=worst is None,
+        intervals={name: _intervals(watched[name], level) for name in ("proportions", "accuracy")},
         notes=(
             *_remarks(table, read),
             *unlike_majority_note(votes_of_items),
-            *_weak(table, settings, read),
+            *_weak(table, prior_right, prior_other, with_features=read is not None),
             *_exchanged(chains, shares, votes_of_items["n_answers"] > 0, table),
-            *_few_draws(effective, settings),
+            *_few_draws(effective, n_chains * n_samples),
         ),
         details={
             "accuracy": draws["accuracy"].mean(axis=(0, 1)),
@@ -246,8 +218,8 @@ def _consensus(
             "r_hat_limit": R_HAT_LIMIT,
             "effective_samples": effective,
             "log_joint": draws["log_joint"],
-            "n_chains": settings.n_chains,
-            "seeds": tuple((settings.seed, "consensus", "chain", index) for index in range(settings.n_chains)),
+            "n_chains": n_chains,
+            "seeds": tuple((seed, "consensus", "chain", index) for index in range(n_chains)),
         },
     )
 
@@ -279,7 +251,7 @@ def _intervals(draws: Floats, level: float) -> tuple[Interval, ...]:
 def _log_likelihood(answers: Answers, counts: Floats, proportions: Floats) -> float:
     rows = np.add.reduceat(counts, answers.first, axis=0) + answers.prior.sum(axis=1)
     table = np.log(counts + answers.of_column) - np.log(rows)[answers.who]
-    scores = (answers.entries.table @ table) + np.log(proportions)
+    scores = (answers.table @ table) + np.log(proportions)
     return float(np.logaddexp.reduce(scores, axis=1).sum())
 
 
@@ -301,11 +273,11 @@ def _remarks(table: Annotations, read: ItemFeatures | None) -> tuple[Note, ...]:
     return tuple(found)
 
 
-def _weak(table: Annotations, settings: _Settings, read: ItemFeatures | None) -> tuple[Note, ...]:
+def _weak(table: Annotations, prior_right: float, prior_other: float, *, with_features: bool) -> tuple[Note, ...]:
     found: list[Note] = []
-    if table.k > 1 and settings.prior_right <= settings.prior_other:
+    if table.k > 1 and prior_right <= prior_other:
         message = (
-            f"prior_right={settings.prior_right:g} is not above prior_other={settings.prior_other:g}: answers cannot "
+            f"prior_right={prior_right:g} is not above prior_other={prior_other:g}: answers cannot "
             "tell which class is which, and only where the chains start does."
         )
         found.append(Note(code="prior-without-preference", message=message, severity="warning"))
@@ -313,7 +285,7 @@ def _weak(table: Annotations, settings: _Settings, read: ItemFeatures | None) ->
     each = np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // table.n_annotators)
     each = each[each > 0]
     enough = int(np.count_nonzero(each >= ENOUGH_ANNOTATORS))
-    if read is None and 2 * enough < each.size and table.k > 1:
+    if not with_features and 2 * enough < each.size and table.k > 1:
         message = (
             f"{enough} of {each.size} answered items have {ENOUGH_ANNOTATORS} annotators or more: with fewer, several "
             "explanations fit the answers as well, and the prior chooses among them."
@@ -322,9 +294,7 @@ def _weak(table: Annotations, settings: _Settings, read: ItemFeatures | None) ->
     return tuple(found)
 
 
-def _exchanged(
-    chains: list[Chain], shares: Floats, answered: NDArray[np.bool_], table: Annotations
-) -> tuple[Note, ...]:
+def _exchanged(chains: list[Chain], shares: Floats, answered: Flags, table: Annotations) -> tuple[Note, ...]:
     """Say which chains match the votes better with their classes in another order."""
     from scipy.optimize import linear_sum_assignment
 
@@ -345,31 +315,17 @@ def _exchanged(
     return (Note(code="classes-exchanged", message=message, subject=subject, severity="warning"),)
 
 
-def _few_draws(effective: dict[str, Floats], settings: _Settings) -> tuple[Note, ...]:
+def _few_draws(effective: dict[str, Floats], n_draws: int) -> tuple[Note, ...]:
     found = np.concatenate([np.ravel(each) for each in effective.values()])
     few = int(np.count_nonzero(found < FEW_DRAWS))  # NaN is not: what never varies needs no draws
     if not few:
         return ()
     text = (
         f"{few} of {found.size} quantities have fewer than {FEW_DRAWS} effective draws (least: "
-        f"{float(np.nanmin(found)):.0f} of {settings.n_chains * settings.n_samples}): the ends of intervals are "
+        f"{float(np.nanmin(found)):.0f} of {n_draws}): the ends of intervals are "
         f"uncertain; give a higher {arg('n_samples')}."
     )
     return (Note(code="few-effective-draws", message=text),)
-
-
-def _signature(table: Annotations, settings: _Settings, read: ItemFeatures | None) -> Signature:
-    arguments: dict[str, object] = {} if read is None else {"feature_model": settings.feature_model}
-    for name in ("n_samples", "n_warmup", "n_chains", "level", "seed", "prior_right", "prior_other"):
-        arguments[name] = getattr(settings, name)
-    arguments["prior_proportions"] = tuple(settings.prior_proportions.tolist())
-    if read is not None:
-        arguments["prior_features"] = settings.prior_features
-    arguments["classes"] = table.classes
-    met = {"n": str(table.n_items), "answers": str(table.n_answers)}
-    if read is not None:
-        met["features"] = read.digest
-    return Signature("bayesian_consensus", arguments, {**met, "demele": __version__})
 
 
 # The door ---------------------------------------------------------------------------------------------------------

@@ -11,14 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from demele.core.arrays import Counts, Floats
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import read_codes
-from demele.core.labelled import Indices, plain_text, shown
+from demele.core.labelled import Indices
 from demele.core.sentences import plural, setting
 from demele.labels.joined.annotations import Annotations, Responses
 from demele.noise.square_tables import digest
-
-Floats = NDArray[np.float64]
 
 #: Half a chain must have a variance and an autocorrelation at lag 1.
 FEWEST_DRAWS = 4
@@ -194,12 +193,12 @@ class _Entries:
         flat = np.bincount(cells, weights=weights, minlength=self.n_columns * self.k)
         return flat.reshape(self.n_columns, self.k).astype(np.float64)
 
-    def weighted(self, columns: Floats, rows: slice) -> Floats:
+    def log_density(self, columns: Floats, rows: slice) -> Floats:
         """Sum of the values (n_columns, K) of the columns over the entries of a block of items, shape (K, n_rows)."""
         return np.ascontiguousarray((self._parts[rows.start] @ columns).T)
 
 
-class Answers:
+class Answers(_Entries):
     """Answers of annotators: gamma[j, k] ~ Dirichlet(prior[k]), answers independent given the class.
 
     Parameters
@@ -216,7 +215,7 @@ class Answers:
 
     def __init__(self, responses: Responses, prior: Floats, n_annotators: int) -> None:
         k = len(prior)
-        self.entries = _Entries(responses.counts, k)
+        super().__init__(responses.counts, k)
         self.who, self.what = responses.who, responses.what
         self.prior = prior
         self.of_column = np.ascontiguousarray(prior[:, self.what].T)  # (n_columns, K)
@@ -226,10 +225,6 @@ class Answers:
         own = np.diag(prior)
         self.unseen_right = np.where(seen, 0.0, own)
         self.unseen_wrong = (~seen).astype(np.float64) @ (prior - np.diag(own)).T
-
-    def tally(self, labels: Indices) -> Floats:
-        """Answers of each column about items of each class, shape (n_columns, K)."""
-        return self.entries.tally(labels)
 
     def draw(self, tally: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Log gamma of each column and class, and gamma of right answers, shape (n_annotators, K)."""
@@ -242,10 +237,6 @@ class Answers:
         right[self.who, self.what] = table[np.arange(self.what.size), self.what]
         return table, np.exp(right)
 
-    def log_density(self, table: Floats, rows: slice) -> Floats:
-        """Of the answers about some items under each class, shape (K, n_rows)."""
-        return self.entries.weighted(table, rows)
-
     def log_marginal(self, tally: Floats) -> float:
         """Of all answers given the classes, gamma integrated out."""
         from scipy.special import gammaln
@@ -256,24 +247,17 @@ class Answers:
         return float((gammaln(whole) - gammaln(whole + sums)).sum() + columns.sum())
 
 
-class CountFeatures:
+class CountFeatures(_Entries):
     """Counts of each feature: multinomial given the class, phi[k] ~ Dirichlet(prior, ..., prior)."""
 
     def __init__(self, counts: Any, prior: float, k: int) -> None:
-        self.entries, self.prior = _Entries(counts, k), prior
-
-    def tally(self, labels: Indices) -> Floats:
-        """Sum each feature over the items of each class, shape (n_features, K)."""
-        return self.entries.tally(labels)
+        super().__init__(counts, k)
+        self.prior = prior
 
     def draw(self, tally: Floats, rng: np.random.Generator) -> Floats:
         """Log phi, shape (n_features, K)."""
         variates = _log_gamma(self.prior + tally, rng)
         return np.asarray(variates - np.logaddexp.reduce(variates, axis=0))
-
-    def log_density(self, parameters: Floats, rows: slice) -> Floats:
-        """Of the counts of some items under each class, shape (K, n_rows)."""
-        return self.entries.weighted(parameters, rows)
 
     def log_marginal(self, tally: Floats) -> float:
         """Of all counts given the classes, phi integrated out."""
@@ -344,7 +328,7 @@ class NormalFeatures:
 def run_chain(
     answers: Answers,
     features: FeatureModel | None,
-    votes: NDArray[np.int64],
+    votes: Counts,
     prior_proportions: Floats,
     *,
     n_warmup: int,
@@ -356,7 +340,9 @@ def run_chain(
     Items without an answer have no class before the first sweep, which learns from the others only.
     """
     n, k = votes.shape
-    labels = _start(votes, rng)
+    cumulated = np.cumsum(votes, axis=1)
+    drawn = (cumulated[:, :-1] <= (rng.random(n) * cumulated[:, -1])[:, None]).sum(axis=1)
+    labels = np.where(cumulated[:, -1] > 0, drawn, -1).astype(np.int32)
     total = np.zeros((k, n))
     proportions, accuracy = np.empty((n_samples, k)), np.empty((n_samples, answers.unseen_right.shape[0]))
     joint = np.empty(n_warmup + n_samples)
@@ -408,12 +394,6 @@ def log_joint(
     return found if features is None else found + features.log_marginal(of_features)
 
 
-def _start(votes: NDArray[np.int64], rng: np.random.Generator) -> Indices:
-    below = np.cumsum(votes, axis=1)
-    drawn = (below[:, :-1] <= (rng.random(len(votes)) * below[:, -1])[:, None]).sum(axis=1)
-    return np.where(below[:, -1] > 0, drawn, -1).astype(np.int32)
-
-
 def _blocks(n: int, k: int) -> list[slice]:
     step = max(CELLS_AT_ONCE // k, FEWEST_ITEMS_AT_ONCE)
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
@@ -454,14 +434,7 @@ class ItemFeatures:
     constant: tuple[str, ...] = ()
 
 
-def named_feature_model(name: object) -> str:
-    """Return the name of a feature model, if it is one."""
-    if not isinstance(name, str) or name not in FEATURE_MODELS:
-        raise UnknownNameError("feature_model", f"expected one of {shown(FEATURE_MODELS)}, got {plain_text(name)}")
-    return name
-
-
-def read_item_features(features: object, annotations: Annotations, model: str, prior: float) -> ItemFeatures:
+def read_item_features(features: Any, annotations: Annotations, model: str, prior: float) -> ItemFeatures:
     """Validate the features of all items.
 
     Parameters
@@ -477,7 +450,14 @@ def read_item_features(features: object, annotations: Annotations, model: str, p
     InputError, InputTypeError, NotEnoughData
         If rows and items do not fit, or values do not fit the model.
     """
-    _check_order(features, annotations)
+    if hasattr(features, "columns") and hasattr(features, "loc"):
+        index, items = list(features.index), list(annotations.items)
+        if index != items and len(index) == len(items) and set(index) == set(items):
+            raise InputError(
+                "features",
+                "the index holds the items in another order, and rows are paired by position; pass "
+                "features.loc[list(annotations.items)]",
+            )
     return (_counts if model == "counts" else _normal)(features, annotations, prior)
 
 
@@ -530,17 +510,4 @@ def _check_size(n_rows: int, annotations: Annotations) -> None:
             "features",
             f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}; items "
             "without an answer are listed by Annotations(..., all_items=...)",
-        )
-
-
-def _check_order(features: Any, annotations: Annotations) -> None:
-    """Refuse a data frame whose index holds the items in another order: rows are paired by position."""
-    if not (hasattr(features, "columns") and hasattr(features, "loc")):
-        return
-    index = list(features.index)
-    if index != list(annotations.items) and len(index) == annotations.n_items and set(index) == set(annotations.items):
-        raise InputError(
-            "features",
-            "the index holds the items in another order, and rows are paired by position; pass "
-            "features.loc[list(annotations.items)]",
         )

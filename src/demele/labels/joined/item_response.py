@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
@@ -20,10 +20,7 @@ from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
 from demele.labels.joined.voting import majority_vote, of_items, vote_shares
 
-Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True, slots=True)
 class AnswerCounts:
     """The answers about the items that have any.
 
@@ -32,27 +29,15 @@ class AnswerCounts:
     many they are. ``answered`` holds the places of the n items among all.
     """
 
-    answered: NDArray[np.intp]
-    responses: Any
-    transposed: Any
-    who: NDArray[np.intp]
-    what: NDArray[np.intp]
-    first: NDArray[np.intp]
-    n_own: Floats
-    k: int
-
-
-def answer_counts(table: Annotations) -> AnswerCounts:
-    """Count the answers of a table."""
-    found = table.responses()
-    answered = np.unique(table.item).astype(np.intp)
-    kept = found.counts if answered.size == table.n_items else found.counts[answered]
-    # Columns come sorted by annotator, and everybody has at least one.
-    first = np.searchsorted(found.who, np.arange(table.n_annotators))
-    n_own = np.bincount(found.who, minlength=table.n_annotators).astype(np.float64)
-    return AnswerCounts(
-        answered, kept.tocsr(), kept.T.tocsr(), found.who, found.what, first.astype(np.intp), n_own, table.k
-    )
+    def __init__(self, table: Annotations) -> None:
+        found = table.responses()
+        self.answered = np.unique(table.item).astype(np.intp)
+        kept = found.counts if self.answered.size == table.n_items else found.counts[self.answered]
+        self.responses, self.transposed = kept.tocsr(), kept.T.tocsr()
+        self.who, self.what, self.k = found.who, found.what, table.k
+        # Columns come sorted by annotator, and everybody has at least one.
+        self.first = np.searchsorted(found.who, np.arange(table.n_annotators)).astype(np.intp)
+        self.n_own = np.bincount(found.who, minlength=table.n_annotators).astype(np.float64)
 
 
 def posterior(answers: AnswerCounts, proportions: Floats, log_profiles: Floats) -> tuple[Floats, float]:
@@ -270,40 +255,51 @@ def dawid_skene(
     """
     own = _check_prior(prior, strength, smoothing)
     least = (1e-10 if own is None else SETTLED) if tolerance is None else tolerance
-    _check(smoothing, max_iterations, least)
+    checked_number(smoothing, "smoothing", "a finite number of 0 or more", inside=lambda number: 0 <= number < np.inf)
+    settings = _limits(max_iterations, least, seed)
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    settings: dict[str, Any] = {
-        "max_iterations": int(max_iterations),
-        "tolerance": float(least),
-        "seed": checked_seed(seed),
-    }
     if own is not None:
         settings = {"prior": "own", "strength": own, **settings}
         return _shrunken(table, "Dawid-Skene, own prior", "dawid_skene", settings, own)
-    shares, answers, start = votes_and_counts(table)
-    fit = _maximise(answers, float(smoothing), start, int(max_iterations), float(least) * table.n_answers)
-    if fit.converged is False:
-        gain = (fit.trace[-1] - ([fit.start, *fit.trace])[-2]) / table.n_answers
+    shares, answers, found = votes_and_counts(table)
+    smoothing = float(smoothing)
+    least_gain = settings["tolerance"] * table.n_answers  # of the whole objective, in nats
+    proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
+    found, log_likelihood = posterior(answers, proportions, log_profiles)
+    objective = [log_likelihood + log_prior]
+    converged = None if least_gain == 0 else False
+    while True:
+        # The E step above was of this iteration; it also gave the objective of the one before.
+        proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
+        following, log_likelihood = posterior(answers, proportions, log_profiles)
+        objective.append(log_likelihood + log_prior)
+        gain = objective[-1] - objective[-2]
+        if least_gain and gain < least_gain:
+            converged = True
+        if converged or len(objective) > settings["max_iterations"]:
+            break
+        found = following
+    if converged is False:
         warn_user(
             f"Dawid-Skene had not converged after {max_iterations} iterations: the last one still raised the objective "
-            f"by {gain:.1e} nats per answer, above tolerance={least}; {_LONGER}",
+            f"by {gain / table.n_answers:.1e} nats per answer, above tolerance={least}; {_LONGER}",
             NotConvergedWarning,
         )
     return Consensus(
-        **joined_labels(table, answers, shares, fit.posterior, fit.proportions, seed),
+        **joined_labels(table, answers, shares, found, proportions, seed),
         profiles=Profiles(
             who=answers.who,
             what=answers.what,
-            counts=np.asarray(answers.transposed @ fit.posterior.T),
-            smoothing=np.full((table.k, table.k), float(smoothing)),
+            counts=np.asarray(answers.transposed @ found.T),
+            smoothing=np.full((table.k, table.k), smoothing),
         ),
         method="Dawid-Skene",
-        signature=signature_of("dawid_skene", table, {"smoothing": float(smoothing), **settings}),
-        objective=tuple(fit.trace),
-        log_likelihood=fit.log_likelihood,
-        iterations=len(fit.trace),
-        converged=fit.converged,
-        details={"start": fit.start},
+        signature=signature_of("dawid_skene", table, {"smoothing": smoothing, **settings}),
+        objective=tuple(objective[1:]),
+        log_likelihood=log_likelihood,
+        iterations=len(objective) - 1,
+        converged=converged,
+        details={"start": objective[0]},
     )
 
 
@@ -369,19 +365,14 @@ def one_coin(
     >>> found.details["accuracies"].round(2).tolist()
     [0.94, 0.94, 0.44]
     """
-    _check(0.0, max_iterations, tolerance)
+    settings = _limits(max_iterations, tolerance, seed)
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    settings: dict[str, Any] = {
-        "max_iterations": int(max_iterations),
-        "tolerance": float(tolerance),
-        "seed": checked_seed(seed),
-    }
     return _shrunken(table, "one-coin", "one_coin", settings, None)
 
 
 def votes_and_counts(table: Annotations) -> tuple[Floats, AnswerCounts, Floats]:
     """Return the vote shares, the answers as counts, and the shares of answered items as posteriors to start from."""
-    shares, answers = vote_shares(table), answer_counts(table)
+    shares, answers = vote_shares(table), AnswerCounts(table)
     return shares, answers, shares[answers.answered].T
 
 
@@ -453,37 +444,6 @@ def _shrunken(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """Where EM ended; ``posterior`` is of shape (K, n)."""
-
-    posterior: Floats
-    proportions: Floats
-    trace: list[float]
-    start: float
-    log_likelihood: float
-    converged: bool | None
-
-
-def _maximise(answers: AnswerCounts, smoothing: float, found: Floats, max_iterations: int, least_gain: float) -> _Fit:
-    """Iterate from given posteriors of shape (K, n); ``least_gain`` is that of the whole objective, in nats."""
-    proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
-    found, log_likelihood = posterior(answers, proportions, log_profiles)
-    start = before = log_likelihood + log_prior
-    trace: list[float] = []
-    converged = None if least_gain == 0 else False
-    while True:
-        # The E step above was of this iteration; it also gave the objective of the one before.
-        proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
-        following, log_likelihood = posterior(answers, proportions, log_profiles)
-        trace.append(log_likelihood + log_prior)
-        if least_gain and trace[-1] - before < least_gain:
-            converged = True
-        if converged or len(trace) == max_iterations:
-            return _Fit(found, proportions, trace, start, log_likelihood, converged)
-        found, before = following, trace[-1]
-
-
 def _m_step(answers: AnswerCounts, smoothing: float, found: Floats) -> tuple[Floats, Floats, float]:
     """Return proportions (K,), log profiles (n_columns, K) and the log prior of the profiles."""
     pseudo = smoothing or _LEAST
@@ -498,10 +458,14 @@ def _m_step(answers: AnswerCounts, smoothing: float, found: Floats) -> tuple[Flo
     return found.mean(axis=1), log_profiles, pseudo * float(log_profiles.sum() + unseen)
 
 
-def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:
-    for name, value in (("smoothing", smoothing), ("tolerance", tolerance)):
-        checked_number(value, name, "a finite number of 0 or more", inside=lambda number: 0 <= number < np.inf)
-    checked_whole(max_iterations, "max_iterations", "a whole number of at least 1", inside=lambda number: number >= 1)
+def _limits(max_iterations: int, tolerance: float, seed: int) -> dict[str, Any]:
+    """Check when the iterations end, and the seed of ties; return them as a signature has them."""
+    inside, at_least_one = (lambda number: 0 <= number < np.inf), "a whole number of at least 1"
+    return {
+        "max_iterations": checked_whole(max_iterations, "max_iterations", at_least_one, inside=lambda n: n >= 1),
+        "tolerance": checked_number(tolerance, "tolerance", "a finite number of 0 or more", inside=inside),
+        "seed": checked_seed(seed),
+    }
 
 
 def _check_prior(prior: object, strength: object, smoothing: object) -> float | None:
@@ -625,8 +589,16 @@ def _blend(table: Annotations, seed: int) -> Consensus:
         warn_unsettled(fit, name, SETTLED)
     found: Floats = np.mean([votes, *(fit.posterior for fit in fits.values())], axis=0)
     joined = joined_labels(table, answers, shares, found, found.mean(axis=1), seed)
+    counts = np.bincount(table.annotator, minlength=table.n_annotators)
+    half = float(np.median(counts[counts > 0]))
+    if table.k <= 2 and half < FEW_ANSWERS:
+        message = (
+            f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote "
+            "(majority_vote) is often better than the blend: take it, or compare both"
+        )
+        joined["notes"] += (Note(code="few-answers", message=message),)
     return Consensus(
-        **{**joined, "notes": joined["notes"] + _few_answers(table)},
+        **joined,
         profiles=own_profiles(table, answers, found, STRENGTH),
         method="blend",
         signature=signature_of("consensus", table, {"method": "blend", "seed": seed}),
@@ -634,14 +606,3 @@ def _blend(table: Annotations, seed: int) -> Consensus:
         converged=all(fit.converged for fit in fits.values()),
         details={"members": ("majority", *fits)},
     )
-
-
-def _few_answers(table: Annotations) -> tuple[Note, ...]:
-    """Warn where annotators answer so little that, with two classes, the vote is likely to be better."""
-    counts = np.bincount(table.annotator, minlength=table.n_annotators)
-    half = float(np.median(counts[counts > 0])) if (counts > 0).any() else 0.0
-    message = (
-        f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote (majority_vote) "
-        "is often better than the blend: take it, or compare both"
-    )
-    return () if table.k > 2 or half >= FEW_ANSWERS else (Note(code="few-answers", message=message),)

@@ -1,13 +1,12 @@
 """Votes: the label that most annotators give, each counting the same or by trust."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import Indices, plain_text, shown
 from demele.core.results import Note
@@ -19,8 +18,6 @@ from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles
 from demele.labels.votes import are_tied, leading, plurality
 from demele.noise.square_tables import digest
-
-Floats = NDArray[np.float64]
 
 #: Rounds of weighing by agreement; a handful is the rule.
 _MAX_ROUNDS = 100
@@ -101,43 +98,43 @@ def majority_vote(
     seed = checked_seed(seed)
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     plain = vote_shares(table)
+    shares, trust, rounds = plain, np.ones(table.n_annotators), 0
+    converged: bool | None = None
     if isinstance(weights, str):
         if weights != "agreement":
             raise InputError("weights", f"expected 'agreement', or one weight per annotator, got {plain_text(weights)}")
-        vote = _by_agreement(table)
-    elif weights is None:
-        vote = _Vote(plain, np.ones(table.n_annotators))
-    else:
-        given = _read_weights(weights, table)
+        shares, trust, rounds, converged = _by_agreement(table)
+    elif weights is not None:
+        trust = read_weights(weights, table.annotators)
         # Only ratios matter; of at most 1, no sum of weights overflows.
-        vote = _Vote(vote_shares(table, given / given.max()), given)
+        shares = vote_shares(table, trust / trust.max())
     answered = np.bincount(table.item, minlength=table.n_items) > 0
-    counted = np.bincount(table.item, weights=vote.weights[table.annotator], minlength=table.n_items)
-    lost, tied = np.flatnonzero((counted == 0) & answered), np.flatnonzero(are_tied(vote.shares) & answered)
+    counted = np.bincount(table.item, weights=trust[table.annotator], minlength=table.n_items)
+    lost, tied = np.flatnonzero((counted == 0) & answered), np.flatnonzero(are_tied(shares) & answered)
     arguments: dict[str, object] = {"classes": table.classes, "seed": seed}
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
     if isinstance(weights, str):
         arguments["weights"] = weights
     elif weights is not None:
-        met["weights"] = digest(vote.weights)
+        met["weights"] = digest(trust)
     responses = table.responses()
     return Consensus(
-        **of_items(table, plain, vote.shares, seed),
-        proportions=vote.shares.mean(axis=0),
+        **of_items(table, plain, shares, seed),
+        proportions=shares.mean(axis=0),
         profiles=Profiles(
             who=responses.who,
             what=responses.what,
-            counts=np.asarray(responses.counts.T @ vote.shares),
+            counts=np.asarray(responses.counts.T @ shares),
             smoothing=np.zeros((table.k, table.k)),
         ),
         method="majority" if weights is None else "weighted majority",
         signature=Signature("majority_vote", arguments, {**met, "demele": __version__}),
-        iterations=vote.rounds,
-        converged=vote.converged,
+        iterations=rounds,
+        converged=converged,
         notes=table.remarks()
         + _items_note(table, lost, "weightless-items", _WEIGHTLESS, "warning")
         + _items_note(table, tied, "ties", _TIED, "info"),
-        details={"weights": vote.weights},
+        details={"weights": trust},
     )
 
 
@@ -220,48 +217,38 @@ def vote_shares(annotations: Annotations, weights: Floats | None = None) -> Floa
     return np.where(sums > 0, votes / np.where(sums > 0, sums, 1.0), overall / overall.sum())
 
 
-@dataclass(frozen=True, slots=True)
-class _Vote:
-    """Shares, the weights behind them, and how they were found."""
-
-    shares: Floats
-    weights: Floats
-    rounds: int = 0
-    converged: bool | None = None
-
-
-def _by_agreement(table: Annotations) -> _Vote:
+def _by_agreement(table: Annotations) -> tuple[Floats, Floats, int, bool]:
+    """Return shares, the weights behind them, the rounds, and whether these came to an end."""
     shares = vote_shares(table)
     for done in range(1, _MAX_ROUNDS + 1):
         weights = agreement_weights(table, shares)
         before, shares = leading(shares), vote_shares(table, weights)
         changed = int(np.count_nonzero((before != leading(shares)).any(axis=1)))
         if not changed:
-            return _Vote(shares, weights, done, True)
+            return shares, weights, done, True
     warn_user(
         f"the vote weighted by agreement still changed {changed} labels after {_MAX_ROUNDS} rounds: near ties go back "
         "and forth; the last round is returned",
         NotConvergedWarning,
     )
-    return _Vote(shares, weights, _MAX_ROUNDS, False)
+    return shares, weights, _MAX_ROUNDS, False
 
 
-def _read_weights(weights: object, table: Annotations) -> Floats:
+def read_weights(weights: object, names: Sequence[int | str], one: str = "annotator") -> Floats:
+    """Return one weight per annotator, in their order."""
     if isinstance(weights, Mapping):
-        missing = [name for name in table.annotators if name not in weights]
+        missing = [name for name in names if name not in weights]
         if missing:
-            raise InputError(
-                "weights",
-                f"expected one of each annotator, got none of {len(missing)} of {table.n_annotators}: {shown(missing)}",
-            )
-        weights = [weights[name] for name in table.annotators]
-    values = number_column(weights, "weights", table.n_annotators, "annotator", names=table.annotators)
+            wanted = f"expected one of each {one}, got none of {len(missing)} of {len(names)}"
+            raise InputError("weights", f"{wanted}: {shown(missing)}")
+        weights = [weights[name] for name in names]
+    values = number_column(weights, "weights", len(names), one, names=names)
     if not values.any():
         raise InputError("weights", "expected at least one above 0, got only zeros")
     return values
 
 
-def _items_note(table: Annotations, places: NDArray[np.intp], code: str, text: str, severity: str) -> tuple[Note, ...]:
+def _items_note(table: Annotations, places: Rows, code: str, text: str, severity: str) -> tuple[Note, ...]:
     """Say of some items what ``text`` does, if there are any."""
     message = f"{places.size} of {table.n_items} items {text}"
     subject = tuple(str(table.items[place]) for place in places[:6])

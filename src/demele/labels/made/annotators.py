@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_jobs
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
@@ -26,12 +27,11 @@ from demele.labels.cleaned.filter_methods import seeded
 from demele.report.words import count, written
 from demele.runtime.progress import Report, reporting
 from demele.runtime.threads import one_thread
-from demele.runtime.work import completed
+from demele.runtime.work import ordered
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 #: A model sees at most so many features, which bounds what it costs.
 MOST_FEATURES = 256
@@ -67,7 +67,7 @@ class Eyes:
         Standard normal; the same along the ladder, so that sight only gets worse.
     """
 
-    order: NDArray[np.intp]
+    order: Rows
     fewer: float
     blur: float
     noise: Floats
@@ -372,14 +372,16 @@ def artificial_annotators(
     checked_jobs(n_jobs)
     own = None if models is None else _read_models(models, seed)
     words = vocabulary(true)
-    jobs: list[Any] = list(range(AT_MOST * wanted)) if own is None else own
-    work = partial(_tried, table, truth, seed, aims) if own is None else partial(_fitted, table, truth)
+    jobs: list[Any] = [(index,) for index in range(AT_MOST * wanted)] if own is None else own
+    work: Any = partial(_fitted, table, truth)
+    if own is None:
+        near: dict[str, Any] = {"highest_error": aims.highest, "step": aims.step, "tolerance": aims.tolerance}
+        work = partial(candidate_annotator, table, truth, seed, **near)
     group = _Group(aims, wanted, truth)
     with reporting(progress) as report:
         for start in range(0, len(jobs), AT_ONCE):
-            part = list(enumerate(jobs))[start : start + AT_ONCE]
-            for found in sorted(completed(work, part, n_jobs=n_jobs), key=lambda found: found[0]):
-                group.consider(*found[1:])
+            for found in ordered(work, jobs[start : start + AT_ONCE], n_jobs=n_jobs):
+                group.consider(*found)
             if report is not None:
                 report(min(len(group.kept), wanted), wanted, "artificial annotators")
             if own is None and group.enough():
@@ -507,22 +509,8 @@ class _Group:
         some = (in_turn(self._near) if even else range(len(self.kept)))[: self.wanted]
         return sorted(some, key=lambda index: (self.kept[index][2], index))
 
-    def lacking(self, errors: Floats) -> list[int]:
-        """Return the multiples that no chosen annotator is near."""
-        met = {self.aims.near(float(error)) for error in errors}
-        return [multiple for multiple in range(len(self.aims)) if multiple not in met]
 
-
-def _tried(table: Floats, truth: Indices, seed: int, aims: ErrorAims, job: tuple[int, int]) -> tuple[int, str, Indices]:
-    position, index = job
-    name, predictions = candidate_annotator(
-        table, truth, seed, index, highest_error=aims.highest, step=aims.step, tolerance=aims.tolerance
-    )
-    return position, name, predictions
-
-
-def _fitted(table: Floats, truth: Indices, job: tuple[int, tuple[str, Any]]) -> tuple[int, str, Indices]:
-    position, (name, estimator) = job
+def _fitted(table: Floats, truth: Indices, name: str, estimator: Any) -> tuple[str, Indices]:
     predictions = np.asarray(fitted_predictions(estimator, table, truth, table))
     if predictions.shape != truth.shape:
         raise InputError(
@@ -532,7 +520,7 @@ def _fitted(table: Floats, truth: Indices, job: tuple[int, tuple[str, Any]]) -> 
         )
     if not np.isin(predictions, truth).all():
         raise InputError("models", f"{name} predicts values outside its classes; pass classifiers")
-    return position, name, predictions.astype(np.int32)
+    return name, predictions.astype(np.int32)
 
 
 def _read(features: object, y: object) -> tuple[Floats, NDArray[Any], Indices]:
@@ -593,7 +581,10 @@ def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
                 severity="warning",
             )
         )
-    lacking = [] if own or errors.size < len(aims) else group.lacking(errors)
+    met = {aims.near(float(error)) for error in errors}
+    lacking = [multiple for multiple in range(len(aims)) if multiple not in met]
+    if own or errors.size < len(aims):
+        lacking = []
     if lacking:
         named = tuple(f"{multiple * aims.step:.4g}" for multiple in lacking)
         notes.append(

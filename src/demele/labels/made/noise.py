@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
@@ -25,7 +26,6 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 #: Votes summed at a time, so that memory stays bounded.
 CELLS_AT_ONCE = 1 << 22
@@ -64,7 +64,7 @@ class NoisyLabels(Result):
 
     labels: NDArray[Any] = field(metadata={"json": False})
     true_labels: NDArray[Any] = field(metadata={"json": False})
-    mislabelled: NDArray[np.bool_] = field(metadata={"json": False})
+    mislabelled: Flags = field(metadata={"json": False})
     rate: float
     counts: TransitionCounts
     wanted: float | None = None
@@ -312,8 +312,6 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
 
 # Noise that does not look at the instance: uniform, or by a matrix of what each class is taken for --------------------
 
-
-Counts = NDArray[np.int64]
 
 #: Expected counts are rounded to so many decimals, so that 0.1 + 0.2 ties with 0.3.
 DECIMALS = 9

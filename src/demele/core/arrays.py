@@ -1,0 +1,9 @@
+"""The arrays that signatures name: of numbers, of counts, of flags, and of row numbers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.intp]
