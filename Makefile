@@ -42,8 +42,8 @@ $(VENV)/.demo-vae: $(VENV)/.demo
 	touch $@
 
 demo-vae: $(VENV)/.demo-vae  ## Train a small VAE on drawn sprites, less than a minute; write demele-vae.html
-	$(BIN)/demele vae train sprites --size 16 --network mlp --latents 6 --beta 0.6 --rate 0.002 --batch 64 --steps 3000 --format table --output demele-vae.run
-	$(BIN)/demele vae report demele-vae.run sprites --size 16 --report demele-vae.html --force
+	$(BIN)/demele lab vae train sprites --image-size 16 --network mlp --latents 6 --beta 0.6 --lr 0.002 --batch 64 --steps 3000 --format table --checkpoint demele-vae.run
+	$(BIN)/demele lab vae report demele-vae.run sprites --image-size 16 -o demele-vae.html --force
 
 test: lint types docs test-short  ## Everything that CI runs
 

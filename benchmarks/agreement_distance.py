@@ -1,7 +1,7 @@
 """What explains the distance between our matrix of agreement and the two in print: one cause moved at a time.
 
 ``python -m benchmarks.agreement_distance STUDY [--beside OTHER] [--jobs 2]`` scores the codes that
-``demele study run --preset embedded --store STUDY`` left (a quarter of an hour of CPU), keeps the scores in
+``demele lab study run --preset embedded --store STUDY`` left (a quarter of an hour of CPU), keeps the scores in
 ``STUDY/distance.jsonl``, goes on where it stopped, and writes results/agreement_distance.csv: r, the share of equal
 signs and the mean difference, with print, for each cause. OTHER is a study of ``--beta-scale per_pixel``.
 

@@ -2,14 +2,13 @@
 
 import math
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from demele.cli.main import COMMANDS, OLD
+from demele.cli.main import COMMANDS
 from demele.core.bibliography import Entry, referenced
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
@@ -153,26 +152,12 @@ def command_line_page() -> str:
         said("metrics", "command-line"),
         _help_block(),
     ]
-    for command in commands():
-        parts.append(f"## demele {command}\n\n{_help_block(*command.split())}")
-        parts += [f"### demele {command} {action}\n\n{_help_block(command, action)}" for action in actions(command)]
+    parts += [f"## demele {command}\n\n{_help_block(*command.split())}" for command in COMMANDS]
     return "\n".join(parts)
 
 
 def _help_block(*command: str) -> str:
     return f"```text\n$ {' '.join(('demele', *command))} --help\n{help_of(*command)}\n```\n"
-
-
-def commands() -> list[str]:
-    """Return the names of the commands."""
-    return [*COMMANDS, *OLD]
-
-
-def actions(command: str) -> list[str]:
-    """Return the names of the actions of a command, as its help lists them; most commands have none."""
-    if command not in OLD:
-        return []
-    return re.findall(r"^    ([a-z][\w-]*)(?:  |$)", help_of(command).partition("ACTION\n")[2], re.MULTILINE)
 
 
 @cache

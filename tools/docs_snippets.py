@@ -37,9 +37,7 @@ import shlex, subprocess, sys
 
 def _console(command):
     words = shlex.split(command)
-    shown = words[0] == "noise" or words[:2] in (
-        ["bench", "comparisons"], ["study", "show"], ["study", "pruning"],
-        ["data", "list"], ["data", "describe"], ["data", "check"])
+    shown = words[0] == "noise" or words[:2] == ["bench", "comparisons"]
     if shown and "--format" not in words:
         words += ["--format", "table"]
     call = "import sys; from demele.cli.main import main; sys.exit(main())"

@@ -1,6 +1,6 @@
 """Pack the embedded study of pruning for ``demele.studies.pruning_demo()``.
 
-    demele study pruning run --jobs 2 --store STUDY
+    demele lab study pruning run --jobs 2 --store STUDY
     python -m tools.make_pruning_demo STUDY
 
 The folder must hold the whole study: every fabric, pruned or with the reason why not, and all decisions.

@@ -1,6 +1,6 @@
 """Pack the embedded study for ``demele.studies.demo()``.
 
-    demele study run --preset embedded --jobs 2 --store STUDY
+    demele lab study run --preset embedded --jobs 2 --store STUDY
     python -m tools.make_study_demo STUDY
 
 The folder must hold the whole study: 36 models, each trained or with the reason why not, and all scores.

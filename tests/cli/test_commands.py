@@ -39,6 +39,8 @@ RUNS = {
     "demo labels": "",
     "labels clean": "data.csv::label data.csv::old,new --method knn",
     "lab data describe": "sprites",
+    "demo study": "",
+    "demo pruning": "",
     "list metrics": "",
     "list protocols": "",
     "list methods": "",

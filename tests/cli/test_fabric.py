@@ -1,4 +1,4 @@
-"""``demele fabric``: trained, stopped, gone on with, pruned, shown; and what is refused, with nothing lost."""
+"""``demele lab fabric``: trained, stopped, gone on with, pruned, shown; and what is refused, with nothing lost."""
 
 import functools
 import json
@@ -16,8 +16,9 @@ from demele.models.fabric.train import FabricFitting
 from tests.cli.conftest import Program, replaced
 from tests.models.test_fabric_training import assert_same
 
-DATA = ("--size", 4, "--difficulty", 0, "--images", 60, "--held-out", 40, "--judged-on", 20)
+DATA = ("--image-size", 4, "--difficulty", 0, "--images", 60, "--held-out", 40, "--judged-on", 20)
 SMALL = (
+    "lab",
     "fabric",
     "train",
     *DATA,
@@ -29,10 +30,10 @@ SMALL = (
     20,
     "--preset",
     "ci",
-    "--output",
+    "--checkpoint",
     "run",
 )
-PRUNE = ("fabric", "prune", "run", "--batch", 20, "--held-out", 40, "--judged-on", 20, "--output", "pruned")
+PRUNE = ("lab", "fabric", "prune", "run", "--batch", 20, "--held-out", 40, "--judged-on", 20, "-o", "pruned.fabric")
 
 
 @pytest.fixture(autouse=True)
@@ -69,9 +70,7 @@ def images(n: int = 60, first: int = 0) -> Any:
 def test_a_fabric_is_trained_as_in_python(demele: Program) -> None:
     found = demele(*SMALL, "--epochs", 2, "--milestones", 1)
     assert found.status == 0
-    assert found.err == (
-        "demele: fabric kept in run; demele fabric prune run --remove links --fraction 0.5 --output pruned\n"
-    )
+    assert found.err == ("demele: results are kept in run; a run that asks for more adds to them\n")
     told = json.loads(found.out)
     assert (told["run"]["status"], told["run"]["epochs"], told["spec"]["scales"]) == ("done", 2, 3)
     same = Fabric(2, 3, 4, image_channels=1)
@@ -88,7 +87,7 @@ def test_a_fabric_is_trained_as_in_python(demele: Program) -> None:
 
 @pytest.mark.parametrize("kind", ["uniform", "visibility"])
 def test_labels_are_made_wrong_of_the_training_alone(kind: Any, demele: Program) -> None:
-    demele(*SMALL, "--epochs", 1, "--noise", f"{kind}:0.3")
+    demele(*SMALL, "--epochs", 1, "--label-noise", f"{kind}:0.3")
     noisy = Fabric(2, 3, 4, image_channels=1)
     given = clutter_labels(clutter(60, level=0), 0.3, kind)
     assert (given != images().positions()[:, 0]).sum() == 10
@@ -122,14 +121,32 @@ def test_images_of_ones_own_keep_their_parts_apart(demele: Program, folder: Path
     pixels = rng.integers(0, 256, (80, 8, 8)).astype(np.uint8)
     np.savez("mine.npz", images=pixels, kind=np.arange(80) % 4)
     np.save("classes.npy", np.array(["cat", "dog"])[np.arange(80) % 2])
-    train = ("fabric", "train", "--data", "mine.npz", "--layers", 2, "--channels", 4, "--batch", 20, "--epochs", 1)
-    told = json.loads(demele(*train, "--output", "a").out)
+    train = (
+        "lab",
+        "fabric",
+        "train",
+        "--data",
+        "mine.npz",
+        "--layers",
+        2,
+        "--channels",
+        4,
+        "--batch",
+        20,
+        "--epochs",
+        1,
+    )
+    told = json.loads(demele(*train, "--checkpoint", "a").out)
     assert (told["spec"]["classes"], told["training"]["n"], told["errors"][0]["images"]) == (4, 64, 8)
-    told = json.loads(demele(*train, "--labels", "classes.npy", "--output", "b", "--held-out", 30).out)
+    told = json.loads(demele(*train, "--image-labels", "classes.npy", "--checkpoint", "b", "--held-out", 30).out)
     assert (told["spec"]["classes"], told["training"]["n"], told["errors"][0]["images"]) == (2, 42, 30)
-    refused = demele("fabric", "prune", "b", "--remove", "links", "--fraction", 0.3, "--output", "c", "--fine-tune", 1)
+    refused = demele(
+        "lab", "fabric", "prune", "b", "--remove", "links", "--fraction", 0.3, "-o", "c.fabric", "--fine-tune", 1
+    )
     assert "--fine-tune: which images to train on is not known; --data names them" in refused.err
-    unseen = demele("fabric", "prune", "b", "--remove", "links", "--fraction", 0.3, "--output", "c", "--min-links", 5)
+    unseen = demele(
+        "lab", "fabric", "prune", "b", "--remove", "links", "--fraction", 0.3, "-o", "c.fabric", "--min-links", 5
+    )
     assert (unseen.status, json.loads(unseen.out)["errors"]) == (0, [])
     assert "no images are known" in unseen.err
 
@@ -142,7 +159,7 @@ def test_a_pruning_tells_asked_achieved_and_the_errors_on_the_way(demele: Progra
     assert found.status == 0, found.err
     assert Path("run").read_bytes() == run
     told = json.loads(found.out)
-    before, after = Fabric.load("run"), Fabric.load("pruned")
+    before, after = Fabric.load("run"), Fabric.load("pruned.fabric")
     assert told["prunings"][-1]["requested"] == round(0.3 * len(before.links))
     assert told["prunings"][-1]["removed"] == len(before.links) - len(after.links) > 0
     assert told["counts"] == after.counts().to_dict()
@@ -166,35 +183,36 @@ def test_why_less_goes_than_was_asked_for_is_told(demele: Program, run: bytes) -
     assert words.startswith("Pruning by magnitude removed 12 of 24 channels, of 18 requested;")
     assert "Error, recalibrated" in words
     assert "1 warning: --explain" in words
-    explained = demele("fabric", "show", "pruned", "--format", "table", "--explain").out
+    explained = demele("lab", "fabric", "show", "pruned.fabric", "--format", "table", "--explain").out
     assert "pruning 1: Nodes keep multiples of 2 channels, and at least 2." in " ".join(explained.split())
     lines = demele(*PRUNE, "--remove", "channels", "--fraction", 0.5, "--format", "csv", "--force").out.splitlines()
     assert [line.rsplit(",", 2)[0] for line in lines[-2:]] == ['"error, raw"', '"error, recalibrated"']
 
 
 def test_labels_of_another_training_are_told(demele: Program, run: bytes) -> None:
-    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.2, "--fine-tune", 1, "--noise", "uniform:0.3")
+    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.2, "--fine-tune", 1, "--label-noise", "uniform:0.3")
     assert found.status == 0
-    assert "these images were trained on with other labels; --noise or --labels gives them" in found.err
+    assert "these images were trained on with other labels; --label-noise or --image-labels gives them" in found.err
 
 
 def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run: bytes) -> None:
     demele(*PRUNE, "--remove", "links", "--fraction", 0.2)
     again = (
+        "lab",
         "fabric",
         "prune",
-        "pruned",
+        "pruned.fabric",
         "--remove",
         "weights",
         "--fraction",
         0.5,
         "--fine-tune",
         1,
-        "--output",
-        "twice",
+        "-o",
+        "twice.fabric",
     )
     found = demele(*again, "--batch", 20, "--held-out", 40)
-    assert found.err == "demele: pruned fabric written to twice\n"
+    assert found.err == "demele: twice.fabric written\n"
     told = json.loads(found.out)
     assert [item["level"] for item in told["prunings"]] == ["links", "weights"]
     assert (told["training"]["digest"], told["training"]["n"]) == (images().digest, 60)
@@ -204,21 +222,22 @@ def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run
 def test_times_are_measured_beside_those_before(demele: Program, run: bytes) -> None:
     pruned = demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--benchmark", "--format", "table")
     assert "Training ms" in pruned.out
-    shown = json.loads(demele("fabric", "show", "pruned", "--benchmark", "--batch", 4).out)
+    shown = json.loads(demele("lab", "fabric", "show", "pruned.fabric", "--benchmark", "--batch", 4).out)
     assert [item["name"] for item in shown["benchmark"]] == ["whole", "this"]
     assert shown["benchmark"][0]["forward_gain"] == 1.0
 
 
 def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, run: bytes) -> None:
-    demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--report", "pruning.html")
+    demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "-o", "pruning.html")
     assert Path("pruning.html").stat().st_size > 1000
-    found = demele("fabric", "show", "pruned", "--report", "page.html", "--picture", "structure.svg")
-    assert found.err == "demele: page written to page.html\ndemele: picture written to structure.svg\n"
+    found = demele("lab", "fabric", "show", "pruned.fabric", "-o", "page.html", "-o", "structure.svg")
+    assert found.err == "demele: page.html written\ndemele: structure.svg written\n"
     assert json.loads(found.out)["whole"]["links"] == 11
     assert 'class="gone"' in Path("structure.svg").read_text()
-    assert "<bdi>pruned</bdi></h1>" in Path("page.html").read_text()
-    assert demele("fabric", "show", "run", "--format", "csv").out.splitlines()[0].startswith("epoch,rate,loss,error")
-    assert "Parameters" in demele("fabric", "show", "run", "--format", "table").out
+    assert "<bdi>pruned.fabric</bdi></h1>" in Path("page.html").read_text()
+    demele("lab", "fabric", "show", "run", "-o", "run.history.csv")
+    assert Path("run.history.csv").read_text(encoding="utf-8").startswith("epoch,rate,loss,error")
+    assert "Parameters" in demele("lab", "fabric", "show", "run", "--format", "table").out
 
 
 # Mistakes -------------------------------------------------------------------------------------------------------------
@@ -230,17 +249,20 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
         (("--data", "sprites"), "--difficulty: is for --data clutter"),
         (("--preset", "cl"), ", got 'cl'; did you mean 'ci'?"),
         (
-            ("--size", 12),
-            "--size: fabrics take square images of 2, 4, 8, 16, ... pixels a side, got 12 x 12; --size 16",
+            ("--image-size", 12),
+            "--image-size: fabrics take square images of 2, 4, 8, 16, ... pixels a side, got 12 x 12; --image-size 16",
         ),
-        (("--noise", "feature:0.2"), "expected uniform:SHARE or visibility:SHARE, got 'feature:0.2'"),
-        (("--noise", "uniform:0.9"), "--noise: expected a share of the labels from 0 to 0.5, got 0.9"),
-        (("--noise", "uniform:x"), "expected a share of the labels, such as uniform:0.2, got 'uniform:x'"),
+        (
+            ("--label-noise", "feature:0.2"),
+            "--label-noise: expected 'none', 'uniform:RATE' or 'visibility:RATE', got 'feature:0.2'",
+        ),
+        (("--label-noise", "uniform:0.9"), "--label-noise: expected a rate in (0, 0.5], got 0.9"),
+        (("--label-noise", "uniform:x"), "--label-noise: expected a rate after the colon, got 'uniform:x'"),
         (("--batch", 200), "--batch: expected images from 2 to 60, all there are, got 200"),
         (("--layers", 0), "--layers: expected a whole number >= 1, got 0"),
-        (("--labels", "lab.csv", "--factor", "glyph"), "--factor: --labels gives the classes; leave one of them out"),
+        (("--image-labels", "lab.csv"), "lab.csv: No such file"),
         (("--images", 1), "--images: expected a whole number >= 2, got 1"),
-        (("--milestones", "a"), "expected whole numbers, such as 1,10,100, got 'a'"),
+        (("--milestones", "a"), "--milestones: expected a whole number, got 'a'"),
         (("--device", "tpu"), "--device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"),
     ],
 )
@@ -255,18 +277,17 @@ def test_mistakes_in_a_training_are_one_line(words: Any, message: str, demele: P
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--fraction", "1.5"), "expected a share between 0 and 1, such as 0.5, got '1.5'"),
-        (("--remove", "filters"), "argument --remove: invalid choice: 'filters'"),
+        (("--fraction", "1.5"), "--fraction: expected a share between 0 and 1, got 1.5"),
+        (("--remove", "filters"), "--remove: expected one of links, channels, weights, got 'filters'"),
         (("--criterion", "magnitud"), ", got 'magnitud'; did you mean 'magnitude'?"),
         (("--criterion", "gate", "--remove", "channels"), "--criterion: 'gate' scores links, and neither weights nor"),
         (("--criterion", "gate", "--judged-on", 0), "--data: criterion 'gate' looks at images"),
-        (("--fine-tune", 0), "--fine-tune: expected a whole number of epochs >= 1, got 0"),
+        (("--fine-tune", 0), "--fine-tune: expected a whole number >= 1, got 0"),
         (("--min-links", 99), "--min-links: expected 'longest', 'shortest' or a number of links from 1 to 11, got 99"),
         (("--cap", 0), "--cap: expected a share in (0, 1], or None, got 0"),
-        (("--output", "run"), "run: it is read by the same command; write to another file"),
-        (("--data", "clutter", "--size", 8), "takes images of 4 x 4 x 1, got 8 x 8 x 1"),
-        (("--data", "more.npz", "--held-out", 5), "more.npz: 12 classes, and run knows 10"),
-        (("--report", "page.txt"), "--report: writes an HTML page; call it page.html, not page.txt"),
+        (("--data", "clutter", "--image-size", 8), "takes images of 4 x 4 x 1, got 8 x 8 x 1"),
+        (("--data", "more.npz", "--held-out", 5), "more.npz: 12 classes, and the fabric knows 10"),
+        (("-o", "page.doc"), "page.doc: its suffix says nothing that this result can be written as"),
     ],
 )
 def test_mistakes_in_a_pruning_lose_nothing(
@@ -282,34 +303,48 @@ def test_mistakes_in_a_pruning_lose_nothing(
 
 
 def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
-    train = ("fabric", "train", "--output", "run", "--data")
+    train = ("lab", "fabric", "train", "--checkpoint", "run", "--data")
     assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err
     assert "squares: which factor is the class is not clear; --factor says which of" in demele(*train, "squares").err
     assert "--factor: squares has none called 'glyph'" in demele(*train, "squares", "--factor", "glyph").err
     (folder / "few.csv").write_text("label\n0\n1\n")
-    few = demele(*train, "clutter", "--labels", "few.csv::label", "--images", 60)
-    assert "few.csv::label: expected a class for each of the 60 images of --images, got 2" in few.err
-    assert "--labels: say with --images how many images" in demele(*train, "clutter", "--labels", "few.csv").err
+    few = demele(*train, "clutter", "--image-labels", "few.csv::label", "--images", 60)
+    both = demele(*train, "clutter", "--image-labels", "few.csv::label", "--factor", "glyph", "--images", 60)
+    assert "--factor: --image-labels gives the classes; leave one of them out" in both.err
+    assert "--image-labels: expected a class for each of the 60 images, got 2" in few.err
+    assert (
+        "--image-labels: say with --images N how many images"
+        in demele(*train, "clutter", "--image-labels", "few.csv").err
+    )
     assert not Path("run").exists()
 
 
 def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: bytes, folder: Path) -> None:
     assert "run was trained with --rate = 0.1, this call has 0.2" in demele(*SMALL, "--epochs", 2, "--rate", 0.2).err
     assert "run was trained with" in demele(*replaced(SMALL, "--epochs", 2, "--channels", 8)).err
-    demele("vae", "train", "squares", "--size", 16, "--network", "mlp", "--steps", 1, "--output", "vae")
+    demele(
+        "lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--steps", 1, "--checkpoint", "vae"
+    )
     vae = Path("vae").read_bytes()
-    for call in (("prune", "vae", "--remove", "links", "--fraction", 0.3, "--output", "new"), ("show", "vae")):
-        refused = demele("fabric", *call)
+    for call in (("prune", "vae", "--remove", "links", "--fraction", 0.3, "-o", "new.fabric"), ("show", "vae")):
+        refused = demele("lab", "fabric", *call)
         assert (refused.status, refused.out) == (2, "")
         assert "not a fabric of demele" in refused.err
     assert demele(*SMALL[:-1], "vae", "--epochs", 1).status == 2
     assert Path("vae").read_bytes() == vae
-    Path("pruned").write_text("mine")
-    assert "pruned: exists already; --force replaces it" in demele(*PRUNE, "--remove", "links", "--fraction", 0.3).err
-    assert Path("pruned").read_text() == "mine"
+    Path("own.fabric").write_bytes(run)
+    own = demele(*PRUNE[:3], "own.fabric", "--remove", "links", "--fraction", 0.3, "-o", "own.fabric", "--force")
+    assert "own.fabric: it is read by the same command; write to another file" in own.err
+    assert Path("own.fabric").read_bytes() == run
+    Path("pruned.fabric").write_text("mine")
+    assert (
+        "pruned.fabric: exists already; --force replaces it"
+        in demele(*PRUNE, "--remove", "links", "--fraction", 0.3).err
+    )
+    assert Path("pruned.fabric").read_text() == "mine"
     assert demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
-    assert len(Fabric.load("pruned").links) < 11
-    assert not (folder / "new").exists()
+    assert len(Fabric.load("pruned.fabric").links) < 11
+    assert not (folder / "new.fabric").exists()
 
 
 def test_a_file_divided_otherwise_than_for_the_training_is_told(demele: Program, folder: Path) -> None:
@@ -317,13 +352,12 @@ def test_a_file_divided_otherwise_than_for_the_training_is_told(demele: Program,
     pixels = np.random.default_rng(0).integers(0, 256, (100, 4, 4)).astype(np.uint8)
     np.savez(folder / "own.npz", images=pixels, factors=(names == "bar").astype(int)[:, None])
     parts = ("--data", "own.npz", "--batch", 20)
-    train = ("fabric", "train", *parts, "--held-out", 20, "--judged-on", 20, "--layers", 2, "--channels", 4)
-    told = demele(*train, "--preset", "ci", "--epochs", 1, "--output", "small")
-    assert "demele fabric prune small --data own.npz" in told.err
-    prune = ("fabric", "prune", "small", *parts, "--remove", "links", "--fraction", 0.3, "--output")
-    same = demele(*prune, "first", "--held-out", 20, "--judged-on", 20)
+    train = ("lab", "fabric", "train", *parts, "--held-out", 20, "--judged-on", 20, "--layers", 2, "--channels", 4)
+    demele(*train, "--preset", "ci", "--epochs", 1, "--checkpoint", "small")
+    prune = ("lab", "fabric", "prune", "small", *parts, "--remove", "links", "--fraction", 0.3, "-o")
+    same = demele(*prune, "first.fabric", "--held-out", 20, "--judged-on", 20)
     assert (same.status, "not divided" in same.err) == (0, False)
-    other = demele(*prune, "second", "--held-out", 50, "--judged-on", 20)
+    other = demele(*prune, "second.fabric", "--held-out", 50, "--judged-on", 20)
     assert other.status == 0
     assert "own.npz is not divided as it was for the training" in " ".join(other.err.split())
-    assert "it was trained on own.npz" in demele(*prune[:3], *prune[7:], "third", "--fine-tune", 1).err
+    assert "it was trained on own.npz" in demele(*prune[:4], *prune[8:], "third.fabric", "--fine-tune", 1).err

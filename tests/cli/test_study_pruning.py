@@ -1,4 +1,4 @@
-"""``demele study pruning``: the stored study in every format, a run from nothing, and what is refused."""
+"""``demele lab study pruning``: the stored study in every format, a run from nothing, and what is refused."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tests.studies.pruned import WAYS
 
 
 def test_the_stored_study_is_shown_in_every_format(demele: Program, tmp_path: Path) -> None:
-    text = demele("study", "pruning", "show", "--demo", "--format", "table")
+    text = demele("demo", "pruning", "--format", "table")
     assert (text.status, text.err) == (0, "")
     assert text.out.startswith("Of 11 published claims")
     assert len(text.out.splitlines()) <= 20
-    explained = demele("study", "pruning", "show", "--demo", "--format", "table", "--explain").out
+    explained = demele("demo", "pruning", "--format", "table", "--explain").out
     assert "Shown: half of the links minus whole" in explained
-    assert json.loads(demele("study", "pruning", "show", "--demo").out)["kind"] == "pruning study"
+    assert json.loads(demele("demo", "pruning").out)["kind"] == "pruning study"
     rows = {
-        "fabrics": 345,
         "differences": len(studies.pruning_demo().differences()),
         "decisions": len(studies.pruning_demo().decisions_frame()),
         "ranks": 15 * 3 * 23,
     }
-    for name, count in rows.items():
-        found = demele("study", "pruning", "show", "--demo", "--list", name, "--format", "csv").out
-        assert len(pd.read_csv(io.StringIO(found))) == count
-    page = demele("study", "pruning", "show", "--demo", "--report", tmp_path / "page.html")
+    files = {name: tmp_path / f"pruning.{name}.csv" for name in rows}
+    table = demele("demo", "pruning", "--format", "csv", *(word for file in files.values() for word in ("-o", file)))
+    assert len(pd.read_csv(io.StringIO(table.out))) == 345
+    assert {name: len(pd.read_csv(file)) for name, file in files.items()} == rows
+    page = demele("demo", "pruning", "-o", tmp_path / "page.html", "--format", "table")
     assert page.out.startswith("Of ")
     assert "Pruning under label noise" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -48,7 +48,7 @@ def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, m
     )
     monkeypatch.setattr(planning, "_USUAL", {**planning._USUAL, "ci": small})
     folder = tmp_path / "study"
-    command = ("study", "pruning", "run", "--preset", "ci", "--store", folder)
+    command = ("lab", "study", "pruning", "run", "--preset", "ci", "--store", folder)
     run = demele(*command, "--quiet")
     assert (run.status, run.err) == (0, "")
     assert [one["status"] for key, one in json.loads(run.out)["records"] if key[0] == "fabric"] == ["done", "done"]
@@ -57,18 +57,18 @@ def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, m
     assert (
         list(pd.read_csv(io.StringIO(more.out), keep_default_na=False)["noise"]) == ["none"] * 2 + ["uniform 20%"] * 2
     )
-    shown = demele("study", "pruning", "show", folder, "--format", "table").out
+    shown = demele("lab", "study", "pruning", "show", folder, "--format", "table").out
     assert shown.startswith("No published claim can be tested yet.")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("show",), "--demo shows the one"),
+        (("show",), "expected STUDY, got 0 files"),
         (("show", "nothing-here"), "nothing-here"),
-        (("show", "--demo", "x"), "one of them"),
-        (("show", "--demo", "--report", "page.pdf"), "page.html"),
-        (("run", "--store", "none/there"), "cannot make a folder"),
+        (("show", "--demo", "x"), "write demele demo"),
+        (("show", "x", "--list", "ranks"), "or of a study -o NAME.differences.csv"),
+        (("run", "--store", "none/there"), "--store: cannot make none/there"),
         (("run", "--preset", "cii", "--store", "x"), "did you mean"),
         (("run", "--preset", "print", "--store", "x"), "needs images"),
         (("run", "--noises", "uniform", "--store", "x"), "uniform:RATE"),
@@ -80,7 +80,7 @@ def test_what_is_refused_leaves_nothing(
     demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run = demele("study", "pruning", *arguments)
+    run = demele("lab", "study", "pruning", *arguments)
     assert run.status == 2
     assert words in run.err
     assert len(run.err.strip().splitlines()) <= 2

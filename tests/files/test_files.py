@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.cli.targets import check_writable
+from demele.cli.results import check_writable
 from demele.core.errors import FormatError, InputError, MissingExtraError, UnknownNameError
 from demele.files.named import read_table, split_name
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -16,7 +16,7 @@ SETTINGS: dict[str, Any] = {
     "latents": [2, 6],
     "steps": 10,
     "metrics": ["mig", "sap", "irs"],
-    "rows": 200,
+    "n_rows": 200,
 }
 
 

@@ -74,13 +74,13 @@ def test_all_first_seeds_come_before_the_second_ones(tmp_path: Path) -> None:
     "changed",
     [
         {"steps": 11},
-        {"rows": 190},
+        {"n_rows": 190},
         {"seed": 1},
         {"codes": "sampled"},
         {"beta_scale": "per_pixel"},
         {"protocol": "dlib2019"},
         {"checkpoints": [0.5, 1]},
-        {"preset": "embedded", "rows": 150},
+        {"preset": "embedded", "n_rows": 150},
     ],
 )
 def test_whatever_changes_a_number_changes_the_identity(changed: Mapping[str, Any]) -> None:

@@ -85,7 +85,7 @@ def test_a_changed_study_of_pruning_is_refused(line: int, place: Place, value: A
 
 
 def test_a_row_with_another_key_is_refused(tmp_path: Path) -> None:
-    tiny: Any = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
+    tiny: Any = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "n_rows": 50}
     studies.model_family(**tiny, store=tmp_path / "study")
     rows = tmp_path / "study" / "rows.jsonl"
     lines = rows.read_text(encoding="utf-8").splitlines()

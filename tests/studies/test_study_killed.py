@@ -18,7 +18,21 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed in another way")
 
 COMMAND = (
-    *("study", "run", "--preset", "ci", "--betas", "0.1,100", "--latents", "3", "--steps", "300", "--rows", "200"),
+    *(
+        "lab",
+        "study",
+        "run",
+        "--preset",
+        "ci",
+        "--betas",
+        "0.1,100",
+        "--latents",
+        "3",
+        "--steps",
+        "300",
+        "--rows",
+        "200",
+    ),
     *("--metrics", "mig,sap", "--quiet", "--store"),
 )
 

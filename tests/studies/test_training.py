@@ -19,7 +19,7 @@ pytest.importorskip("torch")
 
 
 def job(folder: Path, **changed: Any) -> Job:
-    settings = {"preset": "ci", "betas": [0.5], "latents": [3], "steps": 20, "rows": 100, **changed}
+    settings = {"preset": "ci", "betas": [0.5], "latents": [3], "steps": 20, "n_rows": 100, **changed}
     plan = plan_model_family(**settings)
     return plan.job(plan.configurations[0], folder)
 

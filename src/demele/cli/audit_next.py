@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from demele.cli.compare import two_of
 from demele.cli.engine import Command, Given
-from demele.cli.results import Warned
+from demele.cli.results import Warned, check_writable
 from demele.cli.sheets import check_sheet, kept_columns
-from demele.cli.targets import check_writable
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels

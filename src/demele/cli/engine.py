@@ -32,13 +32,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, get_type_hints
 
 from demele.cli.old_names import new_option
 from demele.cli.progress import reporting, resuming
-from demele.cli.results import Output, Warned, warnings_in_one_line
+from demele.cli.results import Output, Warned, check_writable, warnings_in_one_line
 from demele.cli.standard_input import Format, is_stream, on_disk
-from demele.cli.targets import check_writable
 from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import Kind, joined, kind_of
 from demele.core.outputs import new_files
@@ -92,15 +92,17 @@ class Given:
             raise InputError(f"expected {usage}, got {count} (see {self.name} -h)")
         return self.files
 
-    def writes(self, ending: str) -> None:
-        """Refuse a call that leaves out the file which holds all that it makes.
+    def writes(self, ending: str) -> Path:
+        """Return the file that holds all that a call makes, or refuse a call without one.
 
         Raises
         ------
         InputError
         """
-        if not any(path.name.lower().endswith(ending) for path in self.options.get("output", ())):
+        files: list[Path] = [path for path in self.options.get("output", ()) if path.name.lower().endswith(ending)]
+        if not files:
             raise InputError(f"-o: expected a file to write, such as -o FILE{ending}")
+        return files[0]
 
     def unused(self) -> list[str]:
         """Return the options that nobody took."""
@@ -347,10 +349,11 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
                 spoken.pop(name)  # an option of another function: the message means something else
             _refuse_unused(given, command, options)
             output.check(annotation_of(bound.func, "return"), inputs)
-            store = given.options.get("store")
-            if store is not None:
+            kept = next((name for name in ("store", "checkpoint") if name in given.options), "")
+            store = given.options.get(kept)
+            if store is not None and options[kept].kind.metavar != "FOLDER":
                 check_writable(store, force=True, inputs=[*inputs, *output.output])
-            with resuming(store, given.quiet):
+            with resuming(store, given.quiet, records=kept == "store"):
                 if "progress" in parameters:
                     with reporting(given.quiet, even=False) as report:
                         result = bound(progress=report or False)

@@ -36,6 +36,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "bench methods": ("demele.cli.bench_methods:METHODS", "Test methods that compare classifiers, also yours"),
     "bench show": ("demele.cli.bench_metrics:SHOW", "Show a saved test of metrics, or the published one"),
     "bench agreement": ("demele.cli.bench_agreement:AGREEMENT", "Agreement of metrics on the order of models"),
+    "lab vae train": ("demele.cli.lab_vae:TRAIN", "Train a VAE on images"),
+    "lab vae encode": ("demele.cli.lab_vae:ENCODE", "Encode images with a trained VAE"),
+    "lab vae report": ("demele.cli.lab_vae:REPORT", "Examine a trained model"),
+    "lab fabric train": ("demele.cli.lab_fabric:TRAIN", "Train a convolutional fabric on images and classes"),
+    "lab fabric prune": ("demele.cli.lab_fabric:PRUNE", "Prune links, channels or weights of a fabric"),
+    "lab fabric show": ("demele.cli.lab_fabric:SHOW", "Show a fabric: counts, prunings, times"),
+    "lab study plan": ("demele.cli.lab_study:PLAN", "Estimate models, time and disk space of a study"),
+    "lab study run": ("demele.cli.lab_study:RUN", "Train and score a family of models"),
+    "lab study show": ("demele.cli.lab_study:SHOW", "Show the results of a study"),
+    "lab study pruning run": ("demele.cli.lab_study:RUN_PRUNING", "Prune fabrics in many ways, and compare the ways"),
+    "lab study pruning show": ("demele.cli.lab_study:SHOW_PRUNING", "Show the results of a study of pruning"),
     "lab data describe": ("demele.cli.lab_data:DESCRIBE", "Factors, sizes, licence and files of a set of images"),
     "lab data make": ("demele.cli.lab_data:MAKE", "Write a set of images that a formula draws"),
     "lab data check": ("demele.cli.lab_data:CHECK", "Check files of a published set"),
@@ -43,6 +54,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo score": ("demele.cli.demo:DEMO_SCORE", "Score four bundled representations"),
     "demo labels": ("demele.cli.demo:DEMO_LABELS", "Aggregate the answers of a real crowd"),
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
+    "demo study": ("demele.cli.lab_study:DEMO", "Which metrics agree on 36 trained VAEs"),
+    "demo pruning": ("demele.cli.lab_study:DEMO_PRUNING", "Fabrics pruned in 22 ways under label noise"),
     "list metrics": ("demele.cli.listing:METRICS", "What each metric measures, its range and source"),
     "list protocols": ("demele.cli.listing:PROTOCOLS", "Named settings of the metrics"),
     "list methods": ("demele.cli.listing:METHODS", "Methods that compare classifiers"),
@@ -61,6 +74,10 @@ ABOUT: Mapping[str, str] = {
     "audit": "Plan and draw an expert audit of the labels",
     "bench": "Test a metric or a comparison method on known ground truth",
     "lab": "Train VAEs and prunable networks, run studies",
+    "lab vae": "Small VAEs: trained, encoding images, and examined",
+    "lab fabric": "Convolutional fabrics, trained and pruned",
+    "lab study": "Studies of many models",
+    "lab study pruning": "Fabrics pruned in many ways, under label noise",
     "lab data": "Sets of images with known factors",
     "labels": "Corrupt, aggregate or clean labels",
     "list": "Metrics, protocols, methods and data sets",
@@ -75,12 +92,6 @@ Usage: demele completion bash|zsh|tcsh
   demele completion tcsh > ~/.demele.completion.tcsh     (source it in ~/.tcshrc)
 Open a new shell afterwards. Needs the extra completion: pip install 'demele[completion]'
 """
-#: Commands that are not yet made from functions.
-OLD: Mapping[str, str] = {
-    "vae": "demele.cli.vae",
-    "fabric": "demele.cli.fabric",
-    "study": "demele.cli.study",
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -153,11 +164,6 @@ def _run(words: list[str]) -> int:
         return execute(command, f"demele {name}", rest)
     if both in NEW_COMMANDS:
         raise InputError(_unknown(both, both))
-    if name in OLD:
-        from demele.cli.old_main import run
-
-        run(words, OLD[name])
-        return DONE
     group = next((one for one in longest if one in ABOUT), "")
     further = [word for word in words[len(group.split()) :] if not word.startswith("-")]
     if group and not further:
@@ -188,7 +194,7 @@ def overview() -> str:
     ]
     for group, names in OVERVIEW.items():
         lines += [group, *(f"  {name:<11}{ABOUT.get(name) or COMMANDS[name][1]}" for name in names)]
-    return "\n".join([*lines, f"Also: {', '.join(name for name in OLD if name not in ABOUT)}", _OTHER, ""])
+    return "\n".join([*lines, _OTHER, ""])
 
 
 def _unknown(name: str, words: str) -> str:

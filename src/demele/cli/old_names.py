@@ -11,6 +11,9 @@ NEW_COMMANDS: Mapping[str, str] = {
     "metrics": "list metrics",
     "data list": "list datasets",
     "data": "lab data",
+    "vae": "lab vae",
+    "fabric": "lab fabric",
+    "study": "lab study",
     "noise add": "labels corrupt",
     "noise estimate": "labels aggregate",
     "noise clean": "labels clean",
@@ -50,7 +53,12 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--save": ("-o FILE.json.gz",),
     "--pictures": ("-o FILE.svg",),
     "--true-labels": ("the labels as a file, LABELS",),
-    "--list": ("demele list methods",),
+    "--rate": ("--lr",),
+    "--noise": ("--label-noise",),
+    "--labels": ("--image-labels",),
+    "--picture": ("-o FILE.svg",),
+    "--pairs": ("-o NAME.pairs.csv",),
+    "--list": ("demele list methods, or of a study -o NAME.differences.csv",),
 }
 
 

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from demele.cli.output import log
+from demele.core.errors import short_words
 from demele.core.store import Store
 from demele.runtime.progress import Report, progress_bar, with_time_left
 
 #: Seconds between two lines of progress where no bar can be shown.
 _SECONDS_BETWEEN_LINES = 30.0
+
+
+def log(message: str) -> None:
+    """Write one line to stderr."""
+    print(short_words(" ".join(message.split())), file=sys.stderr)  # noqa: T201
 
 
 @contextmanager
@@ -38,9 +43,9 @@ def saying_where_it_stopped(store: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def resuming(store: Path | None, quiet: bool) -> Iterator[None]:
-    """Say what an earlier run left in a store, and afterwards, or on Ctrl-C, that the results are kept there."""
-    if store is not None and store.is_file() and store.stat().st_size and not quiet:
+def resuming(store: Path | None, quiet: bool, *, records: bool) -> Iterator[None]:
+    """Say what an earlier run left in a store of records, and at the end, or on Ctrl-C, where the results are kept."""
+    if records and store is not None and store.is_file() and store.stat().st_size and not quiet:
         log(f"demele: {store} holds {len(Store.read(store)[1]):,} finished records")
     with saying_where_it_stopped(store):
         yield

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -11,20 +13,18 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from demele.cli.output import document_text, emit, log
-from demele.cli.progress import reporting
-from demele.cli.targets import check_writable
-from demele.core.errors import DemeleWarning, InputError
+from demele.cli.progress import log, reporting
+from demele.core.errors import DemeleWarning, InputError, OutputError
 from demele.core.extras import require
 from demele.core.kinds import Kind
-from demele.core.outputs import write_whole
+from demele.core.outputs import expect_new, why_not_writable, write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
 from demele.core.sentences import Words
 from demele.files.column_files import write_columns
 from demele.files.sheets import csv_text
 from demele.report.document import Document, Notice
-from demele.report.renderers import paper
+from demele.report.renderers import paper, terminal
 from demele.report.renderers.html import write_page
 from demele.report.renderers.picture import picture
 from demele.report.renderers.tables import unnamed
@@ -150,7 +150,7 @@ class Output:
             if not self.quiet:
                 log(f"demele: {path} written")
         if not self.quiet or self.format is not None:
-            emit(self._shown(result, document, say), None)
+            _print(self._shown(result, document, say))
         if getattr(result, "failure", None) is not None:
             raise result.failure
         return NOT_MET if self.fail_unless is not None and not holds(self.fail_unless, result) else MET
@@ -168,7 +168,9 @@ class Output:
             return paper.latex(document)
         if kind == ".md":
             return paper.markdown(document)
-        return document_text(document, explain=self.explain, output=None if ending is None else Path(ending))
+        wide = ending is None and sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if wide else 80
+        return terminal.text(document, width=width, explain=self.explain)
 
     def _write(self, path: Path, result: Any, document: Document | None, say: Say) -> None:
         ending = _ending(path, type(result)) or ""
@@ -193,6 +195,44 @@ class Output:
             write_page(document, path, data)
         else:
             write_whole(path, self._shown(result, document, say, ending).encode("utf-8", "backslashreplace"))
+
+
+def _print(text: str) -> None:
+    """Write to standard output; a failure names it, as one of a file names the file."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    except BrokenPipeError:  # nobody reads any more: no fault of anyone
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a file that could not, or should not, be written: before an hour of computing, not after it.
+
+    Parameters
+    ----------
+    path : Path
+        What is to be written.
+    force : bool
+        Whether it may replace a file.
+    inputs : sequence of Path
+        What is read: never replaced.
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(f"{path}: expected the name of a file to write, got a folder")
+    if not folder.is_dir():
+        raise InputError(f"{path}: there is no folder {folder}; make it first")
+    if any(real_path(path) == real_path(item) for item in inputs):
+        raise InputError(f"{path}: it is read by the same command; write to another file")
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; --force replaces it")
+    reason = why_not_writable(path)
+    if reason is not None:
+        raise InputError(f"{path}: {reason}")
+    if not force:
+        expect_new(path)
 
 
 def _frame(result: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demele.cli.targets import check_writable
+from demele.cli.results import check_writable
 from demele.core.errors import FormatError, InputError
 from demele.core.kinds import names_in
 from demele.core.reading import real_path

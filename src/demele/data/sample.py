@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.outputs import write_whole
+from demele.core.result import Result, about
+from demele.core.sentences import plural
 from demele.data.space import FactorSpace
+from demele.report.document import Document
+from demele.report.listing import table_of_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 # Frames have no single truth value, so a generated == would fail: samples compare by identity.
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sample(Result):
     """Codes and factors of the same rows, with the images that were coded and the grid that they come from, if any.
 
     Attributes
@@ -52,10 +60,13 @@ class Sample:
     Sample(6 rows, 2 codes, 2 factors; The factors themselves.)
     """
 
+    _kind = "codes"
+    _files: ClassVar[Mapping[str, str]] = {".npz": "save"}
+
     codes: pd.DataFrame
     factors: pd.DataFrame
     provenance: str
-    images: NDArray[Any] | None = None
+    images: NDArray[Any] | None = field(default=None, metadata={"json": False})
     space: FactorSpace | None = None
     codes_std: pd.DataFrame | None = None
 
@@ -108,6 +119,56 @@ class Sample:
         (rows, codes), factors = self.codes.shape, self.factors.shape[1]
         shape = "" if self.images is None else f", images of {' x '.join(map(str, self.images.shape[1:]))}"
         return f"Sample({rows} rows, {codes} codes, {factors} factors{shape}; {self.provenance})"
+
+    def document(self) -> Document:
+        """Return how many there are, and the mean and spread of each code."""
+        import pandas as pd
+
+        each = pd.DataFrame(
+            {"code": self.codes.columns.astype(str), "mean": [*self.codes.mean()], "std": [*self.codes.std()]}
+        )
+        table, _ = table_of_frame("Codes", each)
+        counts = (plural(self.codes.shape[1], "code", "codes"), plural(self.factors.shape[1], "factor", "factors"))
+        headline = f"{plural(len(self.codes), 'row', 'rows')}, {', '.join(counts)}."
+        return Document(kind="Codes", headline=headline, sentences=[self.provenance], table=table, **about(self))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return codes and factors in one table."""
+        import pandas as pd
+
+        return pd.concat([self.codes, self.factors], axis=1)
+
+    def save(self, path: str | Path) -> Path:
+        """Write codes and factors to an ``.npz``, which :func:`demele.studies.examine` reads.
+
+        It holds ``codes``, ``codes_std``, ``factors`` as numbers (of texts the position among the classes) with
+        ``factor_names``, and each factor alone under its name.
+
+        Raises
+        ------
+        OutputError
+        """
+        arrays: dict[str, NDArray[Any]] = {"codes": self.codes.to_numpy(np.float32)}
+        if self.codes_std is not None:
+            arrays["codes_std"] = self.codes_std.to_numpy(np.float32)
+        columns = {str(name): _numbers(column) for name, column in self.factors.items()}
+        arrays["factor_names"] = np.array(list(columns), dtype=str)
+        arrays["factors"] = np.column_stack(list(columns.values())) if columns else np.zeros((len(self.codes), 0))
+        for name, column in self.factors.items():
+            if str(name).isidentifier() and name not in arrays:
+                held = np.asarray(column)
+                arrays[str(name)] = held.astype(str) if held.dtype.kind not in "iuf" else held
+        archive = io.BytesIO()
+        np.savez_compressed(archive, allow_pickle=False, **arrays)
+        return write_whole(path, archive.getvalue())
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    """Return a factor as numbers: its own, or of texts the position among the classes."""
+    import pandas as pd
+
+    values = np.asarray(column)
+    return values.astype(np.float64) if values.dtype.kind in "iuf" else pd.Categorical(column).codes.astype(np.float64)
 
 
 def _frame(given: Any, argument: str, names: str | list[str]) -> pd.DataFrame:

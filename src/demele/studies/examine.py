@@ -17,9 +17,11 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEno
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
+from demele.data.drawn import named_images
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.models.encode import check_images, checked_range
@@ -31,6 +33,7 @@ from demele.studies.codes_file import (
     check_finite,
     checked_images,
     given_sample,
+    is_arrays_file,
     read_codes_file,
 )
 from demele.studies.decoding import (
@@ -242,6 +245,48 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
         chosen = images.subset(_drawn(len(images), MOST_ENCODED, checked_seed(options.get("seed", 0))))
     with _saying_that_it_diverged(model):
         return examine(model.encode(chosen), chosen, model=model, **options)
+
+
+def examine_file(
+    model: str | Path,
+    images: ImageSet | str | Path | None = None,
+    *,
+    image_size: int | None = None,
+    missing: Missing = "raise",
+    seed: int = 0,
+) -> Examination:
+    """Examine a trained model in a file.
+
+    Parameters
+    ----------
+    model : str or Path
+        The file of :func:`demele.models.vae.trained.train_vae`, or an ``.npz`` as of :func:`examine`.
+    images : ImageSet, str or Path, optional
+        By default those that the model was trained on, if a formula draws them; of an ``.npz``, its own.
+    image_size : int, optional
+        Height and width (default: those of the model).
+    missing : {"raise", "omit"}
+        Missing annotations: refuse them, or omit their rows.
+    seed : int
+        Random seed.
+
+    Returns
+    -------
+    Examination
+
+    Raises
+    ------
+    InputError, InputTypeError, FormatError, MissingExtraError
+    """
+    path = path_of(model, "model")
+    if is_arrays_file(path):
+        known = None if images is None else named_images(images, image_size)
+        return examine(path, known, missing=missing, seed=seed, name=path.name)
+    from demele.models.vae.model import load
+    from demele.models.vae.trained import images_for
+
+    vae = load(path)
+    return examine_model(vae, images_for(vae, images, image_size), missing=missing, seed=seed)
 
 
 @contextmanager

@@ -98,13 +98,13 @@ def load(path: str | Path) -> Study:
     >>> import tempfile
     >>> from demele import studies
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tiny = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
+    ...     tiny = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "n_rows": 50}
     ...     found = studies.model_family(**tiny, store=f"{folder}/study")
     ...     len(studies.load(f"{folder}/study").models)
     1
     """
     path = path_of(path)
-    hint = "demele study pruning show is for one of pruning" if (path / "pruning.json").exists() else ""
+    hint = "demele lab study pruning show is for one of pruning" if (path / "pruning.json").exists() else ""
     about, records = opened(path, _WHAT, FILE, hint)
     return study_of(_checked(about, path), records)
 

@@ -5,15 +5,20 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from demele.core.errors import FormatError, InputError, OutputError, quoted, shortened
+from demele.core.kinds import Kind
 from demele.core.reading import check_nesting, parsed_json, parsing, path_of, read_whole
 from demele.core.store import Key, Store
 from demele.runtime.sweep import Record, Sweep
 
 #: The rows of a study, in its folder.
 ROWS = "rows.jsonl"
+
+
+#: The folder that keeps a study.
+StudyFolder = Annotated[str | Path | None, Kind("FOLDER", Path)]
 
 
 @contextmanager
@@ -47,7 +52,7 @@ def study_folder(store: Any, identity: Mapping[str, str | int], **how: Any) -> I
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise OutputError(f"store: cannot make {folder}: {error.strerror or error}") from error
+            raise OutputError("store", f"cannot make {folder}: {error.strerror or error}") from error
         yield folder, stack.enter_context(Sweep(identity, store=folder / ROWS, **how))
 
 

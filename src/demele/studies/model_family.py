@@ -5,14 +5,15 @@ import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from demele.core.kinds import Kind
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report
 from demele.studies.files import FILE, RUNS, about_study, study_of
-from demele.studies.folders import study_folder
+from demele.studies.folders import StudyFolder, study_folder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
 from demele.studies.study import Study
 from demele.studies.work import worked
@@ -22,25 +23,26 @@ _WHERE = ("store", "n_jobs", "executor", "progress")
 
 
 def model_family(
-    data: ImageSet | None = None,
+    data: Annotated[ImageSet | str | Path | None, Kind("IMAGES", is_file=True)] = None,
     *,
+    image_size: int | None = None,
     betas: Sequence[float] | None = None,
     latents: Sequence[int] | None = None,
     seeds: int = 1,
-    preset: str = "embedded",
+    preset: Literal["ci", "embedded", "embedded-room", "print"] = "embedded",
     objective: str = "beta_vae",
     options: Mapping[str, Any] | None = None,
-    beta_scale: str = "raw",
+    beta_scale: Literal["raw", "per_pixel"] = "raw",
     steps: int | None = None,
     checkpoints: Sequence[float] = (0.2, 0.5, 1),
     metrics: Sequence[str] | None = None,
     protocol: str = DEFAULT_PROTOCOL,
-    rows: int = MOST_ROWS,
+    n_rows: int = MOST_ROWS,
     nulls: int = 1,
     halves: bool = True,
-    codes: str = "mean",
+    codes: Literal["mean", "sampled"] = "mean",
     seed: int = 0,
-    store: str | Path | None = None,
+    store: StudyFolder = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     progress: bool | Report = False,
@@ -52,42 +54,48 @@ def model_family(
 
     Parameters
     ----------
-    data : ImageSet, optional
-        By default that of the preset.
+    data : ImageSet, str or Path, optional
+        Images: a drawn set, a file or folder (default: by preset).
+    image_size : int, optional
+        Height and width (default: as the images are).
     betas : sequence of float, optional
-        Strengths of the penalty: beta, or of other objectives c_max, gamma or lambda_od. Default: 0.001, 0.01, 0.1, 1,
-        10, 100; of the preset "ci" 0.1, 1, 4, 100.
+        Strengths of the penalty (default: by preset). They are beta, or of other objectives c_max, gamma or lambda_od:
+        0.001, 0.01, 0.1, 1, 10, 100; of the preset ci 0.1, 1, 4, 100.
     latents : sequence of int, optional
-        Numbers of codes. Default: 2, 4, 8, 16, 32, 64; of the preset "ci" 6.
+        Numbers of codes (default: by preset). They are 2, 4, 8, 16, 32, 64; of the preset ci 6.
     seeds : int, default 1
         Trainings of each configuration. All first seeds are trained before the second ones.
-    preset : {"embedded", "embedded-room", "ci", "print"}
-        Images, network and length of the training: see :func:`demele.models.preset`.
-    objective, options
-        Of :class:`demele.models.VAE`.
+    preset : {"ci", "embedded", "embedded-room", "print"}
+        Images, network and training that go together.
+    objective : str, default "beta_vae"
+        Objective, as of demele lab vae train.
+    options : mapping, optional
+        Options of the objective, as of :class:`demele.models.VAE`.
     beta_scale : {"raw", "per_pixel"}, default "raw"
-        "per_pixel" makes a beta as strong as with the larger published images.
+        Scale of the penalty; per_pixel: as at 64 x 64 x 3.
     steps : int, optional
-        Number of steps of each training; by default the preset's.
+        Steps of each training (default: by preset).
     checkpoints : sequence of float, default (0.2, 0.5, 1)
-        After which shares of the steps codes are scored.
+        Shares of the steps after which codes are scored.
     metrics : sequence of str, optional
-        By default the 17 of the printed study.
+        Metrics to compute (default: the 17 of the published study).
     protocol : str, default "review2022"
-    rows : int, default 5000
-        Images whose codes are scored, drawn once for all models.
+        Named settings of the metrics.
+    n_rows : int, default 5000
+        Images whose codes are scored. They are drawn once for all models.
     nulls : int, default 1
-        How often codes are scored again against permuted factors.
+        Scores of each metric against permuted factors.
     halves : bool, default True
         Whether either half of the rows is scored too.
     codes : {"mean", "sampled"}, default "mean"
+        Codes to score.
     seed : int, default 0
-        Random seed of the rows, permutations and metrics; trainings have the seeds 0, 1, ...
+        Random seed. Trainings have the seeds 0, 1, ...
     store : str or Path, optional
-        A folder that keeps everything. A killed study continues where it was, to the same bits; a later one with
+        Folder that keeps the study. A killed study continues where it was, to the same bits; a later one with
         more betas, latents, seeds, metrics or nulls adds to it.
     n_jobs : int, default 1
-        Processes; -1 for all processors. Rows are the same bits for any number.
+        Processes, -1 for all processors. Rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional
         Where to work instead; it must see the folder.
     progress : bool or callable(done, total, label), default False
@@ -120,12 +128,12 @@ def model_family(
     return run_plan(checked_plan(**settings), **where)
 
 
-def plan_model_family(data: ImageSet | None = None, **settings: Any) -> StudyPlan:
+def plan_model_family(data: ImageSet | str | Path | None = None, **settings: Any) -> StudyPlan:
     """Return what :func:`model_family` would train and score with some of its arguments; it has the same defaults.
 
     Parameters
     ----------
-    data : ImageSet, optional
+    data : ImageSet, str or Path, optional
     **settings
         Arguments of :func:`model_family` but those that say where and how to work.
 

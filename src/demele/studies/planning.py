@@ -19,6 +19,7 @@ from demele.core.result import TableResult
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
+from demele.data.drawn import named_images
 from demele.data.images import ImageSet
 from demele.metrics.catalogue import metric_names
 from demele.metrics.protocols import protocol as protocol_named
@@ -203,8 +204,9 @@ def seconds_of_score(latents: int, rows: int) -> float:
 
 
 def checked_plan(
-    data: ImageSet | None,
+    data: ImageSet | str | Path | None,
     *,
+    image_size: int | None,
     betas: Sequence[float] | None,
     latents: Sequence[int] | None,
     seeds: int,
@@ -216,7 +218,7 @@ def checked_plan(
     checkpoints: Sequence[float],
     metrics: Sequence[str] | None,
     protocol: str,
-    rows: int,
+    n_rows: int,
     nulls: int,
     halves: bool,
     codes: str,
@@ -231,11 +233,11 @@ def checked_plan(
     from demele.models.vae.nets import check_size
 
     chosen = preset_named(preset)
-    images = chosen.images() if data is None else data
-    if not isinstance(images, ImageSet):
-        raise InputTypeError("data", f"expected an image set, got {type(images).__name__}; see demele.data.sprites")
+    if not isinstance(data, ImageSet | str | Path | None):
+        raise InputTypeError("data", f"expected an image set, got {type(data).__name__}; see demele.data.sprites")
+    images = named_images(chosen.images() if data is None else data, image_size)
     last = checked_count(chosen.steps if steps is None else steps, "steps", 10)
-    seed, n_rows = checked_seed(seed), checked_count(rows, "rows", 20)
+    seed, n_rows = checked_seed(seed), checked_count(n_rows, "n_rows", 20)
     if len(images) < 20:
         raise InputError("data", f"expected 20 or more images, got {len(images)}")
     shares = [

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -181,6 +181,7 @@ class Study(Result):
     """
 
     _kind = "study"
+    _files: ClassVar[Mapping[str, str]] = {".pairs.csv": "pairs_frame"}
 
     settings: Mapping[str, Any]
     models: tuple[TrainedModel, ...]
@@ -276,6 +277,10 @@ class Study(Result):
             draws=draws,
             seed=seed,
         )
+
+    def pairs_frame(self) -> "pd.DataFrame":
+        """Return one row for each pair of metrics: their agreement."""
+        return self.agreement().to_frame()
 
     def done(self) -> list[TrainedModel]:
         """Return the models that are trained and scored."""

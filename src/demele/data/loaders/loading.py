@@ -157,7 +157,7 @@ def load(
             raise InputError(
                 "cache",
                 f"{whole.stored.what} can be read from front to back only, and its images take {size_text(needed)}",
-                "name an .npy to write them to once, or convert them with demele data convert",
+                "name an .npy to write them to once, or convert them with demele lab data convert",
             )
         return target.in_memory(packed=False)
 

@@ -749,6 +749,7 @@ class Fabric:
             errors=tuple(stage_error(str(stage), value, images) for stage, value in stages.items()),
             benchmark=benchmark_rows(timings),
             version=__version__,
+            fabric=self,
         )
 
     def copy(self) -> Self:

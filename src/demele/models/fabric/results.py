@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputTypeError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.result import Result
 from demele.core.uncertainty import Interval
 from demele.models.fabric.documents import fabric_document, run_document
@@ -121,9 +122,12 @@ class FabricReport(Result):
     benchmark : tuple of mapping
         Rows of :func:`demele.models.benchmark`.
     version : str
+    fabric : Fabric or None
+        The fabric itself.
     """
 
     _kind = "fabric"
+    _files: ClassVar[Mapping[str, str]] = {".fabric": "save", ".svg": "to_svg", ".history.csv": "history_frame"}
 
     name: str
     spec: Mapping[str, Any]
@@ -140,6 +144,26 @@ class FabricReport(Result):
     errors: tuple[StageError, ...]
     benchmark: tuple[Mapping[str, Any], ...]
     version: str
+    fabric: Any = field(default=None, metadata={"json": False})
+
+    def history_frame(self) -> pd.DataFrame:
+        """Return the course of the training, a row for each epoch."""
+        return self.run.history
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fabric to a file; see :meth:`Fabric.save`."""
+        written: Path = self._held().save(path)
+        return written
+
+    def to_svg(self, path: str | Path) -> str:
+        """Write the structure as a picture, links as wide as their scores are high."""
+        drawn: str = self._held().to_svg(path, scores=self.link_scores)
+        return drawn
+
+    def _held(self) -> Any:
+        if self.fabric is None:
+            raise InputError("fabric", "this report was made without its fabric; use that of Fabric.report()")
+        return self.fabric
 
     document = fabric_document
 

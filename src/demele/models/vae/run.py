@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,6 +167,7 @@ class Run(Result):
     """
 
     _kind = "training of a VAE"
+    _files: ClassVar[Mapping[str, str]] = {".history.csv": "history_frame"}
 
     status: Status
     steps: int
@@ -195,6 +196,10 @@ class Run(Result):
         return bool(self.examined) and not bool(self.active.any())
 
     document = run_document
+
+    def history_frame(self) -> pd.DataFrame:
+        """Return the course of the training."""
+        return self.history
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each code."""

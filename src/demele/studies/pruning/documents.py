@@ -150,7 +150,7 @@ def _next(published: Sequence[Pair], seeds: int) -> list[tuple[str, str]]:
     if not more:
         return []
     step = f"Run more seeds: {count(len(more), 'inconclusive claim')} may need {more[0]} to {more[-1]}:"
-    return [(step, f"demele study pruning run --seeds {statistics.median_low(more)} --store STUDY")]
+    return [(step, f"demele lab study pruning run --seeds {statistics.median_low(more)} --store STUDY")]
 
 
 def _forest(caption: str, pairs: Sequence[Pair]) -> Strips:

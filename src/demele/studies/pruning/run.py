@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.runtime.progress import Report
-from demele.studies.folders import study_folder
+from demele.studies.folders import StudyFolder, study_folder
 from demele.studies.pruning.configurations import WHOLE, PruningConfiguration
 from demele.studies.pruning.files import FILE, header, study_of
 from demele.studies.pruning.planning import PruningPlan, checked_plan
@@ -25,11 +24,11 @@ _SHARES = ((0.0, 0.3), (0.3, 0.99), (0.99, 1.0))
 def pruning_study(
     data: tuple[ImageSet, ImageSet] | None = None,
     *,
-    preset: str = "embedded",
+    preset: Literal["ci", "embedded", "print"] = "embedded",
     configurations: Sequence[PruningConfiguration] | None = None,
     noises: Sequence[str] | None = None,
     seeds: int | None = None,
-    store: str | Path | None = None,
+    store: StudyFolder = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     progress: bool | Report = False,
@@ -44,20 +43,22 @@ def pruning_study(
     ----------
     data : (ImageSet, ImageSet), optional
         Of training and test; their first factor is the class. By default glyphs among clutter.
-    preset : {"embedded", "ci", "print"}
-        Structure, training, ways and noises. ``"embedded"``: 22 ways, 5 seeds, three noises, some 40 minutes on two
-        cores. ``"ci"``: seconds, to see it at work. ``"print"``: the 18 published ways and their control, 200 epochs,
-        for a GPU and your own images of 32 x 32.
+    preset : {"ci", "embedded", "print"}
+        Structure, training, ways and noises that go together. ``"embedded"``: 22 ways, 5 seeds, three noises, some 40
+        minutes on two cores. ``"ci"``: seconds, to see it at work. ``"print"``: the 18 published ways and their
+        control, 200 epochs, for a GPU and your own images of 32 x 32.
     configurations : sequence of PruningConfiguration, optional
         Other ways.
     noises : sequence of str, optional
-        ``"none"``, ``"uniform:RATE"``, and of clutter ``"visibility:RATE"``: see :func:`demele.data.clutter_labels`.
+        Label noises: none, uniform:RATE or visibility:RATE (default: by preset). See
+        :func:`demele.data.clutter_labels`.
     seeds : int, optional
+        Whole fabrics under each noise (default: by preset).
     store : str or Path, optional
-        A folder that keeps everything. A study that was killed goes on where it was, to the same bits; a later one with
+        Folder that keeps the study. A study that was killed goes on where it was, to the same bits; a later one with
         more seeds, noises or ways adds to it.
     n_jobs : int, default 1
-        Processes of one thread each; -1 for all processors. Rows are the same bits for any number.
+        Processes, -1 for all processors. Each has one thread. Rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional
         Where to work instead; it must see the folder.
     progress : bool or callable(done, total, label), default False
@@ -100,7 +101,7 @@ def pruning_study(
 def run_pruning_plan(
     plan: PruningPlan,
     *,
-    store: str | Path | None = None,
+    store: StudyFolder = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     progress: bool | Report = False,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
@@ -75,6 +75,11 @@ class PruningStudy(Result):
     """
 
     _kind = "pruning study"
+    _files: ClassVar[Mapping[str, str]] = {
+        ".differences.csv": "differences_frame",
+        ".decisions.csv": "decisions_frame",
+        ".ranks.csv": "ranks_frame",
+    }
 
     settings: Mapping[str, Any]
     records: Mapping[Key, Record]

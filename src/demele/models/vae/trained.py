@@ -1,0 +1,208 @@
+"""A VAE in a file: trained on images that a text names, and images encoded with it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import InputError
+from demele.core.kinds import Kind, number
+from demele.core.reading import path_of
+from demele.data.catalogue import DRAWN
+from demele.data.drawn import named_images
+from demele.data.images import ImageSet
+from demele.data.sample import Sample
+from demele.models.presets import PRESETS
+from demele.models.presets import preset as preset_named
+from demele.models.vae.model import VAE, load
+from demele.models.vae.run import Run
+from demele.runtime.progress import Report
+
+
+def _bounds(text: str) -> tuple[float, ...]:
+    if text.count(",") != 1:
+        raise InputError(f"expected LOW,HIGH, such as -10,10, got {text!r}")
+    return tuple(map(number, text.split(",")))
+
+
+def train_vae(
+    images: ImageSet | str | Path | None = None,
+    *,
+    image_size: int | None = None,
+    preset: Literal["ci", "embedded", "embedded-room", "print"] = "embedded",
+    objective: str = "beta_vae",
+    beta: float | None = None,
+    latents: int = 10,
+    network: str | None = None,
+    steps: int | None = None,
+    batch: int | None = None,
+    lr: float | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int = 1,
+    checkpoint: Annotated[str | Path | None, Kind("FILE", Path)] = None,
+    gamma: float | None = None,
+    c_max: float | None = None,
+    capacity_steps: int | None = None,
+    lambda_od: float | None = None,
+    lambda_d: float | None = None,
+    estimator: str | None = None,
+    width: int | None = None,
+    same_batch: bool = False,
+    changed: int | None = None,
+    likelihood: str | None = None,
+    beta_scale: Literal["raw", "per_pixel"] | None = None,
+    init: Literal["torch", "glorot"] | None = None,
+    logvar_bounds: Annotated[tuple[float, float] | None, Kind("LOW,HIGH", _bounds)] = None,
+    progress: bool | Report = False,
+) -> Run:
+    """Train a VAE on images, and keep it in a file.
+
+    The same call continues where it was stopped, to the same bits; with more steps it goes on from where it ended.
+
+    Parameters
+    ----------
+    images : ImageSet, str or Path, optional
+        As of :func:`demele.data.drawn.named_images`; by default those of the preset.
+    image_size : int, optional
+        Height and width (default: 32 where drawn, else as they are).
+    preset : {"ci", "embedded", "embedded-room", "print"}
+        Images, network and training that go together.
+    objective : str
+        Objective, see --help.
+    beta : float, optional
+        Strength of the penalty.
+    latents : int
+        Number of codes.
+    network : str, optional
+        Network: conv16, burgess32, dlib64 or mlp (default: by preset).
+    steps : int, optional
+        Steps in all (default: by preset).
+    batch : int, optional
+        Images of a step (default: by preset).
+    lr : float, optional
+        Learning rate of Adam (default: by preset).
+    seed : int
+        Random seed.
+    device : str
+        Device: auto, cpu or cuda.
+    threads : int
+        Threads on the CPU.
+    checkpoint : str or Path
+        File that keeps the training. If it exists, the training continues.
+    gamma : float, optional
+        Strength of capacity and factor_vae.
+    c_max : float, optional
+        Largest capacity, in nats.
+    capacity_steps : int, optional
+        Steps until the largest capacity is reached.
+    lambda_od : float, optional
+        Strength of DIP-VAE off the diagonal.
+    lambda_d : float, optional
+        Strength of DIP-VAE on the diagonal.
+    estimator : str, optional
+        Estimator of the total correlation: mws, stratified or batch.
+    width : int, optional
+        Width of the layers of the discriminator.
+    same_batch : bool
+        Train the discriminator with one batch, not two.
+    changed : int, optional
+        Factors that differ in a pair (default: 1).
+    likelihood : str, optional
+        Likelihood of a pixel: bernoulli, or gaussian:STD.
+    beta_scale : {"raw", "per_pixel"}, optional
+        Scale of the penalty; per_pixel: as at 64 x 64 x 3.
+    init : {"torch", "glorot"}, optional
+        Initial weights.
+    logvar_bounds : (float, float), optional
+        Bounds of the log-variances (default: none).
+    progress : bool or callable(done, total, label)
+
+    Returns
+    -------
+    Run
+        :func:`demele.models.load` reads the model from the file.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, FormatError, OutputError, MissingExtraError
+    """
+    if checkpoint is None:
+        raise InputError("checkpoint", "expected the file that keeps the training, such as `run`")
+    if capacity_steps is not None:
+        checked_count(capacity_steps, "capacity_steps", 1)
+    chosen, file = preset_named(preset), path_of(checkpoint, "checkpoint")
+    options = _given(
+        beta=beta, gamma=gamma, c_max=c_max, steps=capacity_steps, lambda_od=lambda_od, lambda_d=lambda_d, width=width,
+        estimator=estimator, same_batch=same_batch or None, changed=changed, network=network, likelihood=likelihood,
+        beta_scale=beta_scale, init=init, logvar_bounds=logvar_bounds,
+    )  # fmt: skip
+    vae = chosen.model(objective, latents=latents, **options)
+    training = {**chosen.training, **_given(steps=steps, batch=batch, lr=lr)}
+    shown = named_images(chosen.images() if images is None else images, image_size)
+    return vae.fit(shown, **training, seed=seed, device=device, threads=threads, checkpoint=file, progress=progress)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def encode_images(
+    checkpoint: str | Path,
+    images: ImageSet | str | Path | None = None,
+    *,
+    image_size: int | None = None,
+    codes: Literal["mean", "sampled"] = "mean",
+    seed: int = 0,
+) -> Sample:
+    """Encode images with a trained VAE.
+
+    Parameters
+    ----------
+    checkpoint : str or Path
+        The file of :func:`train_vae`.
+    images : ImageSet, str or Path, optional
+        By default those that it was trained on, if a formula draws them.
+    image_size : int, optional
+        Height and width (default: those of the model).
+    codes : {"mean", "sampled"}
+        Means of the codes, or draws.
+    seed : int
+        Random seed of the draws.
+
+    Returns
+    -------
+    Sample
+
+    Raises
+    ------
+    InputError, FormatError, MissingExtraError
+    """
+    vae = load(checkpoint)
+    return vae.encode(images_for(vae, images, image_size), codes=codes, seed=seed)
+
+
+def images_for(vae: VAE, images: ImageSet | str | Path | None, image_size: int | None) -> ImageSet:
+    """Return images of the size that a model takes; without any, those of its training, if a formula draws them.
+
+    Raises
+    ------
+    InputError, FormatError
+    """
+    spec = vae.spec
+    if images is not None:
+        drawn = images in DRAWN and image_size is None
+        return named_images(images, spec.shape[0] if drawn else image_size)
+    known: list[Callable[[], ImageSet]] = [item.images for item in PRESETS.values() if item.is_drawn]
+    known += [partial(named_images, name, spec.shape[0]) for name in DRAWN]
+    for draw in known:
+        with contextlib.suppress(InputError):  # squares and clutter are not drawn in every size
+            if (found := draw()).digest == spec.digest:
+                return found
+    raise InputError(
+        "images", f"the model was trained on {spec.images}, which no name stands for; give its file or folder"
+    )
