@@ -190,7 +190,7 @@ def cut(values: NDArray[np.floating], bins: ColumnBins, kind: Any = np.intp) -> 
     >>> cut(np.array([-3.0, 1e300]), EqualWidth(4).column_bins(np.empty(0), 0.0, 1.0)).tolist()
     [0, 3]
     """
-    n_bins = bins.n_bins
+    n_bins, incomplete = bins.n_bins, True
     values = np.asarray(values, dtype=np.float64)
     if n_bins == 1:
         index = np.zeros(len(values), dtype=kind)
@@ -201,13 +201,13 @@ def cut(values: NDArray[np.floating], bins: ColumnBins, kind: Any = np.intp) -> 
         position += EDGE_TOLERANCE
         position *= n_bins
         np.clip(position, 0, n_bins - 1, out=position)
+        incomplete = bool(np.isnan(position.sum()))  # read once where nothing is missing
         with np.errstate(invalid="ignore"):
             index = position.astype(kind)
     else:
         index = np.searchsorted(bins.edges[1:-1], values, side="right").astype(kind, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isnan(values.sum()):  # read once where nothing is missing
-            index[np.isnan(values)] = n_bins
+    if incomplete:
+        index[np.isnan(values)] = n_bins
     return index
 
 
