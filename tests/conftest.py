@@ -26,7 +26,7 @@ LONG = (
     *("tests/runtime/test_sweep_killed.py", "tests/studies/test_study_killed.py"),
 )
 #: Where the same is asked of every metric, `make test` asks it of these: one for each way in which scores are computed.
-FOR_EACH_METRIC = ("tests/contract", "tests/laws")
+FOR_EACH_METRIC = ("tests/contract", "tests/laws", "tests/adapters", "tests/streaming", "tests/metrics/test_cyclic.py")
 SAMPLE = {"mig", "dmig", "sap", "irs", "explicitness", "z_min_variance", "dci_lasso_modularity", "mcc"}
 
 
