@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import demele
 from benchmarks import put_back
 from benchmarks.cases import Array, write_rows
-from demele import bench, studies
+from demele import bench, lab
 from demele.bench.agreement_result import Agreement
 from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
@@ -208,7 +208,7 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, help="a study of --beta-scale per_pixel")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    study = studies.load(given.study)
+    study = lab.load_study(given.study)
     identity = {"demele": demele.__version__, "distance": study.settings["images"], "seed": _SEED}
     with Sweep(identity, store=given.study / "distance.jsonl", n_jobs=given.jobs, progress=True) as sweep:
         sweep.run(worked, tasks(study, given.study))
@@ -216,7 +216,7 @@ def main() -> None:
     collapsed = [model.flag == COLLAPSED for model in study.models]
     rows = [row for cause, table in tables(study, scores).items() for row in rows_of(cause, table, collapsed)]
     if given.beside:
-        other = studies.load(given.beside)
+        other = lab.load_study(given.beside)
         own = other.to_frame()[list(METRICS)].astype(float)
         cause = f"beta per pixel, after {other.steps[-1]:,} steps"
         rows += rows_of(cause, own, [model.flag == COLLAPSED for model in other.models])

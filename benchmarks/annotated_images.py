@@ -1,6 +1,6 @@
 """Label noise on images: fabrics as annotators, and how comparison methods err on the noise that they make.
 
-``python -m benchmarks.annotated_images`` trains 100 annotators (``demele.models.fabric_annotators``) on digits of 8 x 8
+``python -m benchmarks.annotated_images`` trains 100 annotators (``demele.lab.fabric_annotators``) on digits of 8 x 8
 and on clutter of 16 x 16, and says what they cost and how varied they are; then the experiment of Benjelloun, section
 6.5, on the clutter: 24 classifiers of other images, whose test labels carry noise of these annotators, or uniform noise
 of the same rates. Writes results/annotated_images_annotators.csv (a row per set of images) and
@@ -25,8 +25,8 @@ from demele import bench
 from demele.core.store import packed_classes, unpacked_classes
 from demele.core.version import __version__
 from demele.data import ArrayImages, ImageSet, clutter
+from demele.lab import Fabric, FabricAnnotators, fabric_annotators
 from demele.labels import add_feature_noise
-from demele.models import Fabric, FabricAnnotators, fabric_annotators
 from demele.runtime.sweep import Record, Sweep, Task
 
 JOBS = 2

@@ -38,7 +38,7 @@ CASES = (
 def trained(case: Case, n: int) -> Any:
     """Return the fabric of a case after two epochs."""
     from demele.data import clutter
-    from demele.models import Fabric
+    from demele.lab import Fabric
 
     fabric = Fabric(case.layers, case.scales, case.channels, image_channels=1)
     size = fabric.spec.image_size
@@ -69,7 +69,7 @@ def pruned(case: Case, whole: Any) -> dict[str, tuple[Any, Any]]:
 
 def measure(case: Case, repeats: int) -> list[dict[str, Any]]:
     """Count and time the fabrics of a case."""
-    from demele.models import benchmark
+    from demele.lab import benchmark
 
     found = pruned(case, trained(case, 2000 if repeats == REPEATS else 200))
     table = benchmark({name: fabric for name, (fabric, _) in found.items()}, batch=case.batch, n_repeats=repeats)

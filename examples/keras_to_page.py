@@ -44,8 +44,8 @@ vae.fit(pixels, pixels, batch_size=54, epochs=50, verbose=0)
 
 with tempfile.TemporaryDirectory() as folder:  # use a folder of yours
     # --8<-- [start:page]
-    sample = demele.models.encode(encoder, images, output="mean_logvar")
-    look = demele.studies.examine(sample, images, decode=decoder)
+    sample = demele.lab.encode(encoder, images, output="mean_logvar")
+    look = demele.lab.examine(sample, images, decode=decoder)
     page = look.to_html(Path(folder) / "keras.html")
     print(f"{keras.backend.backend()}: {sample}")
     print("traversals", look.traversals.images.shape)

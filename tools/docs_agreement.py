@@ -1,6 +1,6 @@
 """The page on which metrics agree, written from the stored rows of the embedded study.
 
-The rows are those of :func:`demele.studies.demo`; how often intervals hold what they say is read off
+The rows are those of :func:`demele.lab.study_demo`; how often intervals hold what they say is read off
 ``agreement_coverage.csv`` and ``agreement_likeness.csv``, what explains the distance to print off
 ``agreement_distance.csv``.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from demele import bench, studies
+from demele import bench, lab
 from demele.bench.agreement_documents import title_of_metric
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Cell, Table
@@ -85,12 +85,12 @@ def reference(folder: Path) -> str:
 
 def pages(folder: Path) -> dict[str, str]:
     """Return the pages by path."""
-    study = studies.demo()
+    study = lab.study_demo()
     whole = page(study.document(), json.dumps(study.to_dict(), allow_nan=False))
     return {PAGE: f"{agreement_page(study, study.agreement())}\n{SIMULATED(folder)}", STUDY: whole}
 
 
-def agreement_page(study: studies.Study, found: bench.Agreement) -> str:
+def agreement_page(study: lab.Study, found: bench.Agreement) -> str:
     """Return the page of a study and its agreement."""
     document = found.document()
     tables = {plain(one.caption): one for one in blocks_of(document) if isinstance(one, Table)}

@@ -4,7 +4,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from demele import studies
+from demele import lab
 from demele.report.document import Table
 from demele.report.renderers.html import page
 from demele.report.renderers.paper import markdown_table
@@ -28,11 +28,11 @@ def reference(folder: Path) -> str:
 
 def pages(folder: Path) -> dict[str, str]:
     """Return the pages by path."""
-    study = studies.pruning_demo()
+    study = lab.pruning_demo()
     return {PAGE: page_of(study), STUDY: page(study.document(), json.dumps(study.to_dict(), allow_nan=False))}
 
 
-def page_of(study: studies.PruningStudy) -> str:
+def page_of(study: lab.PruningStudy) -> str:
     """Return the page of a study: its sentences and its tables."""
     document, settings = study.document(), study.settings
     tables = {plain(one.caption): one for one in blocks_of(document) if isinstance(one, Table)}

@@ -19,7 +19,7 @@ from sklearn.decomposition import NMF, PCA, FastICA
 from sklearn.neural_network import MLPRegressor
 
 from demele.core.outputs import write_whole
-from demele.data.demo import FULL_INK, demo_names, digit_factors
+from demele.data.digits import FULL_INK, demo_names, digit_factors
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Pack the embedded study of pruning for ``demele.studies.pruning_demo()``.
+"""Pack the embedded study of pruning for ``demele.lab.pruning_demo()``.
 
     demele lab study pruning run --jobs 2 --store STUDY
     python -m tools.make_pruning_demo STUDY
@@ -9,13 +9,13 @@ The folder must hold the whole study: every fabric, pruned or with the reason wh
 import sys
 from pathlib import Path
 
-from demele import studies
+from demele import lab
 from demele.studies.pruning.files import DEMO
 
 
 def main() -> int:
     """Read the folder, refuse a part of a study, write the rows."""
-    found = studies.load_pruning(Path(sys.argv[1]))
+    found = lab.load_pruning(Path(sys.argv[1]))
     frame = found.to_frame()
     decided = len({key[1:3] for key in found.records if key[0] == "decisions"})
     whole = (

@@ -1,4 +1,4 @@
-"""Pack the embedded study for ``demele.studies.demo()``.
+"""Pack the embedded study for ``demele.lab.study_demo()``.
 
     demele lab study run --preset embedded --jobs 2 --store STUDY
     python -m tools.make_study_demo STUDY
@@ -9,13 +9,13 @@ The folder must hold the whole study: 36 models, each trained or with the reason
 import sys
 from pathlib import Path
 
-from demele import studies
+from demele import lab
 from demele.studies.files import DEMO
 
 
 def main() -> int:
     """Read the folder, refuse a part of a study, write the rows."""
-    found = studies.load(Path(sys.argv[1]))
+    found = lab.load_study(Path(sys.argv[1]))
     names = {model.configuration.name for model in found.models}
     missing = [model.configuration.name for model in found.models if model.status == "missing"]
     scores = len(found.models) * len(found.metrics) * (len(found.steps) + len(found.settings["kinds"]) - 1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.version import __version__
 
 if TYPE_CHECKING:
-    from demele import bench, data, evaluation, labels, metrics, models, studies
+    from demele import bench, data, evaluation, lab, labels, metrics
     from demele.core.alignment import Alignment
     from demele.core.corrected import CorrectedScore
     from demele.core.errors import (
@@ -137,10 +137,9 @@ _ROOMS = {
     "bench": "demele.bench",
     "data": "demele.data",
     "evaluation": "demele.evaluation",
+    "lab": "demele.lab",
     "labels": "demele.labels",
     "metrics": "demele.metrics",
-    "models": "demele.models",
-    "studies": "demele.studies",
 }
 
 __all__ = [
@@ -219,6 +218,7 @@ __all__ = [
     "interventional_robustness",
     "irs",
     "jemmig",
+    "lab",
     "labels",
     "mcc",
     "mcc_rank",
@@ -230,7 +230,6 @@ __all__ = [
     "mig",
     "mig_sup",
     "minimality",
-    "models",
     "modularity",
     "nk",
     "omes",
@@ -247,7 +246,6 @@ __all__ = [
     "splitting",
     "stochastic_scores",
     "strong_downstream",
-    "studies",
     "subspace_scores",
     "sufficiency",
     "tmex",
@@ -276,6 +274,8 @@ def __getattr__(name: str) -> Any:
         model, _, score = rest.partition("_")
         if family == "dci" and model and score:  # these metrics share a fit, and so a function
             message += f"; DCI is demele.dci(codes, factors, model={model!r}).{score}"
+        if name in ("models", "studies"):
+            message += "; models and studies are in demele.lab"
         raise AttributeError(message, name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value

@@ -53,6 +53,7 @@ ALLOWED = {
         "bench",
         "report",
     },
+    "lab": {"models", "studies"},
     "report": {"core", "metrics", "evaluation"},
     "files": {"core", "noise", "labels"},
 }

@@ -95,7 +95,7 @@ def test_a_histogram_metric_needs_no_predictors() -> None:
 PUBLIC = {name: getattr(demele, name) for name in demele.__all__}
 IN_ROOMS = {
     f"{room.__name__.rpartition('.')[2]}.{name}": getattr(room, name)
-    for room in (demele.bench, demele.evaluation, demele.labels, demele.models, demele.studies)
+    for room in (demele.bench, demele.evaluation, demele.labels, demele.lab)
     for name in room.__all__
 }
 FUNCTIONS = {name: thing for name, thing in (PUBLIC | IN_ROOMS).items() if inspect.isfunction(thing)}

@@ -1,6 +1,6 @@
 """What the document of an agreement between metrics says: counts, matrices, pairs and published figures."""
 
-from demele import studies
+from demele import lab
 from demele.report.document import Choice, Heat, Pill, Table
 from demele.report.renderers.terminal import text
 from demele.report.words import name
@@ -8,7 +8,7 @@ from tests.report.sample_agreement import sample_agreement
 
 
 def test_the_verdict_counts_significant_pairs_by_their_sign() -> None:
-    found = studies.demo().agreement()
+    found = lab.study_demo().agreement()
     document = found.document()
     verdicts = [(one.verdict, one.tau > 0) for one in found.pairs()]
     up, down = verdicts.count(("significant", True)), verdicts.count(("significant", False))

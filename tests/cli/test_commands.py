@@ -191,6 +191,17 @@ def test_a_command_imports_only_what_it_runs() -> None:
     assert not {"scipy", "pandas", "torch"} & modules
 
 
+def test_what_looks_at_models_imports_no_bench_and_no_study(tmp_path: Path) -> None:
+    path = tmp_path / "codes.npz"
+    rng = np.random.default_rng(0)
+    np.savez(path, codes=rng.normal(size=(60, 2)), factors=rng.integers(0, 3, (60, 1)))
+    modules = modules_after("lab", "vae", "report", str(path), "-q")
+    assert len([name for name in modules if name.startswith("demele")]) <= 200
+    code = "import sys; from demele.lab import examine; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len([name for name in run.stdout.split() if name.startswith("demele")]) <= 150
+
+
 def test_lists_hold_everything(demele: Program) -> None:
     rows = json.loads(demele("list", "metrics").out)["rows"]
     assert [row["name"] for row in rows] == library.metric_names()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from demele.data import clutter, clutter_labels
-from demele.models import Fabric
+from demele.lab import Fabric
 from demele.models.fabric.train import FabricFitting
 from tests.cli.conftest import Program, replaced
 from tests.models.test_fabric_training import assert_same

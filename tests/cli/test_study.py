@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from demele import studies
+from demele import lab
 from tests.cli.conftest import Program
 from tests.report.sample_agreement import sample_study
 
@@ -31,7 +31,7 @@ def test_a_study_is_run_kept_and_shown(demele: Program, tmp_path: Path) -> None:
     assert (run.status, run.err) == (0, "")
     content = json.loads(run.out)
     assert [model["status"] for model in content["models"]] == ["done", "done"]
-    assert content == studies.load(folder).to_dict()
+    assert content == lab.load_study(folder).to_dict()
     again = demele("lab", "study", "run", *TINY, "--store", folder, "--format", "csv", "-o", tmp_path / "page.html")
     assert list(pd.read_csv(io.StringIO(again.out))["beta"]) == [0.1, 100]
     assert f"kept in {folder}" in again.err
@@ -87,4 +87,4 @@ def test_the_study_of_the_demonstration_is_shown(demele: Program) -> None:
     run = demele("demo", "study", "--format", "table")
     assert (run.status, run.err) == (0, "")
     assert "36 models" in run.out
-    assert json.loads(demele("demo", "study").out) == studies.demo().to_dict()
+    assert json.loads(demele("demo", "study").out) == lab.study_demo().to_dict()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from demele import studies
+from demele import lab
 from demele.studies.pruning import planning
 from demele.studies.pruning.configurations import Times
 from demele.studies.pruning.pictures import ClutterSource
@@ -27,8 +27,8 @@ def test_the_stored_study_is_shown_in_every_format(demele: Program, tmp_path: Pa
     assert "Shown: half of the links minus whole" in explained
     assert json.loads(demele("demo", "pruning").out)["kind"] == "pruning study"
     rows = {
-        "differences": len(studies.pruning_demo().differences()),
-        "decisions": len(studies.pruning_demo().decisions_frame()),
+        "differences": len(lab.pruning_demo().differences()),
+        "decisions": len(lab.pruning_demo().decisions_frame()),
         "ranks": 15 * 3 * 23,
     }
     files = {name: tmp_path / f"pruning.{name}.csv" for name in rows}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.models import load
+from demele.lab import load_vae
 from demele.models.vae.train import Training
 from tests.cli.conftest import Program, replaced
 
@@ -36,14 +36,14 @@ def test_a_model_is_trained_and_its_codes_are_scored(demele: Program, folder: Pa
     assert (arrays["codes"].shape, arrays["codes"].dtype) == ((1296, 3), np.float32)
     assert arrays["factors"].shape == (1296, 5)
     assert set(arrays["shape"]) == {"square", "ellipse", "heart"}
-    sample = load("run").encode(load_images())
+    sample = load_vae("run").encode(load_images())
     np.testing.assert_array_equal(arrays["codes"], sample.codes.to_numpy(np.float32))
     scored = demele("score", "codes.npz::codes", "codes.npz::shape,scale", "--metrics", "mig", "--format", "json")
     assert json.loads(scored.out)["scores"][0]["metric"] == "mig"
 
 
 def load_images() -> Any:
-    from demele.models import preset
+    from demele.lab import preset
 
     return preset("ci").images()
 
@@ -75,7 +75,7 @@ def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatc
         found = demele(*SMALL, "--steps", 9)
     assert (found.status, found.out) == (130, "")
     assert "what was finished is in run; the same command continues where it stopped" in found.err
-    kept = load("run").run
+    kept = load_vae("run").run
     assert kept is not None
     assert (kept.status, kept.steps) == ("interrupted", 6)
     assert repr(kept) == "Run(The training was interrupted after 6 steps, before anything was measured)"
@@ -273,7 +273,7 @@ def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> Non
     )
     found = demele(*call, "--steps", 3, "--logvar-bounds=-0.5,0.25")
     assert found.status == 0
-    std = load("run").encode(load_squares()).codes_std
+    std = load_vae("run").encode(load_squares()).codes_std
     assert std is not None
     assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
     assert "expected LOW,HIGH, such as -10,10, got '10'" in demele(*call, "--logvar-bounds", "10").err

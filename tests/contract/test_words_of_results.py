@@ -10,7 +10,7 @@ import demele
 from demele.evaluation import bias, corrected_t_test
 from demele.models.fabric.planning import Pruning
 
-HOMES = ("", ".evaluation", ".labels", ".models", ".studies", ".bench", ".data")
+HOMES = ("", ".evaluation", ".labels", ".lab", ".bench", ".data")
 #: What is given to functions, drawn by them, or part of a result that says it.
 NO_RESULTS = {
     "Annotations",

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import bench, data, evaluation, studies
+from demele import bench, data, evaluation, lab
 from demele.core.errors import InputError, InputTypeError, MissingExtraError
 from demele.core.extras import require
 from demele.core.reading import path_of
@@ -100,10 +100,10 @@ def test_odd_options_of_comparisons_are_refused(options: Mapping[str, Any], argu
 def test_what_is_no_path_is_refused() -> None:
     call_cases: Any = [
         data.open_images,
-        studies.load,
-        studies.load_pruning,
+        lab.load_study,
+        lab.load_pruning,
         bench.load,
-        demele.models.load,
+        demele.lab.load_vae,
         demele.scan_parquet,
     ]
     path_cases: Any = [None, 5, b"x", pd.Series(["x"]), np.zeros(3), ["x"], "a\0b", "a\ud800b"]

@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 
 import demele
-from demele import bench, evaluation, labels, studies
+from demele import bench, evaluation, lab, labels
 from demele.core.bibliography import bibliography
 from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
@@ -209,8 +209,8 @@ def results() -> list[Result]:
         labels.artificial_annotators(np.eye(2)[[0, 1] * 50], [0, 1] * 50, n_annotators=2, seed=0),
         labels.estimate_transition([0, 0, 1, 1], [0, 1, 1, 1]),
         demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
-        studies.pruning_demo(),
-        studies.demo(),
+        lab.pruning_demo(),
+        lab.study_demo(),
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
         bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_rows=300),
         measured(),

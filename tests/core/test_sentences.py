@@ -8,7 +8,7 @@ import pytest
 
 from demele.core.errors import DemeleWarning, FormatError, InputError, NotEnoughData, OutputError, warn_user
 from demele.core.results import LeftOut, Note
-from demele.core.sentences import Mention, arg, clauses, in_code, marked, rephrased, sentence, setting
+from demele.core.sentences import Mention, arg, in_code, marked, rephrased, sentence, setting
 
 _TEXT = (
     f"{arg('noise')}: needs {setting(noise=...)}; pass {setting(missing='omit')} or {in_code('x.T', otherwise='turn')}"
@@ -78,11 +78,6 @@ def test_nothing_that_is_shown_has_marks() -> None:
 def test_characters_of_marks_in_data_do_no_harm() -> None:
     for odd in ("\ufdd0", "\ufdd0\ufdd1", "\ufdd0a\ufdd1{}\ufdd2b", "\ufdd0a\ufdd1[1]\ufdd2", "\ufdd2\ufdd1\ufdd0"):
         assert sentence(f"column {odd} is {arg('codes')}") == f"column {odd} is codes"
-
-
-def test_clauses_tell_what_they_mention() -> None:
-    found = [(rephrased(text, _options), names) for text, names in clauses(sentence(_TEXT))]
-    assert found == [("--noise-rate: needs --noise-rate ", {"noise"}), ("pass --missing omit or turn", {"missing"})]
 
 
 def test_overlong_words_are_cut_in_both_forms() -> None:

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from demele.data import ImageSet
-from demele.data.loaders import PUBLISHED, PublishedSet, loading
+from demele.data.loaders import loading
 from demele.data.loaders.converted import open_converted
-from demele.data.loaders.published import Grid
+from demele.data.loaders.loading import PUBLISHED
+from demele.data.loaders.published import Grid, PublishedSet
 from demele.data.loaders.smallnorb import INSTANCES
 from tests.data.labelled_bytes import Python2Pickle, planes, rows_of_bytes, tar_gz
 

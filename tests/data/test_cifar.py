@@ -11,8 +11,7 @@ import pytest
 
 import demele
 from demele.core.errors import FormatError, InputError
-from demele.data.loaders import PUBLISHED
-from demele.data.loaders.loading import load
+from demele.data.loaders.loading import PUBLISHED, load
 from demele.data.loaders.published import PublishedSet
 from demele.data.mapped import MappedArray
 from tests.data import published_files as files

@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.data import FACTOR_UNITS, demo, demo_names, digit_factors
-from demele.data.demo import _enlarge, _thin
+from demele.data.digits import _enlarge, _thin
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Floats = npt.NDArray[np.float64]

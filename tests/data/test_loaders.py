@@ -14,8 +14,7 @@ import pytest
 import scipy.io
 
 from demele.core.errors import InputError, RepackedFileWarning
-from demele.data.loaders import PUBLISHED
-from demele.data.loaders.loading import load
+from demele.data.loaders.loading import PUBLISHED, load
 from demele.data.loaders.published import PublishedFile
 from demele.data.loaders.stored_images import recognised
 from tests.data import published_files as files

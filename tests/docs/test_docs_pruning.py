@@ -1,13 +1,13 @@
 """The page about pruning holds what the stored rows give."""
 
-from demele import studies
+from demele import lab
 from tools import docs_pruning
 from tools.docs_pages import RESULTS
 
 
 def test_the_page_is_that_of_the_stored_rows() -> None:
     pages = docs_pruning.pages(RESULTS)
-    page, study = pages[docs_pruning.PAGE], studies.pruning_demo()
+    page, study = pages[docs_pruning.PAGE], lab.pruning_demo()
     assert f"**{study.sentence}**" in page
     assert len(pages[docs_pruning.STUDY].encode()) < 1_000_000
     assert docs_pruning.PAGE in docs_pruning.reference(RESULTS)

@@ -22,7 +22,7 @@ import scipy.sparse
 import torch
 
 import demele
-from demele import bench, data, evaluation, labels, models, studies
+from demele import bench, data, evaluation, lab, labels
 from tests.fuzz.makers import TOKENS
 
 N = 30
@@ -69,7 +69,7 @@ def public() -> dict[str, Callable[..., Any]]:
             bare = dataclasses.is_dataclass(one) and not hasattr(one, "__post_init__")  # of results: nothing is read
             if callable(one) and not (known or error or bare) and name not in LEFT_OUT:
                 found[f"{module.__name__}.{name}"] = one
-    for holder in (demele.Frame, labels.Annotations, models.Fabric, data.FactorSpace):
+    for holder in (demele.Frame, labels.Annotations, lab.Fabric, data.FactorSpace):
         for name, member in vars(holder).items():
             if isinstance(member, classmethod) and not name.startswith("_"):
                 found[f"{holder.__name__}.{name}"] = getattr(holder, name)
@@ -111,19 +111,19 @@ def objects() -> dict[str, Callable[[], Any]]:
         "FactorSpace": lambda: data.FactorSpace({"x": 3, "hue": [0.0, 0.5]}, period={"hue": 1}),
         "ImageSet": lambda: images,
         "Sample": lambda: data.Sample(good["codes"], good["factors"], "Made."),
-        "VAE": lambda: models.VAE(latents=2, network="mlp"),
+        "VAE": lambda: lab.VAE(latents=2, network="mlp"),
         "trained VAE": cache(trained_vae),
-        "Fabric": cache(lambda: models.Fabric(layers=2, scales=5, channels=2, image_channels=3)),
-        "Study": cache(studies.demo),
-        "PruningStudy": cache(studies.pruning_demo),
+        "Fabric": cache(lambda: lab.Fabric(layers=2, scales=5, channels=2, image_channels=3)),
+        "Study": cache(lab.study_demo),
+        "PruningStudy": cache(lab.pruning_demo),
         "bench Agreement": cache(lambda: bench.agreement(good["scores"], draws=100)),
         "TorchMetric": lambda: public()["demele.adapters.torchmetrics.TorchMetric"]("mig"),
     }
 
 
-def trained_vae() -> models.VAE:
+def trained_vae() -> lab.VAE:
     """A VAE after five steps."""
-    vae = models.VAE(latents=2, network="mlp")
+    vae = lab.VAE(latents=2, network="mlp")
     vae.fit(good_values()["images"], steps=5, batch=4)
     return vae
 
@@ -195,7 +195,7 @@ OWN: dict[str, dict[str, Any]] = {
     "demele.labels.add_model_noise": {"predictions": "models"},
     "demele.labels.doubt": {"predictions": "models"},
 }
-NAMES = {"demele.data": "digits", "demele.bench": "mixing", "demele.models": "paper"}
+NAMES = {"demele.data": "digits", "demele.bench": "mixing", "demele.lab": "paper"}
 
 
 def _measure(codes: Any, factors: Any) -> float:

@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 from PIL import Image
 
-from demele import data, models, studies
+from demele import data, lab
 from demele.files.named import read_table
 from tests.fuzz.arguments import Shifted, call_of, check_same, good_values, targets
 from tests.fuzz.generate import changed_json, damaged
@@ -207,7 +207,7 @@ def _stored(content: Any, rng: Rng, name: str) -> Path:
 @cache
 def _vae() -> Any:
     images = good_values()["images"]
-    vae = models.VAE("factor_vae", latents=2, network="mlp", width=8)
+    vae = lab.VAE("factor_vae", latents=2, network="mlp", width=8)
     vae.fit(images, steps=3, batch=4, checkpoint="vae.pt")
     content = torch.load("vae.pt", weights_only=True)
     Path("vae.pt").unlink()
@@ -220,19 +220,19 @@ def vae_checkpoint(rng: Rng) -> None:
     path = _stored(content, rng, "changed.pt")
     images = good_values()["images"]
     if rng.random() < 0.5:
-        vae = models.load(path)
+        vae = lab.load_vae(path)
         repr((vae, vae.run))
         vae.encode(images)
         vae.decode(np.zeros((2, 2)))
     else:
-        again = models.VAE("factor_vae", latents=2, network="mlp", width=8)
+        again = lab.VAE("factor_vae", latents=2, network="mlp", width=8)
         again.fit(images, steps=5, batch=4, checkpoint=path)
 
 
 @cache
 def _fabric() -> Any:
     images = good_values()["images"]
-    fabric = models.Fabric(layers=2, scales=5, channels=2, image_channels=3)
+    fabric = lab.Fabric(layers=2, scales=5, channels=2, image_channels=3)
     fabric.fit(images, np.arange(len(images)) % 10, epochs=1, batch=4, milestones=(2,), checkpoint="fabric.pt")
     content = torch.load("fabric.pt", weights_only=True)
     Path("fabric.pt").unlink()
@@ -244,18 +244,18 @@ def fabric_checkpoint(rng: Rng) -> None:
     path = _stored(_changed(_fabric(), rng), rng, "changed.pt")
     images = good_values()["images"]
     if rng.random() < 0.6:
-        fabric = models.Fabric.load(path)
+        fabric = lab.Fabric.load(path)
         repr((fabric, fabric.run, fabric.prunings))
         fabric.predict(images)
         fabric.report().to_dict()
     else:
-        again = models.Fabric(layers=2, scales=5, channels=2, image_channels=3)
+        again = lab.Fabric(layers=2, scales=5, channels=2, image_channels=3)
         again.fit(images, np.arange(len(images)) % 10, epochs=2, batch=4, milestones=(2,), checkpoint=path)
 
 
 # Studies -------------------------------------------------------------------------------------------------------------
 
-_STUDIES = Path(studies.__file__).parent
+_STUDIES = Path(lab.__file__).parent / "studies"
 
 
 def _lines_changed(path: Path, rng: Rng) -> Path:
@@ -270,7 +270,7 @@ def _lines_changed(path: Path, rng: Rng) -> Path:
 
 def study_file(rng: Rng) -> None:
     """Load a changed study, and read all that it holds."""
-    study = studies.load(_lines_changed(_STUDIES / "embedded.jsonl", rng))
+    study = lab.load_study(_lines_changed(_STUDIES / "embedded.jsonl", rng))
     repr(study)
     study.to_frame()
     study.scores_frame()
@@ -278,7 +278,7 @@ def study_file(rng: Rng) -> None:
 
 def pruning_file(rng: Rng) -> None:
     """Load a changed study of pruning, and read all that it holds."""
-    study = studies.load_pruning(_lines_changed(_STUDIES / "pruning" / "embedded.jsonl", rng))
+    study = lab.load_pruning(_lines_changed(_STUDIES / "pruning" / "embedded.jsonl", rng))
     repr(study)
     study.to_frame()
     study.decisions_frame()

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from demele.data import ImageSet, clutter
-from demele.models import Fabric
+from demele.lab import Fabric
 from demele.models.fabric.train import Feed
 
 #: A training that takes a moment, on images of 8 x 8.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from demele.data import ArrayImages, FactorSpace, ImageSet
-from demele.models import VAE, Run
+from demele.lab import VAE, Run
 
 
 @functools.cache

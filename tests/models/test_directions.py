@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from demele.data import ImageSet
-from demele.models import VAE, Run, preset
+from demele.lab import VAE, Run, preset
 from demele.models.vae.objectives import OBJECTIVES
 from tests.models.squares import squares
 

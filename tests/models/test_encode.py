@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import demele
-from demele.models import encode
+from demele.lab import encode
 from tests.architecture.test_imports import modules_after
 from tests.models.squares import squares
 from tests.tolerances import SINGLE, assert_close, assert_exact
@@ -265,7 +265,7 @@ def test_encoding_with_a_function_needs_no_framework() -> None:
     program = """
 import numpy as np
 from demele.data import ArrayImages
-from demele.models import encode
+from demele.lab import encode
 images = ArrayImages(np.arange(64, dtype=np.uint8).reshape(16, 2, 2))
 assert encode(lambda x: x.mean(axis=(1, 2)), images).codes.shape == (16, 1)
 """

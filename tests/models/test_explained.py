@@ -8,7 +8,7 @@ import pytest
 
 from demele.core.errors import DemeleError, InputError, MissingExtraError
 from demele.evaluation import perturbation_test
-from demele.models import Fabric, importance_maps, predictor
+from demele.lab import Fabric, importance_maps, predictor
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 torch = pytest.importorskip("torch")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from demele.core.errors import InputError, InputTypeError
-from demele.models import Fabric, benchmark
+from demele.lab import Fabric, benchmark
 from demele.models.fabric.documents import lattice_graph
 from demele.report.document import Graph, Table
 from demele.report.renderers.tables import figures_of
@@ -93,7 +93,7 @@ def test_a_whole_fabric_says_how_its_training_ended() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"timings": {"forward_ms": 1}}, InputTypeError, "timings: expected the table of demele.models.benchmark"),
+        ({"timings": {"forward_ms": 1}}, InputTypeError, "timings: expected the table of demele.lab.benchmark"),
         ({"errors": {"before": 0.5}, "images": 0}, InputError, "images: expected"),
         ({"errors": {"before": 12}}, InputError, "errors: expected shares of images, from 0 to 1, got 12"),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from demele.models import Fabric
+from demele.lab import Fabric
 from tests.models.fabrics import trained
 from tests.models.test_fabric_training import assert_same
 

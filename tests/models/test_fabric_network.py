@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from demele.core.errors import InputError
-from demele.models import Fabric
+from demele.lab import Fabric
 from demele.models.fabric.network import LinkLayer, recalibrate, seen
 from tests.models import fabrics
 from tests.models.fabrics import batches, disturbed, images, labels, weights

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.models import benchmark
+from demele.lab import benchmark
 from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.models.fabric.planning import plan_channels, plan_links, plan_weights
 from tests.models.fabrics import TRAINED, images, labels, small, trained

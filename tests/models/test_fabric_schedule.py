@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
-from demele.models import Fabric, PruningSchedule, fit_pruned
+from demele.lab import Fabric, PruningSchedule, fit_pruned
 from tests.models.fabrics import TRAINED, images, labels, small
 from tests.models.test_fabric_training import assert_same
 from tests.tolerances import ROUNDING, assert_close

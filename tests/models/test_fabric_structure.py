@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.models import Fabric, fabric_preset
+from demele.lab import Fabric, fabric_preset
 from demele.models.fabric.drawing import structure_svg
 from demele.models.fabric.lattice import FabricSpec, Lattice, Link, Node, counted
 from tests.models.fabrics import small

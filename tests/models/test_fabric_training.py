@@ -13,7 +13,7 @@ from torch import nn
 import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, NotConvergedWarning
 from demele.core.locks import locked
-from demele.models import Fabric
+from demele.lab import Fabric
 from demele.models.checkpoint import read_checkpoint
 from demele.models.fabric.lattice import TrainingSpec
 from demele.models.fabric.network import LAYOUT
@@ -238,9 +238,9 @@ def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: p
     with locked(path, "checkpoint"), pytest.raises(InputError, match="another run is writing"):
         trained(2, fit={"checkpoint": path})
     with pytest.raises(FormatError, match="not a training of demele"):
-        demele.models.load(path)
+        demele.lab.load_vae(path)
     monkeypatch.setattr("demele.models.training.__version__", "9.9")
-    with pytest.raises(InputError, match=r"was trained by demele .*load it with demele.models.Fabric.load"):
+    with pytest.raises(InputError, match=r"was trained by demele .*load it with demele.lab.Fabric.load"):
         trained(2, fit={"checkpoint": path})
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from demele.models import load
+from demele.lab import load_vae
 from tests.models.squares import fitted
 from tests.models.test_training import assert_same
 
@@ -15,7 +15,7 @@ from tests.models.test_training import assert_same
 STEPS = 600
 PROGRAM = """
 import sys
-from demele.models import load
+from demele.lab import load_vae
 from tests.models.squares import fitted
 fitted("factor_vae", steps=int(sys.argv[2]), width=8, fit={"checkpoint": sys.argv[1]})
 """
@@ -30,7 +30,7 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path: Path) -> N
     time.sleep(0.05)  # somewhere after the first writing
     child.kill()
     child.wait()
-    kept = load(path).run
+    kept = load_vae(path).run
     assert kept is not None
     assert 0 < kept.steps < STEPS
     found = fitted("factor_vae", steps=STEPS, width=8, fit={"checkpoint": path})

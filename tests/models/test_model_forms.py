@@ -9,7 +9,7 @@ pytest.importorskip("torch", reason="models need PyTorch: pip install 'demele[to
 
 from demele.core.result import Result
 from demele.data import ArrayImages
-from demele.models import VAE
+from demele.lab import VAE
 from tests.core import test_result as forms
 from tests.models.fabrics import trained
 

@@ -14,7 +14,7 @@ from torch import nn
 
 import demele
 from demele.core.locks import locked
-from demele.models import VAE, Run, load
+from demele.lab import VAE, Run, load_vae
 from demele.models.checkpoint import read_checkpoint
 from demele.models.vae.objectives import ESTIMATORS, total_correlation
 from demele.models.vae.train import LAYOUT, Feed, Training, history_row
@@ -123,7 +123,7 @@ def test_a_training_that_is_killed_anywhere_goes_on_to_the_same_bits(objective: 
             fitted(objective, fit={"checkpoint": tmp_path / "run", "on_event": die}, **options)
     found = fitted(objective, fit={"checkpoint": tmp_path / "run"}, **options)
     assert_same(found, whole)
-    assert_same((load(tmp_path / "run"), found[1]), whole)
+    assert_same((load_vae(tmp_path / "run"), found[1]), whole)
     assert os.listdir(tmp_path) == ["run"]
 
 
@@ -135,7 +135,7 @@ def test_ctrl_c_saves_the_training_whole(tmp_path: Path) -> None:
     fit = {"checkpoint": tmp_path / "run", "on_event": interrupt}
     with pytest.raises(KeyboardInterrupt):
         fitted(fit=fit)
-    kept = load(tmp_path / "run")
+    kept = load_vae(tmp_path / "run")
     assert kept.run is not None
     assert (kept.run.status, kept.run.steps) == ("interrupted", 8)
     assert math.isnan(kept.run.reconstruction)  # nothing was measured
@@ -203,7 +203,7 @@ def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, mo
     monkeypatch.setattr("demele.models.training.__version__", "9.9")
     with pytest.raises(demele.InputError, match=r"was trained by demele .*, this is 9\.9"):
         vae.fit(squares(), steps=4, batch=8, checkpoint=path)
-    assert load(path).run is not None
+    assert load_vae(path).run is not None
 
 
 def test_a_file_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_files_with_more_than_tensors_and_plain_values_are_refused(tmp_path: Pat
     fitted(steps=2, fit={"checkpoint": path})
     changed(path, status=nn.Linear(2, 2))
     with pytest.raises(demele.FormatError, match="loading anything else can run code"):
-        load(path)
+        load_vae(path)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_files_that_were_changed_are_refused(values: dict[str, Any], message: st
     fitted(steps=2, fit={"checkpoint": path})
     changed(path, **values)
     with pytest.raises(demele.InputError, match=message):
-        load(path)
+        load_vae(path)
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
             damaged[place] = rng.integers(256)
         path.write_bytes(damaged)
         try:
-            load(path)
+            load_vae(path)
         except demele.FormatError:
             refused += 1
     assert refused > 10
@@ -270,12 +270,12 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     fitted(steps=2, fit={"checkpoint": path})
     path.write_bytes(path.read_bytes()[:-2000])
     with pytest.raises(demele.FormatError, match="not a training of demele"):
-        load(path)
+        load_vae(path)
     path.write_text("weights")
     with pytest.raises(demele.FormatError, match="not a training of demele"):
         fitted(fit={"checkpoint": path})
     with pytest.raises(demele.InputError, match=r"checkpoint: cannot read .*No such file"):
-        load(tmp_path / "none")
+        load_vae(tmp_path / "none")
 
 
 # Divergence -----------------------------------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 import demele
 from demele.data import ArrayImages
-from demele.models import VAE, encode, load
-from demele.studies import examine_model
+from demele.lab import VAE, encode, examine_model, load_vae
 from tests.models.squares import fitted, squares, weights
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
@@ -62,7 +61,7 @@ def test_the_same_codes_come_through_the_bridge() -> None:
 
 def test_a_model_that_is_saved_is_read_and_trained_on_to_the_same_bits(tmp_path: Path) -> None:
     vae, _ = fitted("factor_vae", width=8)
-    read = load(vae.save(tmp_path / "model"))
+    read = load_vae(vae.save(tmp_path / "model"))
     assert_exact(read.encode(squares()).codes, vae.encode(squares()).codes)
     assert read.spec == vae.spec
     assert read.run is not None
@@ -79,7 +78,7 @@ def test_saving_takes_weights_as_they_are_and_refuses_a_model_without_any(tmp_pa
     vae, _ = fitted()
     with torch.no_grad():
         next(vae.encoder.parameters()).zero_()
-    assert not weights(load(vae.save(tmp_path / "model")))[0].any()
+    assert not weights(load_vae(vae.save(tmp_path / "model")))[0].any()
     with pytest.raises(demele.InputError, match="the model is not fitted"):
         VAE("vae", latents=2).save(tmp_path / "other")
     assert not (tmp_path / "other").exists()
@@ -110,12 +109,12 @@ def test_networks_of_ones_own_are_trained_and_read(tmp_path: Path) -> None:
     vae, run = fitted(network=own, fit={"checkpoint": tmp_path / "run"})
     assert run.parameters == 257 * 6 + 4 * 256
     assert not np.array_equal(weights(vae)[0], own[0].mean.weight.detach().numpy())  # type: ignore[union-attr,operator]
-    read = load(tmp_path / "run", network=own_networks(seed=1))
+    read = load_vae(tmp_path / "run", network=own_networks(seed=1))
     assert_exact(read.encode(squares()).codes, vae.encode(squares()).codes)
     with pytest.raises(demele.InputError, match=r"a file holds no classes; pass network=\(encoder, decoder\)"):
-        load(tmp_path / "run")
+        load_vae(tmp_path / "run")
     with pytest.raises(demele.FormatError, match="its networks are not those of its spec"):
-        load(tmp_path / "run", network=(nn.Linear(2, 2), nn.Linear(2, 2)))
+        load_vae(tmp_path / "run", network=(nn.Linear(2, 2), nn.Linear(2, 2)))
     assert_exact(weights(fitted(network=own)[0])[0], weights(vae)[0])  # the modules that were given are as they were
 
 

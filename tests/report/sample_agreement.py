@@ -8,8 +8,8 @@ import pandas as pd
 from demele import bench
 from demele.core.store import Key
 from demele.core.version import __version__
+from demele.lab import Study
 from demele.runtime.sweep import Record
-from demele.studies import Study
 from demele.studies.files import study_of
 from demele.studies.jobs import Configuration
 from demele.studies.study import header

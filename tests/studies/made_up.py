@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from demele.core.seeds import rng_for
+from demele.lab import StudyPlan, plan_model_family
 from demele.runtime.sweep import Record
-from demele.studies import StudyPlan, plan_model_family
 from demele.studies.jobs import codes_digest, read_codes, write_codes
 from demele.studies.planning import Job
 

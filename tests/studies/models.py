@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from demele import studies
+from demele import lab
 from demele.data import ArrayImages, FactorSpace, ImageSet, Sample
 
 PLACES = 6
@@ -41,5 +41,5 @@ def perfect_sample(*, extra: int = 1, n: int | None = None) -> Sample:
     return Sample(codes, images.factors(np.arange(len(codes))), "Places of squares.", codes_std=std)
 
 
-def examined(**changed: Any) -> studies.Examination:
-    return studies.examine(perfect_sample(), squares(), **{"decode": drawn, **QUICK, **changed})
+def examined(**changed: Any) -> lab.Examination:
+    return lab.examine(perfect_sample(), squares(), **{"decode": drawn, **QUICK, **changed})

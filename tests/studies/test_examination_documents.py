@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from demele.lab import Examination
 from demele.report.document import Choice, Images, Lines, Strips
 from demele.report.renderers.tables import figures_of
-from demele.studies import Examination
 from demele.studies.examination_documents import ordered
 from tests.core import test_result as forms
 from tests.studies.models import examined

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import studies
+from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.data import ArrayImages, Sample
@@ -18,11 +18,11 @@ FILE = {"codes": np.arange(20.0).reshape(10, 2), "factors": np.repeat([0.0, 1.0]
 
 
 @pytest.fixture(scope="module")
-def look() -> studies.Examination:
+def look() -> lab.Examination:
     return examined()
 
 
-def test_a_perfect_model_holds_each_factor_in_one_code(look: studies.Examination) -> None:
+def test_a_perfect_model_holds_each_factor_in_one_code(look: lab.Examination) -> None:
     assert look.factors["verdict"].tolist() == ["one code"] * 3
     assert look.factors["code"].tolist() == ["z1", "z2", "z3"]
     assert look.codes["active"].tolist() == [True, True, True, False]
@@ -35,7 +35,7 @@ def test_a_perfect_model_holds_each_factor_in_one_code(look: studies.Examination
     assert not look.notes
 
 
-def test_traversals_move_one_code_and_leave_the_others_at_the_anchor(look: studies.Examination) -> None:
+def test_traversals_move_one_code_and_leave_the_others_at_the_anchor(look: lab.Examination) -> None:
     moved = look.traversals
     assert moved is not None
     assert moved.values is not None
@@ -82,10 +82,10 @@ def test_samples_may_leave_the_range_of_pixels_and_images_may_not() -> None:
 
 
 def test_without_a_decoder_there_are_no_samples() -> None:
-    assert studies.examine(perfect_sample(), squares(), **QUICK).samples is None
+    assert lab.examine(perfect_sample(), squares(), **QUICK).samples is None
 
 
-def test_a_perfect_model_reconstructs_its_images(look: studies.Examination) -> None:
+def test_a_perfect_model_reconstructs_its_images(look: lab.Examination) -> None:
     made = look.reconstructions
     assert made is not None
     assert_exact(made.originals, made.made)
@@ -113,7 +113,7 @@ def test_the_worst_reconstructions_are_shown_with_their_errors() -> None:
     assert (np.diff(made.errors[made.n_random :]) <= 0).all()
 
 
-def test_sweeps_hold_images_and_responses(look: studies.Examination) -> None:
+def test_sweeps_hold_images_and_responses(look: lab.Examination) -> None:
     assert [sweep.factor for sweep in look.sweeps] == ["x", "y", "shade"]
     along = look.sweeps[0]
     assert along.values == tuple("012345")
@@ -126,7 +126,7 @@ def test_sweeps_hold_images_and_responses(look: studies.Examination) -> None:
 
 def test_sets_that_are_no_grid_have_no_sweeps() -> None:
     part = squares().subset(np.arange(50))
-    assert studies.examine(perfect_sample(n=50), part, **QUICK).sweeps == ()
+    assert lab.examine(perfect_sample(n=50), part, **QUICK).sweeps == ()
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_sets_that_are_no_grid_have_no_sweeps() -> None:
     ],
     ids=["channels first", "no channels", "flat", "bytes", "dictionary"],
 )
-def test_decoders_may_return_axes_as_they_like(decode: Any, look: studies.Examination) -> None:
+def test_decoders_may_return_axes_as_they_like(decode: Any, look: lab.Examination) -> None:
     found = examined(decode=decode).traversals
     assert found is not None
     assert look.traversals is not None
     assert_exact(found.images, look.traversals.images)
 
 
-def test_ranges_of_pixels_and_logits(look: studies.Examination) -> None:
+def test_ranges_of_pixels_and_logits(look: lab.Examination) -> None:
     assert look.traversals is not None
     spread = examined(decode=lambda codes: 2 * drawn(codes) - 1, value_range=(-1, 1)).traversals
     assert spread is not None
@@ -183,7 +183,7 @@ def test_a_decoder_is_asked_for_a_bounded_number_of_images_at_once() -> None:
         return np.zeros((len(codes), 8, 8, 1))
 
     sample = perfect_sample(extra=10)  # 3 images x 13 codes x 9 steps
-    assert studies.examine(sample, squares(), decode=decode, **QUICK).traversals is not None
+    assert lab.examine(sample, squares(), decode=decode, **QUICK).traversals is not None
     assert sum(asked) == 3 * 13 * 9 + 108 + 16
     assert max(asked) == 256
 
@@ -198,7 +198,7 @@ def test_reconstructions_worse_than_the_mean_image_are_told() -> None:
 def test_a_code_that_equals_another_is_told() -> None:
     sample = perfect_sample()
     twice = Sample(sample.codes.assign(z9=1 - sample.codes["z1"]), sample.factors, "Twice.")
-    notes = studies.examine(twice, squares(), **QUICK).notes
+    notes = lab.examine(twice, squares(), **QUICK).notes
     assert [(note.code, note.subject) for note in notes if note.severity == "warning"] == [
         ("equal-codes", ("z1", "z9"))
     ]
@@ -206,7 +206,7 @@ def test_a_code_that_equals_another_is_told() -> None:
 
 def test_codes_and_images_of_different_length_are_refused() -> None:
     with pytest.raises(InputError, match=r"images: expected 107, one per row of the codes, got 108; .*subset"):
-        studies.examine(perfect_sample(n=107), squares(), **QUICK)
+        lab.examine(perfect_sample(n=107), squares(), **QUICK)
 
 
 def test_codes_that_are_not_finite_are_refused_with_the_factors_of_the_row() -> None:
@@ -214,7 +214,7 @@ def test_codes_that_are_not_finite_are_refused_with_the_factors_of_the_row() -> 
     codes = sample.codes.copy()
     codes.iloc[40, 1] = np.nan
     with pytest.raises(InputError, match=r"codes of 1 of 108 rows are not finite, first of row 40 \(x 2.0, y 1.0"):
-        studies.examine(Sample(codes, sample.factors, "Broken."), squares(), **QUICK)
+        lab.examine(Sample(codes, sample.factors, "Broken."), squares(), **QUICK)
 
 
 def collapsed_sample() -> Sample:
@@ -224,7 +224,7 @@ def collapsed_sample() -> Sample:
 
 
 def test_a_collapsed_model_is_told() -> None:
-    found = studies.examine(collapsed_sample(), squares(), **QUICK)
+    found = lab.examine(collapsed_sample(), squares(), **QUICK)
     assert found.collapsed
     assert "collapsed" in [note.code for note in found.notes]
     assert set(found.factors["verdict"]) == {"no code"}
@@ -239,7 +239,7 @@ def test_a_collapsed_model_is_told_its_reconstructions_only_where_they_are_far_w
     def decode(codes: Any) -> Any:
         return np.repeat(np.clip(mean + offset, 0, 1)[None], len(codes), axis=0)
 
-    found = studies.examine(collapsed_sample(), squares(), decode=decode, **QUICK)
+    found = lab.examine(collapsed_sample(), squares(), decode=decode, **QUICK)
     assert found.reconstructions is not None
     assert found.reconstructions.explained < 0
     assert [note.code for note in found.notes if note.severity == "warning"] == told
@@ -254,14 +254,14 @@ def test_images_whose_factors_contradict_those_of_the_codes_are_refused() -> Non
         InputError,
         match=rf"2 of 108 differ in 'x': row 30 is {x} with the codes, {moved} with the images; .*subset",
     ):
-        studies.examine(perfect_sample(), other, **QUICK)
+        lab.examine(perfect_sample(), other, **QUICK)
     sample = perfect_sample()
     texts = sample.factors.assign(shade=sample.factors["shade"].astype(str).replace({"0": "dark"}))
     images = ArrayImages(squares().images(np.arange(108)), {"shade": texts["shade"].to_numpy(str)[::-1]})
     with pytest.raises(
         InputError, match="72 of 108 differ in 'shade': row 0 is dark with the codes, 2 with the images"
     ):
-        studies.examine(Sample(sample.codes, texts, "Texts."), images, **QUICK)
+        lab.examine(Sample(sample.codes, texts, "Texts."), images, **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_images_whose_factors_contradict_those_of_the_codes_are_refused() -> Non
 def test_the_same_factors_may_be_written_in_another_way(factors: Any) -> None:
     sample = perfect_sample()
     other = Sample(sample.codes, factors(sample.factors), "Written in another way.")
-    assert studies.examine(other, squares(), **QUICK).n == 108
+    assert lab.examine(other, squares(), **QUICK).n == 108
 
 
 @pytest.mark.parametrize("missing", ["raise", "omit"])
@@ -287,16 +287,16 @@ def test_missing_annotations_are_refused_or_told(missing: Any) -> None:
     lacking = Sample(sample.codes, factors, "Annotated in part.")
     if missing == "raise":
         with pytest.raises(InputError, match=r"36 missing annotations in column 'x', first at row 0; .*missing='omit'"):
-            studies.examine(lacking, squares(), **QUICK | {"metrics": []})  # without scores, which would refuse too
+            lab.examine(lacking, squares(), **QUICK | {"metrics": []})  # without scores, which would refuse too
         return
-    look = studies.examine(lacking, squares(), missing="omit", **QUICK)
+    look = lab.examine(lacking, squares(), missing="omit", **QUICK)
     (note,) = [note for note in look.notes if note.code == "missing-annotations"]
     assert note.message == "of 108 rows annotations are missing of 'x' in 36: each is judged on the others"
     assert look.scores is not None
     assert look.factors["verdict"].tolist() == ["inconclusive", "one code", "one code"]  # x has 72 rows
 
 
-def test_arrays_are_accepted_as_codes_and_factors(look: studies.Examination) -> None:
+def test_arrays_are_accepted_as_codes_and_factors(look: lab.Examination) -> None:
     sample = perfect_sample()
     assert sample.codes_std is not None
     arrays = Sample(
@@ -305,7 +305,7 @@ def test_arrays_are_accepted_as_codes_and_factors(look: studies.Examination) -> 
         "Arrays.",
         codes_std=sample.codes_std.to_numpy(),  # type: ignore[arg-type]
     )
-    found = studies.examine(arrays, squares(), decode=drawn, **QUICK)
+    found = lab.examine(arrays, squares(), decode=drawn, **QUICK)
     assert found.codes.index.tolist() == ["z1", "z2", "z3", "z4"]
     assert found.factors.index.tolist() == ["v1", "v2", "v3"]
     assert found.factors["code"].tolist() == look.factors["code"].tolist()
@@ -317,7 +317,7 @@ def test_arrays_are_accepted_as_codes_and_factors(look: studies.Examination) -> 
 def test_codes_that_do_not_vary_are_not_scored_but_shown() -> None:
     sample = perfect_sample()
     still = pd.DataFrame(np.zeros((108, 3)), columns=["a", "b", "c"])
-    found = studies.examine(Sample(still, sample.factors, "Still."), squares(), decode=drawn, **QUICK)
+    found = lab.examine(Sample(still, sample.factors, "Still."), squares(), decode=drawn, **QUICK)
     assert found.collapsed
     assert found.traversals is not None
 
@@ -351,7 +351,7 @@ def saved(folder: Path, **arrays: Any) -> Path:
     return path
 
 
-def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: studies.Examination) -> None:
+def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: lab.Examination) -> None:
     sample, images = perfect_sample(), squares()
     assert look.traversals is not None
     path = saved(
@@ -365,7 +365,7 @@ def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: studies.Exam
         reconstructions=drawn(sample.codes.to_numpy()),
         traversals=look.traversals.images[0, ..., 0],
     )
-    found = studies.examine(path, **QUICK)
+    found = lab.examine(path, **QUICK)
     assert found.factors["verdict"].tolist() == ["one code"] * 3
     assert_close(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy(), ROUNDING)
     assert found.traversals is not None
@@ -378,7 +378,7 @@ def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: studies.Exam
 
 
 def test_a_file_with_codes_alone_has_no_scores(tmp_path: Path) -> None:
-    found = studies.examine(saved(tmp_path, codes=FILE["codes"]), **QUICK)
+    found = lab.examine(saved(tmp_path, codes=FILE["codes"]), **QUICK)
     assert found.scores is None
     assert found.information is None
     assert found.codes["active"].all()
@@ -387,19 +387,19 @@ def test_a_file_with_codes_alone_has_no_scores(tmp_path: Path) -> None:
 def test_a_file_of_pictures_without_factors_is_shown(tmp_path: Path) -> None:
     pictures = squares().images(np.arange(108))
     path = saved(tmp_path, codes=perfect_sample().codes.to_numpy(), images=pictures, reconstructions=pictures)
-    found = studies.examine(path, **QUICK)
+    found = lab.examine(path, **QUICK)
     assert found.scores is None
     assert found.factors.empty
     assert found.reconstructions is not None
     assert found.reconstructions.mean_error == 0
-    assert studies.examine(saved(tmp_path, codes=FILE["codes"]), pictures[:10], **QUICK).n == 10
+    assert lab.examine(saved(tmp_path, codes=FILE["codes"]), pictures[:10], **QUICK).n == 10
 
 
 def test_factors_that_do_not_vary_are_left_out_and_told(tmp_path: Path) -> None:
     images = squares().images(np.arange(10))
     path = saved(tmp_path, **FILE | {"factors": np.zeros((10, 2))}, images=images)
     with pytest.warns(UndefinedFactorWarning, match="do not vary"):
-        found = studies.examine(path, **QUICK)
+        found = lab.examine(path, **QUICK)
     (note,) = [note for note in found.notes if note.code == "constant-factors"]
     assert note.message == "factors that do not vary are left out: 'v1', 'v2'"
     assert found.scores is None
@@ -410,12 +410,12 @@ def test_names_of_factors_are_one_different_text_for_each(tmp_path: Path, names:
     factors = np.column_stack([np.repeat([0.0, 1.0], 5), np.tile([0.0, 1.0], 5)])
     path = saved(tmp_path, codes=FILE["codes"], factors=factors, factor_names=np.array(names))
     with pytest.raises(FormatError, match=r"::factor_names: expected 2 different texts, found"):
-        studies.examine(path, **QUICK)
+        lab.examine(path, **QUICK)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"missing.npz: cannot be read: No such file"):
-        studies.examine(tmp_path / "missing.npz")
+        lab.examine(tmp_path / "missing.npz")
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 )
 def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
     with pytest.raises(FormatError, match=told):
-        studies.examine(saved(tmp_path, **arrays), **QUICK)
+        lab.examine(saved(tmp_path, **arrays), **QUICK)
 
 
 @pytest.mark.parametrize("name", ["traversals", "reconstructions"])
@@ -444,7 +444,7 @@ def test_pictures_of_another_size_than_the_images_are_refused(tmp_path: Path, na
     first = (2, 5) if name == "traversals" else (10,)
     path = saved(tmp_path, **FILE, images=images, **{name: np.zeros((*first, 4, 4, 1), np.uint8)})
     with pytest.raises(InputError, match=rf"images and {name} are of different shapes: 8 x 8 x 1 and 4 x 4 x 1"):
-        studies.examine(path, **QUICK)
+        lab.examine(path, **QUICK)
 
 
 def test_the_same_seed_gives_the_same_bits() -> None:

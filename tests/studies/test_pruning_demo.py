@@ -3,13 +3,13 @@
 import pandas as pd
 import pytest
 
-from demele import studies
+from demele import lab
 
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
     """Return the fabrics of the stored study."""
-    return studies.pruning_demo().to_frame()
+    return lab.pruning_demo().to_frame()
 
 
 def test_every_fabric_ended(frame: pd.DataFrame) -> None:
@@ -33,7 +33,7 @@ def test_averaging_norms_anew_brings_back_some_of_what_pruning_took(frame: pd.Da
 def test_random_is_worse_than_magnitude_where_half_of_the_links_go(frame: pd.DataFrame) -> None:
     found = {
         (one.claim, one.noise): one
-        for one in studies.pruning_demo().differences()
+        for one in lab.pruning_demo().differences()
         if one.claim == "random-magnitude-recalibrated"
     }
     assert found["random-magnitude-recalibrated", "none"].low > 0

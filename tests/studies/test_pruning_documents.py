@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from demele import studies
+from demele import lab
 from demele.report.document import Choice, Pill, Strips, Table
 from demele.report.words import typed
 from demele.studies.pruning import documents
@@ -13,12 +13,12 @@ from demele.studies.pruning.claims import CLAIMS
 
 
 @pytest.fixture(scope="module")
-def study() -> studies.PruningStudy:
+def study() -> lab.PruningStudy:
     """Return the stored study."""
-    return studies.pruning_demo()
+    return lab.pruning_demo()
 
 
-def test_the_headline_counts_claims_after_correction(study: studies.PruningStudy) -> None:
+def test_the_headline_counts_claims_after_correction(study: lab.PruningStudy) -> None:
     found = study.document()
     assert found.headline == (
         "Of 11 published claims about pruning, 2 are shown, 0 contradicted and 9 inconclusive after Holm correction."
@@ -39,7 +39,7 @@ def test_the_headline_counts_claims_after_correction(study: studies.PruningStudy
     ]  # fmt: skip
 
 
-def test_the_figure_has_the_published_difference_as_a_tick(study: studies.PruningStudy) -> None:
+def test_the_figure_has_the_published_difference_as_a_tick(study: lab.PruningStudy) -> None:
     figure = study.document().figure
     assert isinstance(figure, Strips)
     (half,) = [strip for strip in figure.rows if strip.name == "half of the links minus whole"]
@@ -60,14 +60,14 @@ def test_the_figure_has_the_published_difference_as_a_tick(study: studies.Prunin
     ],
 )
 def test_the_verdict_on_a_claim(
-    expected: Any, verdict: Any, significant: bool, state: str, study: studies.PruningStudy
+    expected: Any, verdict: Any, significant: bool, state: str, study: lab.PruningStudy
 ) -> None:
     claim = replace(CLAIMS[0], expected=expected)
     found = replace(study.differences()[0], verdict=verdict, significant=significant)
     assert documents._state(claim, found).text == state
 
 
-def test_an_unfinished_study_says_what_is_missing(study: studies.PruningStudy) -> None:
+def test_an_unfinished_study_says_what_is_missing(study: lab.PruningStudy) -> None:
     first = {key: record for key, record in study.records.items() if key[0] == "fabric"}
     part = replace(study, records=dict(list(first.items())[:3]))
     found = part.document()
@@ -77,7 +77,7 @@ def test_an_unfinished_study_says_what_is_missing(study: studies.PruningStudy) -
     assert models.blocks[0] == "Not trained: 342 missing."
 
 
-def test_the_counts_of_a_difference_are_those_of_the_rows(study: studies.PruningStudy) -> None:
+def test_the_counts_of_a_difference_are_those_of_the_rows(study: lab.PruningStudy) -> None:
     frame = study.to_frame()
     own = frame[frame.noise == "none"]
     errors = dict(zip(zip(own.configuration, own.seed, strict=True), own.error, strict=True))
@@ -91,7 +91,7 @@ def test_the_counts_of_a_difference_are_those_of_the_rows(study: studies.Pruning
     assert (typed(row["Labels"]), row["First lower"], row["Pairs"]) == ("true labels", lower, len(here))
 
 
-def test_links_are_drawn_for_each_label_noise(study: studies.PruningStudy) -> None:
+def test_links_are_drawn_for_each_label_noise(study: lab.PruningStudy) -> None:
     (structure,) = [section for section in study.document().sections if section.title == "Structure"]
     choice = structure.shown[1]
     assert isinstance(choice, Choice)
@@ -101,7 +101,7 @@ def test_links_are_drawn_for_each_label_noise(study: studies.PruningStudy) -> No
     assert [weight or 0 for _, _, weight in graphs[0].links] == shares.tolist()  # type: ignore[union-attr]
 
 
-def test_the_json_holds_every_record(study: studies.PruningStudy) -> None:
+def test_the_json_holds_every_record(study: lab.PruningStudy) -> None:
     found = study.to_dict()
     assert len(found["records"]) == len(study.records)
     assert {tuple(key): record["status"] for key, record in found["records"] if key[0] == "fabric"} == {

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
-from demele import studies
+from demele import lab
 from demele.core.errors import (
     DemeleError,
     DemeleWarning,
@@ -24,7 +24,7 @@ from demele.core.errors import (
 )
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.evaluation import compare, rank
-from demele.models import Fabric
+from demele.lab import Fabric
 from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
 from demele.studies.pruning.planning import DecisionJob, checked_plan
@@ -33,7 +33,7 @@ from demele.studies.pruning.work import decided, disagreement, read_predictions
 from tests.studies.pruned import WAYS, tiny_plan, without_seconds
 
 
-def fabric_of(study: studies.PruningStudy, noise: str, name: str, seed: int = 0) -> dict[str, Any]:
+def fabric_of(study: lab.PruningStudy, noise: str, name: str, seed: int = 0) -> dict[str, Any]:
     """Return what a study says of one fabric."""
     rows = study.to_frame().to_dict(orient="records")
     found = [row for row in rows if (row["noise"], row["configuration"], row["seed"]) == (noise, name, seed)]
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_row_is_what_doing_it_by_hand_gives(folder: Path) -> None:
-    plan, study = tiny_plan(), studies.load_pruning(folder)
+    plan, study = tiny_plan(), lab.load_pruning(folder)
     images = clutter(120, level=0)
     labels = clutter_labels(images, 0.2)
     fit, held = images.subset(range(100)), images.subset(range(100, 120))
@@ -81,7 +81,7 @@ def test_a_row_is_what_doing_it_by_hand_gives(folder: Path) -> None:
 
 
 def test_the_work_of_a_training_counts_epochs_by_what_was_left(folder: Path) -> None:
-    study = studies.load_pruning(folder)
+    study = lab.load_pruning(folder)
     whole, late, early = (
         fabric_of(study, "none", name)
         for name in ("whole", "late links 30% magnitude", "early links and weights 50% magnitude")
@@ -121,7 +121,7 @@ def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pyte
 
 
 def test_every_noise_and_seed_is_decided_once(folder: Path) -> None:
-    study = studies.load_pruning(folder)
+    study = lab.load_pruning(folder)
     keys = [key for key in study.records if key[0] == "decisions"]
     assert sorted(keys) == [("decisions", "none", 0, 5), ("decisions", "uniform 20%", 0, 5)]
     frame = study.ranks_frame()
@@ -157,11 +157,11 @@ def test_stopped_and_gone_on_with_it_is_the_same_and_more_seeds_add_to_it(folder
     where = tmp_path / "study"
     with pytest.raises(Stopped):
         run_pruning_plan(tiny_plan(), store=where, progress=stop)
-    part = studies.load_pruning(where)
+    part = lab.load_pruning(where)
     assert 0 < sum(part.to_frame().status == "done") < 10
     assert part.document().scope[0] != "10 of 10 fabrics"
     whole = run_pruning_plan(tiny_plan(), store=where)
-    assert without_seconds(whole) == without_seconds(studies.load_pruning(folder))
+    assert without_seconds(whole) == without_seconds(lab.load_pruning(folder))
     more = run_pruning_plan(tiny_plan(configurations=WAYS[:1], seeds=2, noises=tiny_plan().noises[:1]), store=where)
     assert more.document().scope[:4] == ("12 of 20 fabrics", "4 ways to prune", "2 label noises", "2 seeds")
     kept = without_seconds(more)
@@ -178,8 +178,8 @@ def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -
 
 
 def test_saved_and_loaded_it_says_the_same(folder: Path, tmp_path: Path) -> None:
-    study = studies.load_pruning(folder)
-    found = studies.load_pruning(study.save(tmp_path / "packed.jsonl"))
+    study = lab.load_pruning(folder)
+    found = lab.load_pruning(study.save(tmp_path / "packed.jsonl"))
     assert str(found) == str(study)
     own, other = study.to_frame(), found.to_frame()
     assert np.allclose(own["error"], other["error"], atol=1e-5)
@@ -284,7 +284,7 @@ def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_
         run_pruning_plan(tiny_plan(), store=other)
     assert [path.name for path in other.iterdir()] == ["thesis.tex"]
     with pytest.raises(InputError, match="expected the folder"):
-        studies.load_pruning(other)
+        lab.load_pruning(other)
     with pytest.raises(InputTypeError, match="path"):
         run_pruning_plan(tiny_plan(), store=3)  # type: ignore[arg-type]
 
@@ -305,11 +305,11 @@ def test_files_of_something_else_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     path.write_text(text)
     with pytest.raises(FormatError, match="not a study of pruning"):
-        studies.load_pruning(path)
+        lab.load_pruning(path)
 
 
 def test_a_file_of_a_later_version_says_which(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     path.write_text(json.dumps({"format": "demele-pruning", "format_version": 2, "demele": "9.9"}))
     with pytest.raises(InputError, match=r"9\.9"):
-        studies.load_pruning(path)
+        lab.load_pruning(path)

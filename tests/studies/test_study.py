@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele import studies
+from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, OutputError, UnknownNameError
 from demele.core.store import Store
 from demele.runtime.sweep import Record
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def study(folder: Path) -> Study:
-    return studies.load(folder)
+    return lab.load_study(folder)
 
 
 def rows(folder: Path) -> dict[Any, Record]:
@@ -53,7 +53,7 @@ def calls(folder: Path) -> int:
 
 
 def test_the_printed_grid_is_the_default() -> None:
-    found = studies.plan_model_family()
+    found = lab.plan_model_family()
     betas = {float(one.options["beta"] or 0) for one in found.configurations}
     assert len(found.configurations) == 36
     assert sorted(betas) == [0.001, 0.01, 0.1, 1, 10, 100]
@@ -102,10 +102,10 @@ def test_models_that_differ_have_other_names() -> None:
 
 
 def test_the_strength_of_an_objective_is_its_own() -> None:
-    found = studies.plan_model_family(preset="ci", objective="capacity", betas=[5.0, 25.0])
+    found = lab.plan_model_family(preset="ci", objective="capacity", betas=[5.0, 25.0])
     assert [one.options["c_max"] for one in found.configurations] == [5.0, 25.0]
     assert {one.options["gamma"] for one in found.configurations} == {10}
-    assert len(studies.plan_model_family(preset="ci", objective="vae").configurations) == 1
+    assert len(lab.plan_model_family(preset="ci", objective="vae").configurations) == 1
 
 
 @pytest.mark.parametrize(
@@ -133,14 +133,14 @@ def test_bad_input_is_refused_before_anything_is_trained(
     changed: Mapping[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        studies.plan_model_family(**{**SETTINGS, **changed})
+        lab.plan_model_family(**{**SETTINGS, **changed})
 
 
 def test_images_that_no_network_takes_are_refused() -> None:
     from demele.data import sprites
 
     with pytest.raises(InputError, match="resized"):
-        studies.plan_model_family(sprites(24), **SETTINGS)
+        lab.plan_model_family(sprites(24), **SETTINGS)
 
 
 # What is kept --------------------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_what_is_stopped_is_kept(tmp_path: Path, folder: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan(), store=path, progress=report)
-    kept = studies.load(path)
+    kept = lab.load_study(path)
     assert [model.status for model in kept.models].count("missing") == 4
     assert "4 not trained yet" in kept.document().scope
     run_plan(plan(), store=path)
@@ -321,7 +321,7 @@ def test_codes_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_a_packed_study_says_what_its_folder_says(tmp_path: Path, study: Study) -> None:
-    found = studies.load(study.save(tmp_path / "study.jsonl"))
+    found = lab.load_study(study.save(tmp_path / "study.jsonl"))
     assert found.scores_frame().equals(study.scores_frame())
     assert found.save(tmp_path / "again.jsonl").read_bytes() == (tmp_path / "study.jsonl").read_bytes()
     assert found.models == study.models
@@ -340,14 +340,14 @@ def test_a_packed_study_says_what_its_folder_says(tmp_path: Path, study: Study) 
 def test_other_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "study.jsonl").write_text(text)
     with pytest.raises(InputError, match=words):
-        studies.load(tmp_path / "study.jsonl")
+        lab.load_study(tmp_path / "study.jsonl")
 
 
 def test_folders_without_a_study_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected the folder of a study"):
-        studies.load(tmp_path)
+        lab.load_study(tmp_path)
     with pytest.raises(InputError, match="cannot read"):
-        studies.load(tmp_path / "nothing")
+        lab.load_study(tmp_path / "nothing")
 
 
 def test_one_model_is_too_few(tmp_path: Path) -> None:

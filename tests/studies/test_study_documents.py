@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from demele import studies
+from demele import lab
+from demele.lab import Study
 from demele.report.document import Choice, Heat, Strips, Table
 from demele.report.renderers.tables import blocks_of
-from demele.studies import Study
 from tests.report.sample_agreement import sample_study
 
 
@@ -36,7 +36,7 @@ def test_the_agreement_of_metrics_comes_first(study: Study) -> None:
 
 
 def test_the_strongest_pairs_of_many_are_listed() -> None:
-    found = studies.demo()
+    found = lab.study_demo()
     table = found.document().table
     assert table is not None
     taus = np.abs(found.agreement().matrix().tau)

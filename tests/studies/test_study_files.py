@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from demele import studies
+from demele import lab
 from demele.core.errors import FormatError
 from demele.core.seeds import rng_for
 from demele.data import sprites
@@ -16,8 +16,8 @@ from demele.scoring.evaluate import evaluate
 from demele.studies.jobs import codes_digest, read_codes
 from tests.tolerances import ROUNDING, assert_close
 
-EMBEDDED = Path(studies.__file__).with_name("embedded.jsonl")
-PRUNING = Path(studies.__file__).parent / "pruning" / "embedded.jsonl"
+EMBEDDED = Path(lab.__file__).parent / "studies" / "embedded.jsonl"
+PRUNING = EMBEDDED.parent / "pruning" / "embedded.jsonl"
 Place = Sequence[str | int]
 Change = tuple[int, Place, Any]
 
@@ -76,28 +76,28 @@ def refused(load: Callable[[Path], object], text: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(("line", "place", "value"), STUDY)
 def test_a_changed_study_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
-    refused(studies.load, changed(EMBEDDED, line, place, value), tmp_path)
+    refused(lab.load_study, changed(EMBEDDED, line, place, value), tmp_path)
 
 
 @pytest.mark.parametrize(("line", "place", "value"), PRUNED)
 def test_a_changed_study_of_pruning_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
-    refused(studies.load_pruning, changed(PRUNING, line, place, value), tmp_path)
+    refused(lab.load_pruning, changed(PRUNING, line, place, value), tmp_path)
 
 
 def test_a_row_with_another_key_is_refused(tmp_path: Path) -> None:
     tiny: Any = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "n_rows": 50}
-    studies.model_family(**tiny, store=tmp_path / "study")
+    lab.model_family(**tiny, store=tmp_path / "study")
     rows = tmp_path / "study" / "rows.jsonl"
     lines = rows.read_text(encoding="utf-8").splitlines()
     for key in (["score", 5], ["score", "a", "b", "c", "d"], ["score", "a", 5, "real", None]):
         record = {**json.loads(lines[-1]), "key": key}
         rows.write_text("\n".join([*lines, json.dumps(record)]) + "\n", encoding="utf-8")
         with pytest.raises(FormatError):
-            studies.load(tmp_path / "study")
+            lab.load_study(tmp_path / "study")
 
 
 def test_the_stored_study_holds_the_scores_of_its_codes_up_to_rounding() -> None:
-    found, step = studies.demo(), 2500
+    found, step = lab.study_demo(), 2500
     model = next(one for one in found.models if one.id == "e4f80b28189c6c3f")
     codes, std = read_codes(Path(__file__).with_name("embedded_codes.npz"), 5000)
     assert codes_digest(codes, std) == model.codes[str(step)]  # those that were scored

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.models import VAE
+from demele.lab import VAE, plan_model_family
 from demele.runtime.sweep import Record
-from demele.studies import plan_model_family
 from demele.studies.jobs import codes_digest, read_codes
 from demele.studies.planning import Job
 from demele.studies.work import train_vae

@@ -90,7 +90,7 @@ def demo_score(
     n_jobs : int
         Processes, -1 for all processors.
     """
-    from demele.data.demo import demo, demo_names
+    from demele.data.digits import demo, demo_names
 
     names: tuple[Any, ...] = demo_names()
     samples = {name: demo(name) for name in names}

@@ -6,7 +6,7 @@ from typing import Any
 
 from demele.cli.engine import Command, Given
 from demele.core.errors import InputError
-from demele.studies.files import demo, load
+from demele.studies.files import load_study, study_demo
 from demele.studies.model_family import model_family, plan_model_family
 from demele.studies.planning import estimated
 from demele.studies.pruning.files import load_pruning, pruning_demo
@@ -63,9 +63,9 @@ demele lab study run --objective beta_tcvae --betas 1,2,4,8 --latents 4,10 --job
 """,
 )
 SHOW = Command(
-    {"": load},
+    {"": load_study},
     ("STUDY",),
-    lambda given: given.bind(load, *given.expected(1, 1)),
+    lambda given: given.bind(load_study, *given.expected(1, 1)),
     details="""\
 Show the results of a study: agreement of metrics, stability, models.
 
@@ -84,7 +84,7 @@ Prune fabrics in many ways, with true and wrong labels, and compare the ways.
 
 Everything is kept in the folder: the same command continues where it was stopped, to the same bits; with more seeds or
 noises it adds to the study. The published ways, for your own images such as CIFAR-10, are in Python:
-demele.studies.pruning_study(..., preset="print").
+demele.lab.pruning_study(..., preset="print").
 
 Presets:
   ci              3 ways, 1 seed, seconds: the first try
@@ -116,9 +116,9 @@ def _demo(function: Callable[..., Any], given: Given) -> "partial[Any]":
 
 
 DEMO = Command(
-    {"": demo},
+    {"": study_demo},
     ("",),
-    partial(_demo, demo),
+    partial(_demo, study_demo),
     details="Show a stored study: which metrics agree on 36 VAEs.",
     examples="demele demo study -o study.html\n",
 )

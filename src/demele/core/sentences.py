@@ -143,22 +143,6 @@ def mentions(text: str | Exception) -> set[str]:
     return {name for _, meaning in _parts(marked(text)) if (name := _called(meaning))}
 
 
-def clauses(text: str | Exception) -> Iterator[tuple[str, set[str]]]:
-    """Yield the parts of a sentence between semicolons, marked, with the names of the arguments that each mentions."""
-    clause, names = "", set[str]()
-    for said, meaning in _parts(marked(text)):
-        if meaning is not None:
-            clause += _mark(said, meaning)
-            names |= {_called(meaning)} - {""}
-            continue
-        first, *others = said.split("; ")
-        clause += first
-        for other in others:
-            yield clause, names
-            clause, names = other, set()
-    yield clause, names
-
-
 def _called(meaning: Any) -> str:
     return str(meaning[0]) if isinstance(meaning, list) else ""
 

@@ -10,7 +10,6 @@ from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.data.documents import image_set_document
 from demele.data.images import ImageSet
-from demele.data.loaders.loading import PUBLISHED
 from demele.data.loaders.published import Factor
 from demele.data.procedural.clutter import clutter
 from demele.data.procedural.room import room
@@ -119,6 +118,8 @@ def image_set_names() -> tuple[str, ...]:
     >>> image_set_names()[:5]
     ('sprites', 'room', 'squares', 'clutter', 'dsprites')
     """
+    from demele.data.loaders.loading import PUBLISHED
+
     return (*DRAWN, *PUBLISHED)
 
 
@@ -146,6 +147,8 @@ def describe(name: str) -> ImageSetFacts:
     >>> describe("squares").sentence
     'squares: a red, a green and a blue square on a grid of places.'
     """
+    from demele.data.loaders.loading import PUBLISHED
+
     if checked_name(name, "name", image_set_names()) in PUBLISHED:
         one = PUBLISHED[name]
         first = f', variant="{one.variants[0]}"' if one.variants else ""

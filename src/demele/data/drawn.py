@@ -12,9 +12,8 @@ from typing import ClassVar
 from demele.core.errors import AmbiguousKindWarning, InputError
 from demele.core.names import checked_name, suggestion
 from demele.core.sentences import arg
-from demele.data.catalogue import DRAWN, ImageSetFacts, facts_of_drawn
+from demele.data.catalogue import DRAWN, ImageSetFacts, facts_of_drawn, image_set_names
 from demele.data.images import ImageSet
-from demele.data.loaders.loading import PUBLISHED
 from demele.data.own_files import open_images, save_images
 from demele.runtime.progress import Report
 
@@ -62,7 +61,7 @@ def draw_images(
     ------
     UnknownNameError, InputError
     """
-    if name in PUBLISHED:
+    if name in image_set_names() and name not in DRAWN:
         raise InputError("name", f"{name} is published, and no formula draws it; `describe` says where its files are")
     draw, _, _ = DRAWN[checked_name(name, "name", DRAWN)]
     asked = {"image_size": image_size, "counts": counts, "difficulty": difficulty, "n_images": n_images}

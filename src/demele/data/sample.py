@@ -139,7 +139,7 @@ class Sample(Result):
         return pd.concat([self.codes, self.factors], axis=1)
 
     def save(self, path: str | Path) -> Path:
-        """Write codes and factors to an ``.npz``, which :func:`demele.studies.examine` reads.
+        """Write codes and factors to an ``.npz``, which :func:`demele.lab.examine` reads.
 
         It holds ``codes``, ``codes_std``, ``factors`` as numbers (of texts the position among the classes) with
         ``factor_names``, and each factor alone under its name.

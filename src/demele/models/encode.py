@@ -56,7 +56,7 @@ def encode(
     model : torch.nn.Module, method of one, keras.Model, or callable(array) -> codes
         What gives the codes: the *encoder*. A callable is given an array of single precision. It may return an array
         or tensor, a tuple of them, a dictionary (``mean``, ``mu``, ``loc`` or ``embedding``; ``logvar``, ``log_var``,
-        ``log_covariance``, ``std`` or ``scale``), or a distribution of PyTorch. A :class:`demele.models.VAE` has an
+        ``log_covariance``, ``std`` or ``scale``), or a distribution of PyTorch. A :class:`demele.lab.VAE` has an
         ``encode`` of its own.
     images : ImageSet
         Wrap an array with ``demele.data.ArrayImages(array, factors=frame)``.

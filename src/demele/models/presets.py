@@ -21,7 +21,7 @@ class Preset:
     ----------
     name : str
     network, init : str
-        As of :class:`demele.models.VAE`.
+        As of :class:`demele.lab.VAE`.
     batch, steps : int
     lr : float
     options : mapping of objective to options
@@ -60,7 +60,7 @@ class Preset:
 
     @property
     def training(self) -> dict[str, Any]:
-        """Arguments of :meth:`demele.models.VAE.fit`: ``steps``, ``batch``, ``lr``."""
+        """Arguments of :meth:`demele.lab.VAE.fit`: ``steps``, ``batch``, ``lr``."""
         return {"steps": self.steps, "batch": self.batch, "lr": self.lr}
 
     def model(self, objective: str = "beta_vae", *, latents: int, **options: Any) -> VAE:

@@ -161,7 +161,7 @@ def given_sample(sample: Any) -> CodesFile:
     if not isinstance(sample, Sample):
         raise InputTypeError(
             "sample",
-            f"expected a Sample or the name of a file, got {type(sample).__name__}; demele.models.encode returns one",
+            f"expected a Sample or the name of a file, got {type(sample).__name__}; demele.lab.encode returns one",
         )
     images = sample.images
     held = None if images is None else ArrayImages(images, _known(sample.factors), space=sample.space)

@@ -130,7 +130,7 @@ class Examination(Result):
     notes : tuple of Note
         What is wrong with the codes or the decoder, as far as it shows.
     history : DataFrame or None
-        History of the training of a :class:`demele.models.VAE`.
+        History of the training of a :class:`demele.lab.VAE`.
     facts : mapping of str to str
         Where codes, images and model come from.
     version : str

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 #: Scores that are quick to compute on thousands of rows, with intervals and chance.
 METRICS = ("mig", "dcimig", "modularity", "sap")
-#: Images of a larger set whose codes are computed by :meth:`demele.models.VAE.to_html`.
+#: Images of a larger set whose codes are computed by :meth:`demele.lab.VAE.to_html`.
 MOST_ENCODED = 25_000
 #: Of the forest whose importances are shown: its scores, trees, and the rows that it is grown on.
 _FOREST = ("dci_forest_modularity", "dci_forest_compactness", "dci_forest_explicitness")
@@ -87,7 +87,7 @@ def examine(
     Parameters
     ----------
     sample : Sample, str or Path
-        Codes and factors, as :func:`demele.models.encode` and :meth:`demele.models.VAE.encode` return them. Or an
+        Codes and factors, as :func:`demele.lab.encode` and :meth:`demele.lab.VAE.encode` return them. Or an
         ``.npz`` file with ``codes``, and if they are known ``codes_std``, ``factors`` (with ``factor_names``),
         ``images``, ``reconstructions`` and ``traversals`` (codes, steps, H, W[, C]).
     images : ImageSet or array of shape (n_samples, height, width[, channels]), optional
@@ -96,7 +96,7 @@ def examine(
     decode : torch.nn.Module, keras.Model, or callable(codes) -> images, optional
         Without it there are no traversals, no reconstructions and no samples. The shape of the images determines the
         axis of channels. If it returns a dictionary, its ``reconstruction`` is used.
-    model : demele.models.VAE, optional
+    model : demele.lab.VAE, optional
         Gives the decoder and the history of its training.
     decoded : {"pixels", "logits"}
         What ``decode`` returns; of logits the sigmoid is taken.
@@ -147,7 +147,7 @@ def examine(
     >>> images = demele.data.squares(size=16)
     >>> codes = images.factors()[["red_x", "red_y"]].astype(float).to_numpy() / 10
     >>> sample = demele.data.Sample(codes, images.factors(), "Two of six factors.")
-    >>> look = demele.studies.examine(sample, images, metrics=["mig"], n_bootstrap=0, n_permutations=0, forest=0)
+    >>> look = demele.lab.examine(sample, images, metrics=["mig"], n_bootstrap=0, n_permutations=0, forest=0)
     >>> look.factors.loc[["red_x", "red_y", "blue_x"], "verdict"].to_list()
     ['one code', 'one code', 'no code']
     """
@@ -213,7 +213,7 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
 
     Parameters
     ----------
-    model : demele.models.VAE
+    model : demele.lab.VAE
     images : ImageSet
     **options
         Of :func:`examine`.
@@ -231,9 +231,9 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     --------
     >>> import demele
     >>> images = demele.data.squares(size=16)
-    >>> vae = demele.models.VAE("beta_vae", latents=2, network="mlp")
+    >>> vae = demele.lab.VAE("beta_vae", latents=2, network="mlp")
     >>> run = vae.fit(images, steps=2, batch=8, seed=0)
-    >>> look = demele.studies.examine_model(vae, images, metrics=["mig"], n_bootstrap=0, n_permutations=0, forest=0)
+    >>> look = demele.lab.examine_model(vae, images, metrics=["mig"], n_bootstrap=0, n_permutations=0, forest=0)
     >>> look.document().kind
     'Trained model'
     """
@@ -282,10 +282,10 @@ def examine_file(
     if is_arrays_file(path):
         known = None if images is None else named_images(images, image_size)
         return examine(path, known, missing=missing, seed=seed, name=path.name)
-    from demele.models.vae.model import load
+    from demele.models.vae.model import load_vae
     from demele.models.vae.trained import images_for
 
-    vae = load(path)
+    vae = load_vae(path)
     return examine_model(vae, images_for(vae, images, image_size), missing=missing, seed=seed)
 
 

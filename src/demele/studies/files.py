@@ -77,7 +77,7 @@ def about_study(plan: StudyPlan, folder: Path) -> dict[str, Any]:
     return about
 
 
-def load(path: str | Path) -> Study:
+def load_study(path: str | Path) -> Study:
     """Return the study of a folder, finished or not, or of a file that :meth:`Study.save` wrote.
 
     Parameters
@@ -96,11 +96,11 @@ def load(path: str | Path) -> Study:
     Examples
     --------
     >>> import tempfile
-    >>> from demele import studies
+    >>> from demele import lab
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tiny = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "n_rows": 50}
-    ...     found = studies.model_family(**tiny, store=f"{folder}/study")
-    ...     len(studies.load(f"{folder}/study").models)
+    ...     found = lab.model_family(**tiny, store=f"{folder}/study")
+    ...     len(lab.load_study(f"{folder}/study").models)
     1
     """
     path = path_of(path)
@@ -109,7 +109,7 @@ def load(path: str | Path) -> Study:
     return study_of(_checked(about, path), records)
 
 
-def demo() -> Study:
+def study_demo() -> Study:
     """Return the study that comes with demele: 36 beta-VAEs on sprites of 32 x 32, 17 metrics.
 
     Returns
@@ -118,14 +118,14 @@ def demo() -> Study:
 
     Examples
     --------
-    >>> from demele import studies
-    >>> found = studies.demo()
+    >>> from demele import lab
+    >>> found = lab.study_demo()
     >>> found.settings["preset"], len(found.models)
     ('embedded', 36)
     >>> [model.flag for model in found.models].count("collapsed")
     6
     """
-    return load(DEMO)
+    return load_study(DEMO)
 
 
 def _checked(content: Any, path: Path) -> dict[str, Any]:

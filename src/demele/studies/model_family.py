@@ -70,7 +70,7 @@ def model_family(
     objective : str, default "beta_vae"
         Objective, as of demele lab vae train.
     options : mapping, optional
-        Options of the objective, as of :class:`demele.models.VAE`.
+        Options of the objective, as of :class:`demele.lab.VAE`.
     beta_scale : {"raw", "per_pixel"}, default "raw"
         Scale of the penalty; per_pixel: as at 64 x 64 x 3.
     steps : int, optional
@@ -118,8 +118,8 @@ def model_family(
 
     Examples
     --------
-    >>> from demele import studies
-    >>> found = studies.model_family(preset="ci", betas=[0.1, 100], latents=[2], steps=10, metrics=["mig", "sap"])
+    >>> from demele import lab
+    >>> found = lab.model_family(preset="ci", betas=[0.1, 100], latents=[2], steps=10, metrics=["mig", "sap"])
     >>> [model.status for model in found.models], len(found.scores)
     (['done', 'done'], 24)
     """

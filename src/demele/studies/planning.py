@@ -224,7 +224,7 @@ def checked_plan(
     codes: str,
     seed: int,
 ) -> StudyPlan:
-    """Check every argument of :func:`demele.studies.model_family`, and return the plan; nothing is trained.
+    """Check every argument of :func:`demele.lab.model_family`, and return the plan; nothing is trained.
 
     Raises
     ------

@@ -51,7 +51,7 @@ class TrainedModel:
         "diverged", "failed", "missing"; else nothing.
     steps : int
     seconds, reconstruction, floor, total_correlation, largest_logvar : float
-        See :class:`demele.models.Run`.
+        See :class:`demele.lab.Run`.
     kl, std : tuple of float
         By code: divergence from the prior in nats, and standard deviation of the means.
     active : int
@@ -173,9 +173,9 @@ class Study(Result):
 
     Examples
     --------
-    >>> from demele import studies
+    >>> from demele import lab
     >>> tiny = {"preset": "ci", "betas": [0.1, 100.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
-    >>> found = studies.model_family(**tiny)
+    >>> found = lab.model_family(**tiny)
     >>> found.to_frame()[["beta", "latents", "status"]].to_numpy().tolist()
     [[0.1, 6, 'done'], [100.0, 6, 'done']]
     """
@@ -299,7 +299,7 @@ class Study(Result):
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write models and scores compactly, without native values; :func:`demele.studies.load` reads it.
+        """Write models and scores compactly, without native values; :func:`demele.lab.load_study` reads it.
 
         Raises
         ------

@@ -536,7 +536,7 @@ def perturbation_test(
     ----------
     predict : callable
         Takes a batch of images as they were given, (b, height, width, channels), and returns probabilities or scores
-        (b, n_classes), or classes (b,). :func:`demele.models.predictor` makes one of a module of PyTorch.
+        (b, n_classes), or classes (b,). :func:`demele.lab.predictor` makes one of a module of PyTorch.
     images : array-like of shape (n, height, width) or (n, height, width, channels)
         Whole numbers from 0 to 255, or real numbers.
     maps : array-like of shape (n, height, width), or mapping of name to one

@@ -263,7 +263,7 @@ def fabric_annotators(
     >>> from dataclasses import replace
     >>> from demele.data import clutter
     >>> from demele.labels import add_feature_noise
-    >>> from demele.models import annotator_recipe
+    >>> from demele.lab import annotator_recipe
     >>> images = clutter(200, level=0).resized(8)  # few images: more epochs, and more looks at each
     >>> labels = images.positions()[:, 0]
     >>> found = fabric_annotators(images, labels, 6, recipe=replace(annotator_recipe(), epochs=16, every=2))

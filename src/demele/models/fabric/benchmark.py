@@ -61,7 +61,7 @@ def benchmark(
 
     Examples
     --------
-    >>> from demele.models import Fabric, benchmark
+    >>> from demele.lab import Fabric, benchmark
     >>> whole = Fabric(2, 3, 4, image_channels=1)
     >>> pruned = whole.copy()
     >>> plan = pruned.prune("links", 0.3, min_links="shortest")

@@ -706,7 +706,7 @@ class Fabric:
         scores : mapping of link to float, optional
             As of :meth:`scores`, by default those of ``"magnitude"``: the widths of the links in the figure.
         timings : DataFrame, optional
-            Of :func:`demele.models.benchmark`.
+            Of :func:`demele.lab.benchmark`.
         errors : mapping of str to float, optional
             Shares of images that were mistaken, by stage, such as ``{"before": 0.05, "pruned": 0.07}``.
         images : int, optional
@@ -721,7 +721,7 @@ class Fabric:
 
         Examples
         --------
-        >>> from demele.models import Fabric
+        >>> from demele.lab import Fabric
         >>> report = Fabric(2, 3, 4, image_channels=1).report()
         >>> report.counts.links, report.sentence
         (11, 'The fabric is not trained.')

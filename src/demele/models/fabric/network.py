@@ -422,7 +422,7 @@ LAYOUT = Layout(
     version=1,
     keys=("fabric", "links", "widths", "masked", "weights", *PAST),
     what="a fabric of demele",
-    reader="load it with demele.models.Fabric.load",
+    reader="load it with demele.lab.Fabric.load",
 )
 
 

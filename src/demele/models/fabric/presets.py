@@ -24,7 +24,7 @@ class FabricPreset:
     name : str
     layers, scales, channels : int
     training : mapping of str to value
-        Arguments of :meth:`demele.models.Fabric.fit`.
+        Arguments of :meth:`demele.lab.Fabric.fit`.
     """
 
     name: str
@@ -34,7 +34,7 @@ class FabricPreset:
     training: Mapping[str, Any]
 
     def fabric(self, **options: Any) -> Fabric:
-        """Return an untrained fabric; options are those of :class:`demele.models.Fabric`, such as ``seed``."""
+        """Return an untrained fabric; options are those of :class:`demele.lab.Fabric`, such as ``seed``."""
         own = {"layers": self.layers, "scales": self.scales, "channels": self.channels}
         return Fabric(**{**own, **options})
 
@@ -76,7 +76,7 @@ def fabric_preset(name: str) -> FabricPreset:
 
     Examples
     --------
-    >>> from demele.models import fabric_preset
+    >>> from demele.lab import fabric_preset
     >>> chosen = fabric_preset("ci")
     >>> chosen.fabric(image_channels=1)
     Fabric(3 layers, 5 scales, 8 channels: 34 of 34 links, 20,586 parameters; new)

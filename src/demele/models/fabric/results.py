@@ -68,7 +68,7 @@ def run_of(content: Mapping[str, Any]) -> FabricRun:
     )
 
 
-#: Columns of :func:`demele.models.benchmark` that a report holds.
+#: Columns of :func:`demele.lab.benchmark` that a report holds.
 _TIMES = (
     *("links", "parameters", "nonzero", "multiply_adds", "forward_ms", "exported_ms", "training_ms"),
     *("forward_gain", "exported_gain", "training_gain"),
@@ -120,7 +120,7 @@ class FabricReport(Result):
         Settings of the training, and its images.
     errors : tuple of StageError
     benchmark : tuple of mapping
-        Rows of :func:`demele.models.benchmark`.
+        Rows of :func:`demele.lab.benchmark`.
     version : str
     fabric : Fabric or None
         The fabric itself.
@@ -205,5 +205,5 @@ def benchmark_rows(timings: Any) -> tuple[dict[str, Any], ...]:
     if timings is None:
         return ()
     if not hasattr(timings, "columns") or not set(_TIMES) <= set(timings.columns):
-        raise InputTypeError("timings", "expected the table of demele.models.benchmark")
+        raise InputTypeError("timings", "expected the table of demele.lab.benchmark")
     return tuple({"name": str(name), **{one: row[one] for one in _TIMES}} for name, row in timings.iterrows())

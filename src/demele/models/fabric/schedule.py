@@ -93,15 +93,15 @@ def fit_pruned(
     levels : sequence of {"links", "channels", "weights"}
         Parts to prune; links first, then channels, then weights. The paper prunes links and weights.
     criterion : str
-        As of :meth:`demele.models.Fabric.scores`.
+        As of :meth:`demele.lab.Fabric.scores`.
     judged_on : (ImageSet, labels), optional
         What the criterion looks at, if it looks at any: images that are not trained on.
     pruning : dict, optional
-        More arguments of :meth:`demele.models.Fabric.prune`, such as ``seed``, ``cap`` or ``min_links``.
+        More arguments of :meth:`demele.lab.Fabric.prune`, such as ``seed``, ``cap`` or ``min_links``.
     folder : str or Path, optional
         Where the file of each stretch between prunings is kept; the same call goes on from them to the same bits.
     **training
-        Of :meth:`demele.models.Fabric.fit`.
+        Of :meth:`demele.lab.Fabric.fit`.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def fit_pruned(
     Examples
     --------
     >>> from demele.data import clutter
-    >>> from demele.models import Fabric, PruningSchedule, fit_pruned
+    >>> from demele.lab import Fabric, PruningSchedule, fit_pruned
     >>> images = clutter(40, level=0).resized(4)
     >>> fabric = Fabric(2, 3, 4, image_channels=1)
     >>> early = PruningSchedule.once(1)

@@ -245,7 +245,7 @@ class VAE:
         self._pair, self._content = pair, content
 
     def save(self, path: str | Path) -> Path:
-        """Write the model with its weights and its training to a file, for :func:`demele.models.load`.
+        """Write the model with its weights and its training to a file, for :func:`demele.lab.load_vae`.
 
         The file is like the ``checkpoint`` of :meth:`fit`, which continues from it.
 
@@ -412,7 +412,7 @@ class VAE:
 
     def _fitted(self, images: ImageSet | None = None) -> Pair:
         if self._pair is None:
-            raise InputError("the model is not fitted; call fit first, or read a file with demele.models.load")
+            raise InputError("the model is not fitted; call fit first, or read a file with demele.lab.load_vae")
         if images is not None:
             check_images(images)
             wanted = self._pair.spec.image_shape
@@ -425,7 +425,7 @@ class VAE:
         return self._pair
 
 
-def load(path: str | Path, *, network: Any = None) -> VAE:
+def load_vae(path: str | Path, *, network: Any = None) -> VAE:
     """Return the model that a training left in a file; nothing in the file is run.
 
     Parameters

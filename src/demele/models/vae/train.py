@@ -379,7 +379,7 @@ LAYOUT = Layout(
         *("history", "seconds", "problem", "figures"),
     ),
     what="a training of demele",
-    reader="load it with demele.models.load",
+    reader="load it with demele.lab.load_vae",
 )
 #: Rows of the history, and the most steps between two writings of the file.
 _ROWS, _MOST_UNSAVED = 200, 1000

@@ -18,7 +18,7 @@ from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.models.presets import PRESETS
 from demele.models.presets import preset as preset_named
-from demele.models.vae.model import VAE, load
+from demele.models.vae.model import VAE, load_vae
 from demele.models.vae.run import Run
 from demele.runtime.progress import Report
 
@@ -125,7 +125,7 @@ def train_vae(
     Returns
     -------
     Run
-        :func:`demele.models.load` reads the model from the file.
+        :func:`demele.lab.load_vae` reads the model from the file.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def encode_images(
     ------
     InputError, FormatError, MissingExtraError
     """
-    vae = load(checkpoint)
+    vae = load_vae(checkpoint)
     return vae.encode(images_for(vae, images, image_size), codes=codes, seed=seed)
 
 

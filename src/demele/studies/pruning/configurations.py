@@ -27,14 +27,14 @@ class PruningConfiguration:
         the fraction goes in all. "links then weights": the fraction of the links, and of the weights that these leave,
         as published.
     criterion : str
-        As of :meth:`demele.models.Fabric.scores`.
+        As of :meth:`demele.lab.Fabric.scores`.
     fraction : float
         Share of the links, or of all weights of links, that shall go.
 
     Raises
     ------
     InputError
-        For what is none of these. Channels are not among the levels: see :func:`demele.models.fit_pruned`.
+        For what is none of these. Channels are not among the levels: see :func:`demele.lab.fit_pruned`.
     """
 
     strategy: Strategy
@@ -67,7 +67,7 @@ class PruningConfiguration:
 
     @property
     def fraction_of(self) -> Literal["live", "whole"]:
-        """What the share of weights is of: see :meth:`demele.models.Fabric.prune`."""
+        """What the share of weights is of: see :meth:`demele.lab.Fabric.prune`."""
         return "live" if self.level == "links then weights" else "whole"
 
     def to_dict(self) -> dict[str, Any]:

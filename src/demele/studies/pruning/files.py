@@ -92,10 +92,10 @@ def load_pruning(path: str | Path) -> PruningStudy:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from demele import studies
+    >>> from demele import lab
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = studies.pruning_demo().save(Path(folder) / "study.jsonl")
-    ...     len(studies.load_pruning(kept).to_frame())
+    ...     kept = lab.pruning_demo().save(Path(folder) / "study.jsonl")
+    ...     len(lab.load_pruning(kept).to_frame())
     345
     """
     path = path_of(path)
@@ -112,8 +112,8 @@ def pruning_demo() -> PruningStudy:
 
     Examples
     --------
-    >>> from demele import studies
-    >>> [noise.name for noise in studies.pruning_demo().noises]
+    >>> from demele import lab
+    >>> [noise.name for noise in lab.pruning_demo().noises]
     ['none', 'visibility 10%', 'visibility 20%']
     """
     return load_pruning(DEMO)

@@ -230,7 +230,7 @@ def checked_plan(
     noises: Sequence[str] | None,
     seeds: int | None,
 ) -> PruningPlan:
-    """Check every argument of :func:`demele.studies.pruning_study`, and return the plan; nothing is trained.
+    """Check every argument of :func:`demele.lab.pruning_study`, and return the plan; nothing is trained.
 
     Raises
     ------

@@ -87,8 +87,8 @@ def pruning_study(
 
     Examples
     --------
-    >>> from demele import studies
-    >>> found = studies.pruning_study(preset="ci")
+    >>> from demele import lab
+    >>> found = lab.pruning_study(preset="ci")
     >>> len(found.to_frame())
     4
     >>> bool(found.to_frame()["error"].max() < 0.9)

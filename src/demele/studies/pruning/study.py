@@ -65,8 +65,8 @@ class PruningStudy(Result):
 
     Examples
     --------
-    >>> from demele import studies
-    >>> found = studies.pruning_demo()
+    >>> from demele import lab
+    >>> found = lab.pruning_demo()
     >>> print(found.sentence)
     Of 11 published claims about pruning, 2 are shown, 0 contradicted and 9 inconclusive after Holm correction.
     >>> frame = found.to_frame()
@@ -231,8 +231,8 @@ class PruningStudy(Result):
 
         Examples
         --------
-        >>> from demele import studies
-        >>> kept = studies.pruning_demo().links("late links 75% magnitude", "none")
+        >>> from demele import lab
+        >>> kept = lab.pruning_demo().links("late links 75% magnitude", "none")
         >>> len(kept), bool(kept.max() == 1)
         (47, True)
         """
@@ -254,7 +254,7 @@ class PruningStudy(Result):
         return Lattice.whole(structure["layers"], structure["scales"])
 
     def save(self, path: str | Path) -> Path:
-        """Write settings, fabrics and decisions compactly; :func:`demele.studies.load_pruning` reads it.
+        """Write settings, fabrics and decisions compactly; :func:`demele.lab.load_pruning` reads it.
 
         Raises
         ------
