@@ -120,6 +120,8 @@ class Sample(Result):
         shape = "" if self.images is None else f", images of {' x '.join(map(str, self.images.shape[1:]))}"
         return f"Sample({rows} rows, {codes} codes, {factors} factors{shape}; {self.provenance})"
 
+    __str__ = __repr__
+
     def document(self) -> Document:
         """Return how many there are, and the mean and spread of each code."""
         import pandas as pd
